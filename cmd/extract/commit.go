@@ -10,6 +10,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/pieces"
 	"usertrail/internal/format/job"
 )
 
@@ -63,14 +64,14 @@ func (o *options) publish(ctx context.Context, from string) (r commitResult, err
 		defer f.Close()
 		in, name = io.Reader(f), from
 	}
-	pieces, err := readPieces(in, name)
+	lines, err := readPieces(in, name)
 	if err != nil {
 		return r, err
 	}
-	first := &pieces[0]
+	first := &lines[0]
 	r.Plan, r.Pieces = first.Plan, first.Of
 	cli.AboutTable(ctx, fs, first.Table, cmp.Or(first.Catalog, first.Table))
-	if r.Result, err = extract.Commit(ctx, fs, pieces); err != nil {
+	if r.Result, err = pieces.Commit(ctx, fs, lines); err != nil {
 		return r, err
 	}
 	r.Notes = append(r.Notes, (&output{partition: first.Question.PartitionBy}).notes(r.Result)...)

@@ -9,12 +9,12 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/query"
 )
 
 // conditions are the flags that filter users and events further than --active.
 type conditions struct {
-	extract.Conditions
+	query.Conditions
 	at    string
 	flags *pflag.FlagSet
 }
@@ -34,7 +34,7 @@ func (c *conditions) add(f *pflag.FlagSet) {
 }
 
 // of returns the conditions for a table with days in a zone.
-func (c *conditions) of(span behaviour.Span, zone string) (extract.Conditions, error) {
+func (c *conditions) of(span behaviour.Span, zone string) (query.Conditions, error) {
 	for _, name := range []string{"where", "having", "sequence", "without", "fields", "hours", "at"} {
 		if f := c.flags.Lookup(name); f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
 			return c.Conditions, cli.EmptyFlag(name)

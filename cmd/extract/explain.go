@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
-	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
+	"usertrail/internal/extract/explain"
 )
 
 // newExplain returns the command that estimates a query.
@@ -34,7 +34,7 @@ The last line of standard output is one JSON object, also after a failure.`,
 	}
 	o.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error { return o.explain(c.Context()) }
-	env.Reports(c, extract.NoExplanation())
+	env.Reports(c, explain.None())
 	return c
 }
 
@@ -44,7 +44,7 @@ func (o *options) explain(ctx context.Context) error {
 		return err
 	}
 	defer a.close()
-	x, err := extract.Explain(ctx, a.config, a.loader)
+	x, err := explain.Of(ctx, a.config, a.loader)
 	for _, note := range x.Notes {
 		fmt.Fprintln(o.env.Stderr, "extract:", note)
 	}
@@ -58,7 +58,7 @@ func (o *options) explain(ctx context.Context) error {
 const pageWidth = 80
 
 // writeExplanation prints the number of users, the table of plans, and the reasons.
-func writeExplanation(w io.Writer, x *extract.Explanation) error {
+func writeExplanation(w io.Writer, x *explain.Explanation) error {
 	var b strings.Builder
 	fold(&b, x.String(), "")
 	b.WriteString("\n")
@@ -74,7 +74,7 @@ func writeExplanation(w io.Writer, x *extract.Explanation) error {
 
 // writePlans prints a line for each plan. An arrow marks the chosen plan. The lines are
 // shorter than pageWidth.
-func writePlans(b *strings.Builder, x *extract.Explanation) {
+func writePlans(b *strings.Builder, x *explain.Explanation) {
 	const form = "%-2s %-8s  %-13s  %9s  %6s  %6s  %8s  %7s  %6s\n"
 	fmt.Fprintf(b, form, "", "plan", "settled by", "users", "rows", "cells", "bytes", "calls", "time")
 	for i, p := range x.Plans {

@@ -12,6 +12,8 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
+	"usertrail/internal/extract/explain"
+	"usertrail/internal/extract/place"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -88,7 +90,7 @@ func TestExplainOfALiveTableComesTrue(t *testing.T) {
 	} {
 		question := []string{"--users", "all", "--from", w.Span.From.String(), "--to", w.Span.To.String(), "--active", "all", "--types", c.types, "--plan", c.plan}
 		before := l.snapshots(t)
-		var x extract.Explanation
+		var x explain.Explanation
 		l.lastLine(t, &x, append([]string{"explain"}, question...)...)
 		if n := l.snapshots(t); n != before {
 			t.Errorf("--plan %s: there were %d snapshots, and after it was explained %d", c.plan, before, n)
@@ -101,7 +103,7 @@ func TestExplainOfALiveTableComesTrue(t *testing.T) {
 		var r extract.Result
 		l.lastLine(t, &r, append(question, "--out", out)...)
 		m := new(manifest.Extract)
-		if err := manifest.Read(t.Context(), local.New(), filepath.Join(out, extract.ManifestName), m); err != nil {
+		if err := manifest.Read(t.Context(), local.New(), filepath.Join(out, place.ManifestName), m); err != nil {
 			t.Fatal(err)
 		}
 		took := m.Cost.Outcome

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/explain"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs/local"
@@ -58,7 +58,7 @@ func TestLiveTablesOfAllLayoutsAreReadWhereItMatters(t *testing.T) {
 				}
 			}
 		}
-		var x extract.Explanation
+		var x explain.Explanation
 		l.lastLine(t, &x, append([]string{"explain", "--users", "all"}, questions[3]...)...)
 		if newest := name == "tall" || name == "wide"; slices.Contains(x.Pushed, "newest") != newest {
 			t.Errorf("layout %s: of the latest two %q are pushed down", name, x.Pushed)

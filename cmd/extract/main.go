@@ -17,6 +17,10 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/notes"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
@@ -84,7 +88,7 @@ type options struct {
 // add adds the flags to a command.
 func (o *options) add(c *cobra.Command) {
 	o.flags.Add(c)
-	cli.LeastMemory(c, extract.MinMemory)
+	cli.LeastMemory(c, memory.Least)
 	f := c.Flags()
 	f.Lookup("from").Usage += " (default the first that was loaded)"
 	f.Lookup("to").Usage += " (default the last that was loaded)"
@@ -159,7 +163,7 @@ func (o *options) once(ctx context.Context) (extract.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	if r.Notes, err = extract.Notes(ctx, a.loader, a.config, r); err != nil {
+	if r.Notes, err = notes.Of(ctx, a.loader, a.config, r); err != nil {
 		r.Notes = []string{fmt.Sprintf("the result is written, but its notes are missing: %v: check the table with bulkload verify", err)}
 	}
 	return r, nil
@@ -314,19 +318,23 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 			return o.listError(err)
 		}
 	}
-	if o.plans {
-		return extract.CheckOutForPlan(ctx, c)
+	switch {
+	case c.Stream != nil:
+		return nil
+	case o.plans:
+		return c.CheckForPlan(ctx)
 	}
-	return extract.CheckOutForRun(ctx, c)
+	return c.CheckForRun(ctx)
 }
 
 // config returns the configuration from the flags, without the table.
 func (o *options) config() (c extract.Config, err error) {
 	c = extract.Config{
-		FS: cli.Files(), Types: o.flags.Behaviours(), Active: o.active, Overwrite: o.overwrite, Strict: o.strict,
-		Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Patience: o.flags.RetryFor,
+		Spec:   query.Spec{Types: o.flags.Behaviours(), Active: o.active},
+		Target: place.Target{FS: cli.Files(), Overwrite: o.overwrite},
+		Strict: o.strict, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Patience: o.flags.RetryFor,
 	}
-	if c.Memory, err = o.flags.Limits(extract.MinMemory); err != nil {
+	if c.Memory, err = o.flags.Limits(memory.Least); err != nil {
 		return c, err
 	}
 	if o.from, o.to, err = o.flags.Dates(); err != nil {

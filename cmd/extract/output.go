@@ -11,6 +11,8 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/format/trailfile"
 )
 
@@ -28,7 +30,7 @@ type output struct {
 func (o *output) add(f *pflag.FlagSet) {
 	o.flags = f
 	f.StringVarP(&o.out, "out", "o", "", "directory to create, or - for csv or jsonl on standard output, with the JSON line on standard error (default trails-FROM-TO)")
-	f.StringVar(&o.format, "format", string(extract.Parquet), "format of the parts: parquet, csv, jsonl or arrow (Arrow IPC)")
+	f.StringVar(&o.format, "format", string(query.Parquet), "format of the parts: parquet, csv, jsonl or arrow (Arrow IPC)")
 	f.StringVar(&o.partition, "partition-by", "", "write the parts into Hive directories such as date=2014-09-01: date or behaviour (default no directories)")
 	f.Var(&o.pieceSize, "piece-size", "end a part where extract plan with this --piece-size ends a piece, in events, such as 500000 or 4M (default no pieces)")
 	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "rows of the result: long, one per event, or wide, one per user with count, first, last and days of each of --types")
@@ -44,7 +46,7 @@ func (o *output) check() error {
 
 // of copies the flags to a config. The config must have its dates.
 func (o *output) of(env *cli.Env, c *extract.Config) {
-	c.Output = extract.Output{Format: extract.Format(o.format), Shape: trailfile.Shape(o.shape), Partition: o.partition}
+	c.Output = query.Output{Format: query.Format(o.format), Shape: trailfile.Shape(o.shape), Partition: o.partition}
 	c.PieceSize = int64(o.pieceSize)
 	c.Out = cmp.Or(o.out, fmt.Sprintf("trails-%s-%s", c.Span.From, c.Span.To))
 	if c.Out == standardOutput {
@@ -73,7 +75,7 @@ func (o *output) notes(r extract.Result) []string {
 	if o.partition == "" || r.Files > 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s has no directory %s=…, because no user is in the result; its %s lists the columns", r.Out, o.partition, extract.ManifestName)}
+	return []string{fmt.Sprintf("%s has no directory %s=…, because no user is in the result; its %s lists the columns", r.Out, o.partition, place.ManifestName)}
 }
 
 // streams reports whether standard output is only for the result or for pieces. It does not

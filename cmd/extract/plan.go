@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/pieces"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
@@ -40,11 +40,11 @@ already has the result of this plan, plan prints no line and ends with status 99
 		Args: cli.NoArgs,
 	}
 	o.add(c)
-	o.output.pieceSize = extract.PieceSize
+	o.output.pieceSize = pieces.Size
 	size := c.Flags().Lookup("piece-size")
 	size.Usage, size.DefValue = "approximate size of a piece, in events of users who may be active, such as 500000 or 4M", o.output.pieceSize.String()
 	c.RunE = func(c *cobra.Command, _ []string) error { return o.cut(c.Context()) }
-	env.Reports(c, extract.PlanResult{})
+	env.Reports(c, pieces.PlanResult{})
 	return c
 }
 
@@ -76,9 +76,9 @@ func (n *pieceSize) Set(s string) error {
 }
 
 func (o *options) cut(ctx context.Context) error {
-	pieces, r, err := o.pieces(ctx)
+	lines, r, err := o.pieces(ctx)
 	if err == nil {
-		err = o.printPieces(pieces)
+		err = o.printPieces(lines)
 	}
 	if err == nil && !o.flags.Quiet {
 		fmt.Fprintf(o.env.Stderr, "planned     %d pieces for %s; %d are done\n", r.Pieces, r.Out, r.Done)
@@ -86,16 +86,16 @@ func (o *options) cut(ctx context.Context) error {
 	return o.env.Report(r, err)
 }
 
-func (o *options) pieces(ctx context.Context) ([]extract.Piece, extract.PlanResult, error) {
-	nothing := extract.PlanResult{}
+func (o *options) pieces(ctx context.Context) ([]pieces.Piece, pieces.PlanResult, error) {
+	nothing := pieces.PlanResult{}
 	switch {
 	case o.output.out == standardOutput:
 		return nil, nothing, fmt.Errorf("%w: --out -: commit publishes pieces as a directory; write --out DIR, or run extract without plan", cli.ErrUsage)
 	case fetch.Plan(o.plan) == fetch.Snapshot && o.snapshot == "":
 		return nil, nothing, fmt.Errorf("%w: --plan snapshot: all pieces must read the same snapshot: create one in HBase's shell: snapshot 'TABLE', 'NAME'; then write --snapshot NAME", cli.ErrUsage)
 	}
-	var all []extract.Piece
-	var r extract.PlanResult
+	var all []pieces.Piece
+	var r pieces.PlanResult
 	err := o.ofOneState(func() (err error) {
 		all, r, err = o.planOnce(ctx)
 		return err
@@ -104,8 +104,8 @@ func (o *options) pieces(ctx context.Context) ([]extract.Piece, extract.PlanResu
 }
 
 // planOnce opens the table and splits the query.
-func (o *options) planOnce(ctx context.Context) ([]extract.Piece, extract.PlanResult, error) {
-	nothing := extract.PlanResult{}
+func (o *options) planOnce(ctx context.Context) ([]pieces.Piece, pieces.PlanResult, error) {
+	nothing := pieces.PlanResult{}
 	a, err := o.ask(ctx)
 	if err != nil {
 		return nil, nothing, err
@@ -122,7 +122,7 @@ func (o *options) planOnce(ctx context.Context) ([]extract.Piece, extract.PlanRe
 	if err != nil {
 		return nil, nothing, err
 	}
-	return extract.Plan(ctx, a.config, address, access)
+	return pieces.Plan(ctx, a.config, address, access)
 }
 
 // absolute returns the absolute form of a local name. Other names stay as they are.
@@ -135,8 +135,8 @@ func absolute(name string) (string, error) {
 
 // access returns how workers open the table: with the same settings as here, from the job and
 // the flags. Workers may lack the permission to read the settings from HBase.
-func (o *options) access(a *asking) (extract.Access, error) {
-	at := extract.Access{Snapshot: o.snapshot}
+func (o *options) access(a *asking) (pieces.Access, error) {
+	at := pieces.Access{Snapshot: o.snapshot}
 	s, ok := a.store.(*live.Store)
 	if !ok {
 		return at, nil
@@ -154,12 +154,12 @@ func (o *options) access(a *asking) (extract.Access, error) {
 }
 
 // printPieces prints one piece per line.
-func (o *options) printPieces(pieces []extract.Piece) error {
+func (o *options) printPieces(lines []pieces.Piece) error {
 	w := bufio.NewWriter(o.env.Stdout)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	for i := range pieces {
-		if err := e.Encode(&pieces[i]); err != nil {
+	for i := range lines {
+		if err := e.Encode(&lines[i]); err != nil {
 			return err
 		}
 	}

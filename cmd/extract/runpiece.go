@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/pieces"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/run/progress"
@@ -43,11 +44,11 @@ Status 75 says that a load was still being added to the table after --retry-for.
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.runPieces(c.Context(), line) },
 	}
-	env.Reports(c, extract.PieceResult{})
+	env.Reports(c, pieces.Result{})
 	f := c.Flags()
 	f.StringVar(&line, "piece", "", "line of the piece (default the lines on standard input)")
 	f.StringVar(&o.flags.Memory, "memory", "1GiB", cli.MemoryUsage)
-	cli.LeastMemory(c, extract.MinMemory)
+	cli.LeastMemory(c, memory.Least)
 	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
 	o.flags.AddQuiet(c)
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
@@ -64,7 +65,7 @@ func (o *options) runPieces(ctx context.Context, line string) error {
 }
 
 // count reports the counts to Hadoop if the process is a task of Hadoop.
-func count(stderr io.Writer, r extract.PieceResult) {
+func count(stderr io.Writer, r pieces.Result) {
 	for name, n := range map[string]int64{
 		"found": r.Found, "active": r.Active, "kept": r.Kept, "events": r.Events, "files": int64(r.Files), "bytes": r.Bytes,
 	} {
@@ -72,40 +73,40 @@ func count(stderr io.Writer, r extract.PieceResult) {
 	}
 }
 
-func (o *options) eachPiece(ctx context.Context, line string) (sum extract.PieceResult, err error) {
+func (o *options) eachPiece(ctx context.Context, line string) (sum pieces.Result, err error) {
 	debug.SetGCPercent(gcPercent)
 	in, name := o.env.Stdin, "standard input"
 	if line != "" {
 		in, name = strings.NewReader(line), "--piece"
 	}
-	pieces, err := readPieces(in, name)
+	lines, err := readPieces(in, name)
 	if err != nil {
 		return sum, err
 	}
 	o.flags.Bounds.Log = o.flags.Log(o.env)
-	w := extract.Worker{FS: cli.Files(), Workers: o.flags.Workers, Patience: o.flags.RetryFor, Progress: o.flags.Progress(o.env)}
-	w.Open = func(ctx context.Context, p *extract.Piece) (table.Table, func() error, error) {
+	w := pieces.Worker{FS: cli.Files(), Workers: o.flags.Workers, Patience: o.flags.RetryFor, Progress: o.flags.Progress(o.env)}
+	w.Open = func(ctx context.Context, p *pieces.Piece) (table.Table, func() error, error) {
 		return o.openFor(ctx, &w, p)
 	}
-	if w.Memory, err = o.flags.Limits(extract.MinMemory); err != nil {
+	if w.Memory, err = o.flags.Limits(memory.Least); err != nil {
 		return sum, err
 	}
-	for i := range pieces {
-		r, err := extract.RunPiece(ctx, w, &pieces[i])
+	for i := range lines {
+		r, err := pieces.Run(ctx, w, &lines[i])
 		if err != nil {
 			return sum, err
 		}
-		o.printPiece(&pieces[i], r)
+		o.printPiece(&lines[i], r)
 		sum.Add(r)
 	}
 	return sum, nil
 }
 
 // readPieces reads the lines that plan printed. There must be at least one.
-func readPieces(in io.Reader, name string) ([]extract.Piece, error) {
-	var all []extract.Piece
-	err := piece.Each(in, name, extract.What, piece.Version, func(_ piece.Header, line []byte) error {
-		var p extract.Piece
+func readPieces(in io.Reader, name string) ([]pieces.Piece, error) {
+	var all []pieces.Piece
+	err := piece.Each(in, name, pieces.What, piece.Version, func(_ piece.Header, line []byte) error {
+		var p pieces.Piece
 		if err := piece.Decode(line, &p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -118,7 +119,7 @@ func readPieces(in io.Reader, name string) ([]extract.Piece, error) {
 	return all, err
 }
 
-func (o *options) printPiece(p *extract.Piece, r extract.PieceResult) {
+func (o *options) printPiece(p *pieces.Piece, r pieces.Result) {
 	if r.Already {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return
@@ -128,7 +129,7 @@ func (o *options) printPiece(p *extract.Piece, r extract.PieceResult) {
 }
 
 // openFor opens the table of a piece. The function closes it.
-func (o *options) openFor(ctx context.Context, w *extract.Worker, p *extract.Piece) (_ table.Table, _ func() error, err error) {
+func (o *options) openFor(ctx context.Context, w *pieces.Worker, p *pieces.Piece) (_ table.Table, _ func() error, err error) {
 	var ends []func() error
 	end := func() error {
 		var errs []error

@@ -12,6 +12,8 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
@@ -29,7 +31,7 @@ func TestOverflowIsTheQuestions(t *testing.T) {
 		{Having: testworld.Having{Text: "count(play) + 9223372036854775807 > 0"}},
 	} {
 		q.Conditions = c
-		if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), "does not fit 64 bits") {
+		if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), "does not fit 64 bits") {
 			t.Errorf("%+v: %v, want ErrQuestion", c, err)
 		}
 	}
@@ -129,8 +131,9 @@ func TestWhoFirstPayloadAfter(t *testing.T) {
 	a := &asking{Table: table.Unrolled(opened), exist: map[string]int{}}
 	types := []string{"play", "order", "login"}
 	r, err := extract.Run(t.Context(), extract.Config{
-		FS: h.fs, Table: a, Users: users, Span: w.Span, Types: types, Plan: fetch.Scan,
-		Conditions: extract.Conditions{Having: "count(play) >= 5"}, Out: filepath.Join(h.dir, "out"), Workers: 1,
+		Spec:   query.Spec{Users: users, Span: w.Span, Types: types, Conditions: query.Conditions{Having: "count(play) >= 5"}},
+		Target: place.Target{FS: h.fs, Out: filepath.Join(h.dir, "out")},
+		Table:  a, Plan: fetch.Scan, Workers: 1,
 	})
 	if err != nil {
 		t.Fatal(err)

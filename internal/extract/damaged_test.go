@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
@@ -49,11 +52,11 @@ func rewrite(t *testing.T, name string, change func([]byte) []byte) {
 func TestGoingOnWritesDamagedPartsAgain(t *testing.T) {
 	h, q := severalParts(t)
 	for what, x := range map[string]struct {
-		output extract.Output
+		output query.Output
 		file   string
 	}{
 		"a part":                   {file: "part-00001.parquet"},
-		"a file of a part":         {extract.Output{Format: extract.JSONL, Partition: "behaviour"}, "behaviour=login/part-00001.jsonl"},
+		"a file of a part":         {query.Output{Format: query.JSONL, Partition: "behaviour"}, "behaviour=login/part-00001.jsonl"},
 		"the record of a part":     {file: "_done-00001.json"},
 		"the last part of several": {file: "part-00002.parquet"},
 	} {
@@ -71,7 +74,7 @@ func TestGoingOnWritesDamagedPartsAgain(t *testing.T) {
 			t.Run(what+" is "+damage.name, func(t *testing.T) {
 				out := filepath.Join(home, fmt.Sprint("out", i))
 				broken := *h
-				broken.fs = refusing{h.fs, extract.SuccessName}
+				broken.fs = refusing{h.fs, place.SuccessName}
 				if _, err := broken.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
 					t.Fatalf("%v, want ErrInjected", err)
 				}
@@ -96,7 +99,7 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 	for i := range 400 {
 		q.Users = append(q.Users, fmt.Sprintf("%05d", i))
 	}
-	u := turn{name: "trails", workers: 1, pieceSize: partEvents / 2}
+	u := turn{name: "trails", workers: 1, pieceSize: sizes.PartEvents / 2}
 	clean := filepath.Join(h.dir, "clean")
 	if _, err := h.ask(t.Context(), q, u, clean); err != nil {
 		t.Fatal(err)
@@ -107,18 +110,18 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 		killed bool // the commit, before
 	}{
 		{"_piece-00001/part-00000.parquet", false},
-		{"_piece-*/" + extract.NotFoundName, false},
+		{"_piece-*/" + notfound.FileName, false},
 		{"_answer/part-00001.parquet", true},
 	} {
 		for i, damage := range damages {
 			t.Run(x.file+" is "+damage.name, func(t *testing.T) {
 				out := filepath.Join(h.dir, fmt.Sprint(strings.ReplaceAll(x.file, "/", "-"), i))
-				pieces := linesOf(t, h, childTask{Question: q, Out: out}, u)
-				if _, err := h.do(t.Context(), u, pieces); err != nil || len(pieces) < 2 {
-					t.Fatalf("%d pieces, %v", len(pieces), err)
+				list := linesOf(t, h, childTask{Question: q, Out: out}, u)
+				if _, err := h.do(t.Context(), u, list); err != nil || len(list) < 2 {
+					t.Fatalf("%d pieces, %v", len(list), err)
 				}
 				if x.killed {
-					if _, err := extract.Commit(t.Context(), refusing{h.fs, extract.SuccessName}, pieces); !errors.Is(err, dfstest.ErrInjected) {
+					if _, err := pieces.Commit(t.Context(), refusing{h.fs, place.SuccessName}, list); !errors.Is(err, dfstest.ErrInjected) {
 						t.Fatalf("%v, want ErrInjected", err)
 					}
 				}
@@ -127,7 +130,7 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 					t.Fatalf("%q, %v; want one file", names, err)
 				}
 				damage.do(t, names[0])
-				commitsAgain(t, h, u, pieces)
+				commitsAgain(t, h, u, list)
 				if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
 					t.Errorf("in the end %s", diff)
 				}
@@ -137,20 +140,20 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 }
 
 // commitsAgain commits pieces, one of which is damaged, does them again and commits them.
-func commitsAgain(t *testing.T, h *fixture, u turn, pieces []extract.Piece) {
+func commitsAgain(t *testing.T, h *fixture, u turn, list []pieces.Piece) {
 	t.Helper()
 	for range 2 {
-		_, err := extract.Commit(t.Context(), h.fs, pieces)
+		_, err := pieces.Commit(t.Context(), h.fs, list)
 		if !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), "piece ") {
 			t.Errorf("commit: %v, want ErrMissing that names the piece", err)
 		}
-		if _, err := os.Stat(pieces[0].Out); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(list[0].Out); !errors.Is(err, os.ErrNotExist) {
 			t.Fatalf("--out is there: %v", err)
 		}
 	}
 	again := 0
-	for i := range pieces {
-		r, err := h.do(t.Context(), u, pieces[i:i+1])
+	for i := range list {
+		r, err := h.do(t.Context(), u, list[i:i+1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +164,7 @@ func commitsAgain(t *testing.T, h *fixture, u turn, pieces []extract.Piece) {
 	if again != 1 {
 		t.Errorf("%d pieces were done again, want one", again)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, pieces); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.fs, list); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -173,13 +176,13 @@ func TestAnEmptyPartIsChecked(t *testing.T) {
 	u := turn{name: "trails", workers: 1, pieceSize: 1}
 	for i, damage := range damages {
 		out := filepath.Join(h.dir, fmt.Sprint("out", i))
-		pieces := linesOf(t, h, childTask{Question: q, Out: out}, u)
-		if _, err := h.do(t.Context(), u, pieces); err != nil {
+		list := linesOf(t, h, childTask{Question: q, Out: out}, u)
+		if _, err := h.do(t.Context(), u, list); err != nil {
 			t.Fatal(err)
 		}
 		partial := filepath.Join(h.dir, "."+filepath.Base(out)+".partial")
 		damage.do(t, filepath.Join(partial, "_none/part-00000.parquet"))
-		if _, err := extract.Commit(t.Context(), h.fs, pieces); err == nil || !strings.Contains(err.Error(), "plan again") {
+		if _, err := pieces.Commit(t.Context(), h.fs, list); err == nil || !strings.Contains(err.Error(), "plan again") {
 			t.Errorf("%s: commit: %v, want an error that says what to do", damage.name, err)
 		}
 		if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {

@@ -13,6 +13,9 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
+	"usertrail/internal/extract/explain"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
@@ -85,8 +88,9 @@ func (h *fixture) question(t *testing.T, q testworld.Question, in table.Table) e
 		}
 	}
 	return extract.Config{
-		FS: h.fs, Table: in, Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q),
-		Plan: fetch.Auto, Out: filepath.Join(testkit.Scratch(t), "out"), Workers: 2,
+		Spec:   query.Spec{Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q)},
+		Target: place.Target{FS: h.fs, Out: filepath.Join(testkit.Scratch(t), "out")},
+		Table:  in, Sizes: h.sizes, Plan: fetch.Auto, Workers: 2,
 	}
 }
 
@@ -98,7 +102,7 @@ func cost(t *testing.T, c extract.Config) (extract.Result, manifest.Cost) {
 		t.Fatal(err)
 	}
 	m := new(manifest.Extract)
-	if err := manifest.Read(t.Context(), c.FS, filepath.Join(c.Out, extract.ManifestName), m); err != nil {
+	if err := manifest.Read(t.Context(), c.FS, filepath.Join(c.Out, place.ManifestName), m); err != nil {
 		t.Fatal(err)
 	}
 	if m.Cost == nil {
@@ -122,7 +126,7 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 				w.Narrow(r, &q)
 			}
 			c := h.question(t, q, opened)
-			x, err := extract.Explain(t.Context(), c, unread{opened})
+			x, err := explain.Of(t.Context(), c, unread{opened})
 			if err != nil {
 				t.Fatalf("world %d, question %d, %+v: %v", seed, i, q, err)
 			}
@@ -159,7 +163,7 @@ func TestEstimatesComeTrue(t *testing.T) {
 		for i, q := range w.Questions(seed, 15) {
 			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
 			c := h.question(t, q, opened)
-			x, err := extract.Explain(t.Context(), c, unread{opened})
+			x, err := explain.Of(t.Context(), c, unread{opened})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -238,18 +242,18 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	opened := h.opened(t, plain)
 	everything := w.Questions(1, 1)[0]
 	var err error
-	explain := func(in table.Loader, change func(*extract.Config)) extract.Explanation {
+	explained := func(in table.Loader, change func(*extract.Config)) explain.Explanation {
 		t.Helper()
 		c := h.question(t, everything, in)
 		change(&c)
-		x, err := extract.Explain(t.Context(), c, in)
+		x, err := explain.Of(t.Context(), c, in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return x
 	}
 	live := unread{opened}
-	x := explain(live, func(c *extract.Config) { c.Table = table.Unrolled(live) })
+	x := explained(live, func(c *extract.Config) { c.Table = table.Unrolled(live) })
 	if p := x.Plans[x.Chosen]; x.Rolls != estimate.Off || p.Settle != estimate.ByWalk || !strings.Contains(strings.Join(x.Why, " "), "--rolls off") {
 		t.Errorf("without rolls: %+v, %q", p, x.Why)
 	}
@@ -257,19 +261,19 @@ func TestExplainTellsOfPlans(t *testing.T) {
 		t.Errorf("the logs are %+v, delivered were %d files", x.Logs, len(w.Files))
 	}
 	for plan, want := range map[fetch.Plan]string{fetch.Auto: estimate.Scan, fetch.Get: estimate.Get, fetch.Scan: estimate.Scan, fetch.Snapshot: estimate.Snapshot} {
-		x := explain(narrow{opened}, func(c *extract.Config) { c.Plan = plan })
+		x := explained(narrow{opened}, func(c *extract.Config) { c.Plan = plan })
 		if p := x.Plans[x.Chosen]; p.Name != want || len(x.Plans) != 5 {
 			t.Errorf("--plan %s: %q of %d plans is chosen, want %q of 5", plan, p.Name, len(x.Plans), want)
 		}
 	}
-	x = explain(narrow{opened}, func(c *extract.Config) { c.Span.To, c.Types = c.Span.From, []string{"play"} })
+	x = explained(narrow{opened}, func(c *extract.Config) { c.Span.To, c.Types = c.Span.From, []string{"play"} })
 	if p := x.Plans[x.Chosen]; p.Name != estimate.Get {
 		t.Errorf("one row of each user: %q is chosen", p.Name)
 	}
-	if _, err := extract.Explain(t.Context(), extract.Config{Table: opened, Users: userlist.All(), Span: w.Span, Types: []string{"plya"}}, opened); !errors.Is(err, extract.ErrQuestion) {
+	if _, err := explain.Of(t.Context(), extract.Config{Spec: query.Spec{Users: userlist.All(), Span: w.Span, Types: []string{"plya"}}, Table: opened}, opened); !errors.Is(err, query.ErrWrong) {
 		t.Errorf("an unknown behaviour: %v", err)
 	}
-	x = explain(live, func(c *extract.Config) {
+	x = explained(live, func(c *extract.Config) {
 		if c.Users, err = userlist.Read(strings.NewReader("\n"), "list", opened.Info().Layout, 1<<20); err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +281,7 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	if p := x.Plans[x.Chosen]; x.Rolls != estimate.Known || !x.Exact || x.Users != 0 || p.Users != 0 || p.Cells != 0 {
 		t.Errorf("nobody on the list: rolls %s, %+v", x.Rolls, p)
 	}
-	x = explain(opened, func(c *extract.Config) { c.Span.From, c.Span.To = c.Span.To+100, c.Span.To+101 })
+	x = explained(opened, func(c *extract.Config) { c.Span.From, c.Span.To = c.Span.To+100, c.Span.To+101 })
 	if !strings.Contains(strings.Join(x.Notes, "; "), "the table has no play on") || x.May != 0 {
 		t.Errorf("on days without anything: %d users may be active, and said is %q", x.May, x.Notes)
 	}
@@ -290,9 +294,9 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	h := inhabit(t, w)
 	h.load(t, plain, w.Span)
 	opened := h.opened(t, plain)
-	ask := func(in table.Loader, q testworld.Question) extract.Explanation {
+	ask := func(in table.Loader, q testworld.Question) explain.Explanation {
 		t.Helper()
-		x, err := extract.Explain(t.Context(), h.question(t, q, in), in)
+		x, err := explain.Of(t.Context(), h.question(t, q, in), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,9 +325,9 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	}
 }
 
-func explained(t *testing.T, h *fixture, q testworld.Question, in *files.Table) extract.Explanation {
+func explained(t *testing.T, h *fixture, q testworld.Question, in *files.Table) explain.Explanation {
 	t.Helper()
-	x, err := extract.Explain(t.Context(), h.question(t, q, in), in)
+	x, err := explain.Of(t.Context(), h.question(t, q, in), in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/table"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
@@ -73,12 +75,12 @@ func TestLargeValuesAreReadInSmallBatches(t *testing.T) {
 	if err != nil || r.Kept != users || r.Events != users*each {
 		t.Fatalf("%+v, %v; want %d users with %d behaviours", r, err, users, users*each)
 	}
-	if len(w.reads) < users*each*size/userBatchBytes {
+	if len(w.reads) < users*each*size/sizes.BatchBytes {
 		t.Errorf("%d reads", len(w.reads))
 	}
 	for _, n := range w.reads {
-		if n > userBatchBytes+2*size {
-			t.Errorf("one read gave %d bytes of values, want at most %d and one value", n, userBatchBytes)
+		if n > sizes.BatchBytes+2*size {
+			t.Errorf("one read gave %d bytes of values, want at most %d and one value", n, sizes.BatchBytes)
 		}
 	}
 	out := filepath.Join(testkit.Scratch(t), "out")
@@ -102,14 +104,14 @@ func TestPartsEndByTheirBytes(t *testing.T) {
 	var want map[string]string
 	for _, workers := range []int{1, 3} {
 		out := filepath.Join(testkit.Scratch(t), "out")
-		r, err := h.ask(t.Context(), q, turn{name: "trails", workers: workers, output: extract.Output{Format: extract.CSV}}, out)
-		if err != nil || r.Kept != users || r.Files < users*each*size/partBytes {
+		r, err := h.ask(t.Context(), q, turn{name: "trails", workers: workers, output: query.Output{Format: query.CSV}}, out)
+		if err != nil || r.Kept != users || r.Files < users*each*size/sizes.PartBytes {
 			t.Fatalf("%+v, %v; want %d users in several files", r, err, users)
 		}
 		got := parts(t, h.fs, out)
 		for name, text := range got {
-			if len(text) > partBytes+each*(size+100)+users*each*100 {
-				t.Errorf("%s has %d bytes, and %d are about what a part has", name, len(text), partBytes)
+			if len(text) > sizes.PartBytes+each*(size+100)+users*each*100 {
+				t.Errorf("%s has %d bytes, and %d are about what a part has", name, len(text), sizes.PartBytes)
 			}
 		}
 		if want == nil {
@@ -125,9 +127,9 @@ func TestPartsEndByTheirBytes(t *testing.T) {
 func TestATrailLargerThanTheMemory(t *testing.T) {
 	h, q := fat(t, 1, 60, 400<<10)
 	c := h.question(t, q, h.opened(t, turn{name: "trails"}))
-	c.Memory = extract.MinMemory
+	c.Memory = memory.Least
 	_, err := extract.Run(t.Context(), c)
-	if !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), `user "0000"`) || !strings.Contains(err.Error(), "--memory") {
+	if !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), `user "0000"`) || !strings.Contains(err.Error(), "--memory") {
 		t.Errorf("%v, want an error that names the user and --memory", err)
 	}
 	if _, err := h.fs.Stat(t.Context(), c.Out); !errors.Is(err, fs.ErrNotExist) {
@@ -140,8 +142,8 @@ func TestATrailLargerThanTheMemory(t *testing.T) {
 		t.Fatalf("%v names no memory", err)
 	}
 	c.Memory = (enough - 1) << 20
-	if _, err := extract.Run(t.Context(), c); !errors.Is(err, extract.ErrQuestion) {
-		t.Errorf("with %d MiB: %v, want %v", enough-1, err, extract.ErrQuestion)
+	if _, err := extract.Run(t.Context(), c); !errors.Is(err, query.ErrWrong) {
+		t.Errorf("with %d MiB: %v, want %v", enough-1, err, query.ErrWrong)
 	}
 	c.Memory = enough << 20
 	if r, err := extract.Run(t.Context(), c); err != nil || r.Events != 60 {

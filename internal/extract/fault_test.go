@@ -17,6 +17,9 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
@@ -153,15 +156,15 @@ func differ(got, want map[string]string) string {
 
 // TestExtractSurvivesAnyFault is the same for an extract: OUT is absent or whole.
 func TestExtractSurvivesAnyFault(t *testing.T) {
-	extractSurvives(t, extract.Output{}, modes)
+	extractSurvives(t, query.Output{}, modes)
 }
 
 // TestPartitionedExtractSurvivesFaults is the same where a part is several files.
 func TestPartitionedExtractSurvivesFaults(t *testing.T) {
-	extractSurvives(t, extract.Output{Format: extract.CSV, Partition: "date"}, modes[1:3])
+	extractSurvives(t, query.Output{Format: query.CSV, Partition: "date"}, modes[1:3])
 }
 
-func extractSurvives(t *testing.T, o extract.Output, modes []dfstest.Mode) {
+func extractSurvives(t *testing.T, o query.Output, modes []dfstest.Mode) {
 	t.Helper()
 	w, h := tiny(t)
 	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 3, output: o}
@@ -228,7 +231,7 @@ func leftovers(t *testing.T, dir string) []string {
 		}
 		base := filepath.Base(name)
 		ours := strings.HasPrefix(name, filepath.Join(dir, "out")+"/") &&
-			(strings.HasPrefix(base, "part-") || base == extract.ManifestName || base == extract.SuccessName || base == extract.NotFoundName)
+			(strings.HasPrefix(base, "part-") || base == place.ManifestName || base == place.SuccessName || base == notfound.FileName)
 		if !ours && base != ".out.lock" {
 			out = append(out, strings.TrimPrefix(name, dir))
 		}
@@ -322,7 +325,9 @@ func TestNoRegionIsLeftOut(t *testing.T) {
 		for i := range testkit.Pick(20, 100) {
 			out := filepath.Join(h.dir, fmt.Sprintf("out-%d-%d", at, i))
 			_, err := extract.Run(t.Context(), extract.Config{
-				FS: h.fs, Table: brokenRegion{tab, at}, Users: userlist.All(), Span: w.Span, Types: w.Names(), Active: "any", Out: out, Workers: 2,
+				Spec:   query.Spec{Users: userlist.All(), Span: w.Span, Types: w.Names(), Active: "any"},
+				Target: place.Target{FS: h.fs, Out: out},
+				Table:  brokenRegion{tab, at}, Workers: 2,
 			})
 			if !errors.Is(err, errBroken) {
 				t.Fatalf("region %d, try %d: %v, want %v", at, i, err, errBroken)

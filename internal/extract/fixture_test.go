@@ -22,6 +22,10 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/trailfile"
@@ -38,15 +42,16 @@ import (
 
 // A fixture is a directory with logs and a job, and tables beside them.
 type fixture struct {
-	dir string
-	fs  dfs.FS
-	job *job.Job
+	dir   string
+	fs    dfs.FS
+	job   *job.Job
+	sizes memory.Sizes // of extracts
 }
 
 // newFixture makes a fixture of the job file's text. No logs are in it yet.
 func newFixture(t testing.TB, text string) *fixture {
 	t.Helper()
-	h := &fixture{dir: testkit.Scratch(t), fs: local.New()}
+	h := &fixture{dir: testkit.Scratch(t), fs: local.New(), sizes: sizes}
 	var err error
 	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -123,7 +128,7 @@ type turn struct {
 	overwrite bool
 	unrolled  bool // asked without its rolls
 	unsure    bool // asked with rolls that name too much
-	output    extract.Output
+	output    query.Output
 	pieceSize int64
 }
 
@@ -202,8 +207,9 @@ func (h *fixture) asks(ctx context.Context, q testworld.Question, u turn, out st
 		}
 	}
 	return extract.Config{
-		FS: h.fs, Table: asked, Users: users, Span: q.Span, Types: q.Kinds,
-		Active: q.Active, Conditions: conditions(q), Output: u.output, Out: out, Workers: u.workers, Overwrite: u.overwrite, PieceSize: u.pieceSize,
+		Spec:   query.Spec{Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q), Output: u.output},
+		Target: place.Target{FS: h.fs, Out: out, Overwrite: u.overwrite},
+		Table:  asked, Sizes: h.sizes, Workers: u.workers, PieceSize: u.pieceSize,
 	}, nil
 }
 
@@ -218,9 +224,9 @@ func (h *fixture) ask(ctx context.Context, q testworld.Question, u turn, out str
 }
 
 // conditions returns the conditions of a question as extract takes them.
-func conditions(q testworld.Question) extract.Conditions {
+func conditions(q testworld.Question) query.Conditions {
 	c := q.Conditions
-	return extract.Conditions{
+	return query.Conditions{
 		Where: c.Where.Text, WhereFirst: c.WhereFirst && (c.Where.Text != "" || c.Hours != ""), Having: c.Having.Text,
 		Sequence: c.Sequence(), Without: c.Without, Fields: c.Fields, Hours: c.Hours, Context: c.Context, At: c.At, Latest: c.Latest,
 	}
@@ -241,7 +247,7 @@ func (h *fixture) answer(t testing.TB, q testworld.Question, u turn) testworld.A
 func (h *fixture) read(t testing.TB, r extract.Result, out string) testworld.Answer {
 	t.Helper()
 	rows := readTrails(t, h.fs, out)
-	lost, err := dfs.ReadFile(t.Context(), h.fs, filepath.Join(out, extract.NotFoundName))
+	lost, err := dfs.ReadFile(t.Context(), h.fs, filepath.Join(out, notfound.FileName))
 	if n := int64(bytes.Count(lost, []byte("\n"))); n != r.NotFound || n != r.Users-r.Found || (err == nil) != (n > 0) {
 		t.Errorf("%s: of %d users %d were found, it says %d were not, and names %d, %v", out, r.Users, r.Found, r.NotFound, n, err)
 	}

@@ -10,10 +10,8 @@ import (
 // ErrForeign is wrapped by the error of an extract that is Strict and read foreign cells.
 var ErrForeign = exit.New(exit.TooBad, "foreign cells in the table")
 
-// foreign returns an error if the question allows no foreign cells, and some were read.
-func (q *question) foreign(f layout.Foreign) error { return strictly(q.strict, f) }
-
-func strictly(strict bool, f layout.Foreign) error {
+// Strictly returns an error if strict is set and f has foreign cells.
+func Strictly(strict bool, f layout.Foreign) error {
 	if !strict || f.Cells == 0 {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/pieces"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
@@ -117,20 +118,20 @@ func TestPiecesCountForeignCells(t *testing.T) {
 	u := turn{name: "trails", workers: 1, pieceSize: 5}
 	for _, strict := range []bool{false, true} {
 		out := filepath.Join(testkit.Scratch(t), "out")
-		pieces, err := h.plan(t.Context(), q, u, out)
-		if err != nil || len(pieces) < 2 {
-			t.Fatalf("%d pieces, %v", len(pieces), err)
+		list, err := h.plan(t.Context(), q, u, out)
+		if err != nil || len(list) < 2 {
+			t.Fatalf("%d pieces, %v", len(list), err)
 		}
 		worker := h.worker(u)
 		open := worker.Open
-		worker.Open = func(ctx context.Context, p *extract.Piece) (table.Table, func() error, error) {
+		worker.Open = func(ctx context.Context, p *pieces.Piece) (table.Table, func() error, error) {
 			tab, end, err := open(ctx, p)
 			return others{tab}, end, err
 		}
-		var all extract.PieceResult
-		for i := range pieces {
-			pieces[i].Strict = strict
-			r, err := extract.RunPiece(t.Context(), worker, &pieces[i])
+		var all pieces.Result
+		for i := range list {
+			list[i].Strict = strict
+			r, err := pieces.Run(t.Context(), worker, &list[i])
 			if strict && r.Events > 0 || err != nil && !errors.Is(err, extract.ErrForeign) || err != nil && !strict {
 				t.Fatalf("strict %t: %+v, %v", strict, r, err)
 			}
@@ -139,7 +140,7 @@ func TestPiecesCountForeignCells(t *testing.T) {
 		if strict {
 			continue
 		}
-		r, err := extract.Commit(t.Context(), h.fs, pieces)
+		r, err := pieces.Commit(t.Context(), h.fs, list)
 		if err != nil || r.Foreign == 0 || r.Foreign != all.Foreign || len(r.Notes) == 0 {
 			t.Errorf("%+v, %v; want %d foreign cells and a note", r, err, all.Foreign)
 		}

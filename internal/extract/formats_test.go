@@ -19,6 +19,9 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/output"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
 	"usertrail/internal/format/trailfile/arrowfile"
@@ -29,19 +32,19 @@ import (
 )
 
 // outputs are all that an answer in a directory can look like.
-func outputs() []extract.Output {
-	var all []extract.Output
-	for _, f := range extract.Formats {
-		all = append(all, extract.Output{Format: f}, extract.Output{Format: f, Shape: trailfile.WideShape})
-		for _, p := range extract.Partitions {
-			all = append(all, extract.Output{Format: f, Partition: p})
+func outputs() []query.Output {
+	var all []query.Output
+	for _, f := range query.Formats {
+		all = append(all, query.Output{Format: f}, query.Output{Format: f, Shape: trailfile.WideShape})
+		for _, p := range query.Partitions {
+			all = append(all, query.Output{Format: f, Partition: p})
 		}
 	}
 	return all
 }
 
 // answerIn extracts an answer that looks like o.
-func (h *fixture) answerIn(t *testing.T, q testworld.Question, o extract.Output) (extract.Result, string) {
+func (h *fixture) answerIn(t *testing.T, q testworld.Question, o query.Output) (extract.Result, string) {
 	t.Helper()
 	out, u := filepath.Join(testkit.Scratch(t), "out"), plain
 	u.output = o
@@ -72,7 +75,7 @@ func TestEveryOutputIsTheOracles(t *testing.T) {
 					continue
 				}
 				want := w.Oracle(q)
-				if o.Format == extract.CSV {
+				if o.Format == query.CSV {
 					want.Rows = lineFeeds(want.Rows)
 				}
 				result, out := h.answerIn(t, q, o)
@@ -99,7 +102,7 @@ func lineFeeds(rows []testworld.Row) []testworld.Row {
 func readManifest(t *testing.T, fs dfs.FS, out string) *manifest.Extract {
 	t.Helper()
 	m := new(manifest.Extract)
-	if err := manifest.Read(t.Context(), fs, dfs.Join(out, extract.ManifestName), m); err != nil {
+	if err := manifest.Read(t.Context(), fs, dfs.Join(out, place.ManifestName), m); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -236,7 +239,7 @@ func oracleText(t *testing.T, typ behaviour.Type, s string) string {
 
 // checkWide compares an answer of one row a user with what plain loops make of the
 // oracle's rows.
-func checkWide(t *testing.T, what string, h *fixture, w *testworld.W, q testworld.Question, o extract.Output) {
+func checkWide(t *testing.T, what string, h *fixture, w *testworld.W, q testworld.Question, o query.Output) {
 	t.Helper()
 	_, out := h.answerIn(t, q, o)
 	m := readManifest(t, h.fs, out)
@@ -325,7 +328,7 @@ func TestEveryOutputHasTheSameBytes(t *testing.T) {
 }
 
 // streamed asks for a stream of one format.
-func (h *fixture) streamed(t *testing.T, q testworld.Question, o extract.Output, to io.Writer) (extract.Result, error) {
+func (h *fixture) streamed(t *testing.T, q testworld.Question, o query.Output, to io.Writer) (extract.Result, error) {
 	t.Helper()
 	u := plain
 	u.output, u.output.Stream = o, to
@@ -335,7 +338,7 @@ func (h *fixture) streamed(t *testing.T, q testworld.Question, o extract.Output,
 // TestAStreamIsThePartsInOrder, with one header.
 func TestAStreamIsThePartsInOrder(t *testing.T) {
 	h, q := severalParts(t)
-	for _, f := range []extract.Format{extract.CSV, extract.JSONL} {
+	for _, f := range []query.Format{query.CSV, query.JSONL} {
 		u := plain
 		u.output.Format = f
 		out := filepath.Join(h.dir, string(f))
@@ -346,13 +349,13 @@ func TestAStreamIsThePartsInOrder(t *testing.T) {
 		var want strings.Builder
 		for i, name := range slices.Sorted(maps.Keys(parts(t, h.fs, out))) {
 			text := parts(t, h.fs, out)[name]
-			if f == extract.CSV && i > 0 {
+			if f == query.CSV && i > 0 {
 				_, text, _ = strings.Cut(text, "\n")
 			}
 			want.WriteString(text)
 		}
 		var got bytes.Buffer
-		s, err := h.streamed(t, q, extract.Output{Format: f}, &got)
+		s, err := h.streamed(t, q, query.Output{Format: f}, &got)
 		if err != nil || s.Events != r.Events || s.Kept != r.Kept || s.Files != 0 {
 			t.Errorf("%s: %+v, %v; want the counts of %+v, and no files", f, s, err, r)
 		}
@@ -378,7 +381,7 @@ func TestAStreamEndsWhenItsReaderHasGone(t *testing.T) {
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	for _, takes := range []gone{0, 100} {
 		left := takes
-		if _, err := h.streamed(t, q, extract.Output{Format: extract.CSV}, &left); !errors.Is(err, extract.ErrGone) {
+		if _, err := h.streamed(t, q, query.Output{Format: query.CSV}, &left); !errors.Is(err, output.ErrGone) {
 			t.Errorf("after %d bytes: %v, want ErrGone", takes, err)
 		}
 	}
@@ -389,9 +392,9 @@ func TestAnEmptyStreamHasItsHeader(t *testing.T) {
 	w, h := tiny(t)
 	h.load(t, plain, w.Span)
 	q := testworld.Question{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
-	for o, want := range map[extract.Output]string{
-		{Format: extract.CSV, Shape: trailfile.WideShape}: "user_id,play_count,play_first,play_last,play_days\n",
-		{Format: extract.JSONL}:                           "",
+	for o, want := range map[query.Output]string{
+		{Format: query.CSV, Shape: trailfile.WideShape}: "user_id,play_count,play_first,play_last,play_days\n",
+		{Format: query.JSONL}:                           "",
 	} {
 		var got bytes.Buffer
 		if _, err := h.streamed(t, q, o, &got); err != nil || got.String() != want {
@@ -405,7 +408,7 @@ func TestAnEmptyPartitionedAnswerTellsItsColumns(t *testing.T) {
 	w, h := tiny(t)
 	h.load(t, plain, w.Span)
 	q := testworld.Question{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names(), Active: "any"}
-	r, out := h.answerIn(t, q, extract.Output{Partition: "date"})
+	r, out := h.answerIn(t, q, query.Output{Partition: "date"})
 	m := readManifest(t, h.fs, out)
 	if r.Files != 0 || len(m.Parts) != 0 || len(m.Columns) < 5 || m.Columns[1].Name != "date" || m.Question.PartitionBy != "date" {
 		text, err := json.Marshal(m)
@@ -420,25 +423,25 @@ func TestWrongOutputsAreRefused(t *testing.T) {
 	w, h := tiny(t)
 	h.load(t, plain, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	for says, o := range map[string]extract.Output{
+	for says, o := range map[string]query.Output{
 		`--format "xml" is none of parquet, csv, jsonl, arrow`:        {Format: "xml"},
 		`--shape "tall" is none of long, wide`:                        {Shape: "tall"},
 		`--partition-by "user_id" is none of date, behaviour`:         {Partition: "user_id"},
 		"--partition-by date: with --shape wide a row is a user":      {Partition: "date", Shape: trailfile.WideShape},
-		"--partition-by date: standard output has no directories":     {Partition: "date", Format: extract.CSV, Stream: io.Discard},
+		"--partition-by date: standard output has no directories":     {Partition: "date", Format: query.CSV, Stream: io.Discard},
 		"--out -: parquet cannot be read from a pipe; say --format":   {Stream: io.Discard},
-		"--out -: arrow cannot be read from a pipe; say --format csv": {Stream: io.Discard, Format: extract.Arrow, Shape: trailfile.WideShape},
+		"--out -: arrow cannot be read from a pipe; say --format csv": {Stream: io.Discard, Format: query.Arrow, Shape: trailfile.WideShape},
 	} {
 		u := plain
 		u.output = o
-		if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), says) {
+		if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want ErrQuestion and %q", o, err, says)
 		}
 	}
 	q.Conditions.Fields = []string{"seconds"}
 	u := plain
 	u.output.Shape = trailfile.WideShape
-	if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), "no field comes out") {
+	if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), "no field comes out") {
 		t.Errorf("fields of a wide answer: %v, want ErrQuestion", err)
 	}
 	if left := leftovers(t, h.dir); strings.Contains(strings.Join(left, " "), "out") {
@@ -457,7 +460,7 @@ func TestAStepsColumnIsNoField(t *testing.T) {
 	q := testworld.Question{Span: span, Kinds: []string{"play"}}
 	q.Conditions.Steps = []testworld.Step{{Kind: "play"}, {Kind: "play"}}
 	_, err := h.ask(t.Context(), q, plain, filepath.Join(h.dir, "out"))
-	if want := "--sequence: the field step_2 is called as the column of step 2; leave it out with --fields"; !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), want) {
+	if want := "--sequence: the field step_2 is called as the column of step 2; leave it out with --fields"; !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want ErrQuestion and %q", err, want)
 	}
 	q.Conditions.Fields = []string{"play.other"}

@@ -9,8 +9,8 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
+	"usertrail/internal/extract/explain"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/table"
 	"usertrail/internal/test/testworld"
@@ -52,7 +52,7 @@ func TestLayoutsAreExplained(t *testing.T) {
 	laid(t, w, h, func(name string, u turn) {
 		for what, q := range map[string]testworld.Question{"everything": everything, "a day": oneDay, "hours": hours} {
 			opened := h.opened(t, u)
-			x, err := extract.Explain(t.Context(), h.question(t, q, opened), unread{opened})
+			x, err := explain.Of(t.Context(), h.question(t, q, opened), unread{opened})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 		in := narrow{h.opened(t, u)}
 		q := testworld.Question{Span: day, Kinds: w.Names(), Active: "any"}
 		q.Conditions.Latest = 2
-		x, err := extract.Explain(t.Context(), h.question(t, q, in), in)
+		x, err := explain.Of(t.Context(), h.question(t, q, in), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 		}
 		c := h.question(t, q, in)
 		c.Table = table.Unrolled(in)
-		if x, err = extract.Explain(t.Context(), c, in); err != nil || slices.Contains(x.Pushed, "fuzzy rows") != (reads.Fuzzy != nil) {
+		if x, err = explain.Of(t.Context(), c, in); err != nil || slices.Contains(x.Pushed, "fuzzy rows") != (reads.Fuzzy != nil) {
 			t.Errorf("%s: everybody without rolls pushes down %q, %v", name, x.Pushed, err)
 		}
 	})

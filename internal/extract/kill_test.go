@@ -16,7 +16,10 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
@@ -39,25 +42,13 @@ type childTask struct {
 	Question        testworld.Question
 	Unrolled        bool   // asked without the rolls
 	Partition       string // the column by which the result is laid into directories
-	Pieces          []extract.Piece
+	Pieces          []pieces.Piece
 }
 
-// partEvents is about how many behaviours a part holds here, or partBytes of values.
-const (
-	partEvents = 16 << 10
-	partBytes  = 2 << 20
-)
-
-// userBatchBytes is how many bytes the values of a batch may have here.
-const userBatchBytes = 256 << 10
-
-// sortMemory is in how many bytes results are laid into directories here.
-const sortMemory = 256 << 10
+// sizes are small, so that a small result has several parts, and each part several batches.
+var sizes = memory.Sizes{PartEvents: 16 << 10, PartBytes: 2 << 20, BatchBytes: 256 << 10, SortBytes: 256 << 10}
 
 func TestMain(m *testing.M) {
-	extract.CutAt(partEvents, partBytes)
-	extract.ReadAt(userBatchBytes)
-	extract.SortIn(sortMemory)
 	if text := os.Getenv(childEnv); text != "" {
 		if err := runChildTask(context.Background(), text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -74,7 +65,7 @@ func runChildTask(ctx context.Context, text string) error {
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return err
 	}
-	h := &fixture{dir: e.Dir, fs: local.New()}
+	h := &fixture{dir: e.Dir, fs: local.New(), sizes: sizes}
 	var err error
 	if h.job, err = job.Load(ctx, h.fs, filepath.Join(e.Dir, "usertrail.yaml")); err != nil {
 		return err
@@ -86,12 +77,12 @@ func runChildTask(ctx context.Context, text string) error {
 }
 
 func (h *fixture) run(ctx context.Context, e childTask) error {
-	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2, unrolled: e.Unrolled, output: extract.Output{Partition: e.Partition}}
+	u := turn{name: e.Table, workers: 2, memory: 64 << 20, regions: 2, unrolled: e.Unrolled, output: query.Output{Partition: e.Partition}}
 	if len(e.Pieces) > 0 {
 		if _, err := h.do(ctx, u, e.Pieces); err != nil {
 			return err
 		}
-		_, err := extract.Commit(ctx, h.fs, e.Pieces)
+		_, err := pieces.Commit(ctx, h.fs, e.Pieces)
 		return err
 	}
 	if e.Out != "" {
@@ -304,7 +295,7 @@ const severalUsers = 500
 // severalParts is a crowd whose logins make two and a half parts.
 func severalParts(t *testing.T) (*fixture, testworld.Question) {
 	t.Helper()
-	return crowd(t, severalUsers, partEvents*5/2/severalUsers)
+	return crowd(t, severalUsers, int(sizes.PartEvents)*5/2/severalUsers)
 }
 
 // picky is q with conditions that keep the users of a crowd who are like the others.
@@ -338,7 +329,7 @@ func TestKilledExtractsGoOn(t *testing.T) {
 				t.Fatalf("%d parts, want several", len(onlyParts(want)))
 			}
 			if len(e.Question.Conditions.Steps) > 0 {
-				checkFunnel(t, want[extract.ManifestName], severalUsers)
+				checkFunnel(t, want[place.ManifestName], severalUsers)
 			}
 			killOn(t, h, filepath.Join(h.dir, name), want, func(out string) childTask {
 				e.Out = out
@@ -391,7 +382,7 @@ func killOn(t *testing.T, h *fixture, home string, want map[string]string, make 
 		kill(e, moment{step, 1})
 	}
 	if len(e.Pieces) > 0 { // of which something is left until a commit is told that they are committed
-		if _, err := extract.Commit(t.Context(), h.fs, e.Pieces); !errors.Is(err, extract.ErrNothing) {
+		if _, err := pieces.Commit(t.Context(), h.fs, e.Pieces); !errors.Is(err, pieces.ErrNothing) {
 			t.Errorf("commit after it was published: %v, want nothing to do", err)
 		}
 	}
@@ -412,9 +403,9 @@ func killOn(t *testing.T, h *fixture, home string, want map[string]string, make 
 // next one writes that part alone.
 func TestGoingOnKeepsFinishedParts(t *testing.T) {
 	h, q := severalParts(t)
-	for last, o := range map[string]extract.Output{
+	for last, o := range map[string]query.Output{
 		"part-00002.parquet": {},
-		"part-00002.jsonl":   {Format: extract.JSONL, Partition: "behaviour"},
+		"part-00002.jsonl":   {Format: query.JSONL, Partition: "behaviour"},
 	} {
 		u := turn{name: "trails", workers: 1, memory: 64 << 20, output: o}
 		t.Run(last, func(t *testing.T) { goesOn(t, h, q, u, last) })

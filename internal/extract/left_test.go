@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
@@ -53,12 +54,11 @@ type killed struct {
 // operations. The files that remain never prevent the same extract, nor an extract with
 // other workers, another query or --overwrite.
 func TestWhateverAKilledExtractLeavesIsItsOwn(t *testing.T) {
-	extract.SortIn(32 << 10)
-	t.Cleanup(func() { extract.SortIn(sortMemory) })
 	h, q := wordy(t)
+	h.sizes.SortBytes = 32 << 10
 	other := q
 	other.Kinds = q.Kinds[:1]
-	for _, o := range []extract.Output{{Format: extract.CSV, Partition: "date"}, {Partition: "behaviour"}, {Format: extract.JSONL}} {
+	for _, o := range []query.Output{{Format: query.CSV, Partition: "date"}, {Partition: "behaviour"}, {Format: query.JSONL}} {
 		t.Run(fmt.Sprintf("%s %s", o.Format, o.Partition), func(t *testing.T) {
 			k := &killed{
 				fixture: h, u: turn{name: "trails", workers: 1, memory: 1 << 20, output: o},
@@ -115,7 +115,7 @@ func (f halfRemoved) Remove(ctx context.Context, name string) error {
 	if _, err := f.Stat(ctx, name); err != nil || !strings.HasSuffix(name, ".out.old") {
 		return f.FS.Remove(ctx, name)
 	}
-	return errors.Join(dfstest.ErrInjected, f.FS.Remove(ctx, dfs.Join(name, extract.ManifestName)))
+	return errors.Join(dfstest.ErrInjected, f.FS.Remove(ctx, dfs.Join(name, place.ManifestName)))
 }
 
 // TestAHalfRemovedResultIsStillAResult replaces a result, and dies as the earlier one is
@@ -125,7 +125,7 @@ func TestAHalfRemovedResultIsStillAResult(t *testing.T) {
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20}, w.Span)
 	for _, partition := range []string{"", "date"} {
-		u := turn{name: "trails", workers: 1, memory: 1 << 20, overwrite: true, output: extract.Output{Partition: partition}}
+		u := turn{name: "trails", workers: 1, memory: 1 << 20, overwrite: true, output: query.Output{Partition: partition}}
 		home := testkit.Scratch(t)
 		out := filepath.Join(home, "out")
 		if _, err := h.ask(t.Context(), q, u, out); err != nil {

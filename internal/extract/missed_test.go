@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/notfound"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
@@ -39,7 +39,7 @@ behaviours:
 		if err != nil || r.NotFound != 20_000 {
 			t.Fatalf("%s: %+v, %v", layout, r, err)
 		}
-		names, err := dfs.ReadFile(t.Context(), h.fs, filepath.Join(out, extract.NotFoundName))
+		names, err := dfs.ReadFile(t.Context(), h.fs, filepath.Join(out, notfound.FileName))
 		if err != nil || string(names) != strings.Join(want, "\n")+"\n" {
 			t.Errorf("%s: %d bytes of names are not the IDs in order, %v", layout, len(names), err)
 		}

@@ -9,6 +9,9 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/notes"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/table"
 	"usertrail/internal/test/testworld"
@@ -37,9 +40,11 @@ func TestDaysThatAreGoneAreSaid(t *testing.T) {
 		}
 		defer opened.Close()
 		c := extract.Config{
-			FS: h.fs, Table: opened, Users: userlist.All(), Span: behaviour.Span{From: from, To: w.Span.To}, Types: w.Names(), Active: "any",
+			Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: from, To: w.Span.To}, Types: w.Names(), Active: "any"},
+			Target: place.Target{FS: h.fs},
+			Table:  opened,
 		}
-		said, err := extract.Notes(t.Context(), of(opened), c, extract.Result{Kept: 1})
+		said, err := notes.Of(t.Context(), of(opened), c, extract.Result{Kept: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// settlePause is how often a table is looked at that a load is in in part.
+// settlePause is the pause between two looks at a table in which a load is in part.
 const settlePause = time.Second
 
 // Settle waits until t holds the committed state with which it was opened, and no load is

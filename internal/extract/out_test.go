@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
@@ -54,7 +57,7 @@ func (s *site) link(t *testing.T, target, name string) {
 }
 
 // result makes a result below the folder.
-func (s *site) result(t *testing.T, name string, o extract.Output) {
+func (s *site) result(t *testing.T, name string, o query.Output) {
 	t.Helper()
 	u := s.u
 	u.output, u.pieceSize = o, 0
@@ -107,7 +110,7 @@ func (s *site) refused(t *testing.T, out string, reason error) {
 	for what, do := range map[string]func(extract.Config) error{
 		"extract": func(c extract.Config) error { _, err := extract.Run(t.Context(), c); return err },
 		"plan": func(c extract.Config) error {
-			_, _, err := extract.Plan(t.Context(), c, c.Table.Info().Address, extract.Access{})
+			_, _, err := pieces.Plan(t.Context(), c, c.Table.Info().Address, pieces.Access{})
 			return err
 		},
 	} {
@@ -136,29 +139,29 @@ func TestOverwriteReplacesOnlyResults(t *testing.T) {
 		"a file":                func(t *testing.T, s *site) { s.write(t, "home/out", "text") },
 		"another table":         func(t *testing.T, s *site) { s.load(t, turn{name: "home/out", workers: 1, memory: 1 << 20}, s.w.Span) },
 		"a link to a result": func(t *testing.T, s *site) {
-			s.result(t, "home/other", extract.Output{})
+			s.result(t, "home/other", query.Output{})
 			s.link(t, "other", "home/out")
 		},
 		"a link to nothing": func(t *testing.T, s *site) { s.link(t, "nothing", "home/out") },
 		"a result with a file of others": func(t *testing.T, s *site) {
-			s.result(t, "home/out", extract.Output{})
+			s.result(t, "home/out", query.Output{})
 			s.write(t, "home/out/notes.txt", "mine")
 		},
 		"a result with a folder of others": func(t *testing.T, s *site) {
-			s.result(t, "home/out", extract.Output{})
+			s.result(t, "home/out", query.Output{})
 			s.write(t, "home/out/part-00000/letter.txt", "dear")
 		},
 		"a result with a file of others in a partition": func(t *testing.T, s *site) {
-			s.result(t, "home/out", extract.Output{Partition: "behaviour"})
+			s.result(t, "home/out", query.Output{Partition: "behaviour"})
 			s.write(t, "home/out/behaviour="+s.w.Names()[0]+"/notes.txt", "mine")
 		},
 		"a result with a partition of others": func(t *testing.T, s *site) {
-			s.result(t, "home/out", extract.Output{Partition: "behaviour"})
+			s.result(t, "home/out", query.Output{Partition: "behaviour"})
 			s.write(t, "home/out/behaviour=other/part-00000.parquet", "PAR1")
 		},
 		"a result without its manifest": func(t *testing.T, s *site) {
-			s.result(t, "home/out", extract.Output{})
-			if err := os.Remove(filepath.Join(s.out, extract.ManifestName)); err != nil {
+			s.result(t, "home/out", query.Output{})
+			if err := os.Remove(filepath.Join(s.out, place.ManifestName)); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -193,10 +196,10 @@ func TestOverwriteReplacesResults(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T, s *site){
 		"nothing":              func(t *testing.T, s *site) {},
 		"an empty folder":      func(t *testing.T, s *site) { mkdir(t, s.out) },
-		"a result":             func(t *testing.T, s *site) { s.result(t, "home/out", extract.Output{Format: extract.CSV}) },
-		"a partitioned result": func(t *testing.T, s *site) { s.result(t, "home/out", extract.Output{Partition: "date"}) },
+		"a result":             func(t *testing.T, s *site) { s.result(t, "home/out", query.Output{Format: query.CSV}) },
+		"a partitioned result": func(t *testing.T, s *site) { s.result(t, "home/out", query.Output{Partition: "date"}) },
 		"an older result": func(t *testing.T, s *site) {
-			s.result(t, "home/out", extract.Output{})
+			s.result(t, "home/out", query.Output{})
 			if err := os.Rename(s.out, filepath.Join(s.dir, "home", ".out.old")); err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +248,7 @@ func TestOutIsApartFromTheTable(t *testing.T) {
 		s.dir + "/trails/x", "../trails/d/x", "link/x/y", "parent/trails/x", "to-be", "to-be/x",
 		"other/x", "other/d/x/y", "link/../home/new", ".", "..", "deep/.", "deep/..", "",
 	} {
-		s.refused(t, out, extract.ErrQuestion)
+		s.refused(t, out, query.ErrWrong)
 	}
 	if _, err := s.ask(t.Context(), s.q, s.u, "deep/../../home/fine"); err != nil {
 		t.Error(err)
@@ -258,7 +261,7 @@ func TestOutNamesThatAreTooLong(t *testing.T) {
 	s := newSite(t)
 	long := strings.Repeat("a", 300)
 	for _, out := range []string{long, long[:247], long + "/x", long[:247] + "/"} {
-		s.refused(t, s.dir+"/"+out, extract.ErrQuestion)
+		s.refused(t, s.dir+"/"+out, query.ErrWrong)
 	}
 	if _, err := s.ask(t.Context(), s.q, s.u, s.dir+"/"+long[:246]); err != nil {
 		t.Error(err)
@@ -269,7 +272,7 @@ func TestOutNamesThatAreTooLong(t *testing.T) {
 // one that the command is started in.
 func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 	s := newSite(t)
-	s.result(t, "home/out", extract.Output{Partition: "behaviour"})
+	s.result(t, "home/out", query.Output{Partition: "behaviour"})
 	list := filepath.Join(s.out, "behaviour="+s.w.Names()[0], "part-00000.parquet")
 	before := s.tree(t)
 	c, err := s.asks(t.Context(), s.q, s.u, s.out)
@@ -278,11 +281,11 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 	}
 	defer c.Table.Close()
 	c.Lists = []string{list}
-	if _, err := extract.Run(t.Context(), c); !errors.Is(err, extract.ErrQuestion) {
+	if _, err := extract.Run(t.Context(), c); !errors.Is(err, query.ErrWrong) {
 		t.Errorf("%v, want ErrQuestion", err)
 	}
 	t.Chdir(filepath.Dir(list))
-	s.refused(t, s.out, extract.ErrQuestion)
+	s.refused(t, s.out, query.ErrWrong)
 	if diff := differ(s.tree(t), before); diff != "" {
 		t.Error(diff)
 	}
@@ -296,7 +299,7 @@ func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 	first := w.Span
 	first.To--
 	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20}, first)
-	u := turn{name: "trails", workers: 1, output: extract.Output{Format: extract.CSV}}
+	u := turn{name: "trails", workers: 1, output: query.Output{Format: query.CSV}}
 	q := testworld.Question{Users: w.Users, Span: w.Span, Kinds: w.Names(), Active: "any"}
 	q.Conditions.Without = w.Names()[:1]
 	out := filepath.Join(h.dir, "out")
@@ -360,7 +363,7 @@ func TestOutThatBecomesSomethingElseStays(t *testing.T) {
 		for _, before := range []bool{false, true} { // there was a result
 			s := newSite(t)
 			if before {
-				s.result(t, "home/out", extract.Output{})
+				s.result(t, "home/out", query.Output{})
 			}
 			mkdir(t, s.out)
 			swap := func() {
@@ -394,20 +397,20 @@ func TestCommitLooksAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.link(t, "trails/home", "home")
-		}, extract.ErrQuestion},
+		}, query.ErrWrong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			pieces, err := s.plan(t.Context(), s.q, s.u, s.out)
+			list, err := s.plan(t.Context(), s.q, s.u, s.out)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.do(t.Context(), s.u, pieces); err != nil {
+			if _, err := s.do(t.Context(), s.u, list); err != nil {
 				t.Fatal(err)
 			}
 			c.become(t, s)
 			before := s.tree(t)
-			if _, err := extract.Commit(t.Context(), s.fs, pieces); !errors.Is(err, c.want) {
+			if _, err := pieces.Commit(t.Context(), s.fs, list); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 			if diff := differ(s.tree(t), before); diff != "" {

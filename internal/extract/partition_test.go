@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/explain"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
@@ -30,7 +31,7 @@ behaviours:
 	span.To = span.From + behaviour.Date(days-1)
 	for d := span.From; d <= span.To; d++ {
 		logins, plays := "user_id,time,from\n", "user_id,time,seconds\n"
-		for i := range parts * partEvents / users / days {
+		for i := range parts * int(sizes.PartEvents) / users / days {
 			for u := range users {
 				logins += fmt.Sprintf("%05d,%s 00:%02d:%02d,%d\n", u, d, i/60, i%60, u%7)
 			}
@@ -49,15 +50,15 @@ behaviours:
 func TestAPartitionGrowsAcrossParts(t *testing.T) {
 	h, q := longTrails(t, 6, 5)
 	whole := filepath.Join(testkit.Scratch(t), "whole")
-	if _, err := h.ask(t.Context(), q, turn{name: "trails", workers: 2, output: extract.Output{Format: extract.CSV}}, whole); err != nil {
+	if _, err := h.ask(t.Context(), q, turn{name: "trails", workers: 2, output: query.Output{Format: query.CSV}}, whole); err != nil {
 		t.Fatal(err)
 	}
 	rows := readOutput(t, h.fs, whole, q.Kinds)
 	for partition, most := range map[string]int{"date": 6, "behaviour": 2 * 3} {
 		var want map[string]string
 		for _, u := range []turn{
-			{name: "trails", workers: 1, output: extract.Output{Format: extract.CSV, Partition: partition}},
-			{name: "trails", workers: 3, output: extract.Output{Format: extract.CSV, Partition: partition}},
+			{name: "trails", workers: 1, output: query.Output{Format: query.CSV, Partition: partition}},
+			{name: "trails", workers: 3, output: query.Output{Format: query.CSV, Partition: partition}},
 		} {
 			out := filepath.Join(testkit.Scratch(t), "out")
 			r, err := h.ask(t.Context(), q, u, out)
@@ -78,7 +79,7 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 		}
 		c := h.question(t, q, h.opened(t, turn{name: "trails"}))
 		c.Output.Partition = partition
-		x, err := extract.Explain(t.Context(), c, h.opened(t, turn{name: "trails"}))
+		x, err := explain.Of(t.Context(), c, h.opened(t, turn{name: "trails"}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/place"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
@@ -22,14 +23,14 @@ import (
 func (h *fixture) byPieces(ctx context.Context, fs dfs.FS, q testworld.Question, u turn, out string) error {
 	faulty := *h
 	faulty.fs = fs
-	pieces, err := faulty.plan(ctx, q, u, out)
+	list, err := faulty.plan(ctx, q, u, out)
 	if err != nil {
 		return err
 	}
-	if _, err := faulty.do(ctx, u, pieces); err != nil {
+	if _, err := faulty.do(ctx, u, list); err != nil {
 		return err
 	}
-	_, err = extract.Commit(ctx, fs, pieces)
+	_, err = pieces.Commit(ctx, fs, list)
 	return err
 }
 
@@ -80,13 +81,13 @@ func pieceFault(t *testing.T, h *fixture, q testworld.Question, u turn, home str
 			t.Errorf("fault at %d (%v): half published: %s", n, err, diff)
 		}
 	}
-	if again := h.byPieces(t.Context(), h.fs, q, u, out); again != nil && !errors.Is(again, extract.ErrNothing) {
+	if again := h.byPieces(t.Context(), h.fs, q, u, out); again != nil && !errors.Is(again, pieces.ErrNothing) {
 		t.Fatalf("fault at %d (%v): second run: %v", n, err, again)
 	}
 	if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
 		t.Errorf("fault at %d (%v): in the end %s", n, err, diff)
 	}
-	if third := h.byPieces(t.Context(), h.fs, q, u, out); !errors.Is(third, extract.ErrNothing) {
+	if third := h.byPieces(t.Context(), h.fs, q, u, out); !errors.Is(third, pieces.ErrNothing) {
 		t.Errorf("fault at %d: the third run says %v, want nothing to do", n, third)
 	}
 	if left := leftovers(t, home); len(left) > 0 && mode&(dfstest.Dead|dfstest.Uncertain) == 0 {
@@ -104,21 +105,21 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	out := filepath.Join(h.dir, "home", "out")
 	partial, kept := filepath.Join(h.dir, "home", ".out.partial"), filepath.Join(h.dir, "kept")
-	pieces, err := h.plan(t.Context(), q, u, out)
+	list, err := h.plan(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.do(t.Context(), u, pieces); err != nil {
+	if _, err := h.do(t.Context(), u, list); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.CopyFS(kept, os.DirFS(partial)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, pieces); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.fs, list); err != nil {
 		t.Fatal(err)
 	}
 	again := map[string]func() error{
-		"commit": func() error { _, err := extract.Commit(t.Context(), h.fs, pieces); return err },
+		"commit": func() error { _, err := pieces.Commit(t.Context(), h.fs, list); return err },
 		"plan":   func() error { _, err := h.plan(t.Context(), q, u, out); return err },
 	}
 	for what, run := range again {
@@ -135,7 +136,7 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := run(); !errors.Is(err, extract.ErrNothing) {
+			if err := run(); !errors.Is(err, pieces.ErrNothing) {
 				t.Errorf("%s without %q: %v, want nothing to do", what, gone, err)
 			}
 			if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
@@ -149,7 +150,7 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 		if err := errors.Join(os.Mkdir(partial, 0o755), os.WriteFile(notes, nil, 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(); !errors.Is(err, extract.ErrNothing) {
+		if err := run(); !errors.Is(err, pieces.ErrNothing) {
 			t.Errorf("%s next to a folder of others: %v, want nothing to do", what, err)
 		}
 		if _, err := os.Stat(notes); err != nil {
@@ -168,15 +169,15 @@ func TestTheQuestionIsRemovedLast(t *testing.T) {
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
 		home := filepath.Join(h.dir, fmt.Sprint("home-", n))
-		pieces, err := h.plan(t.Context(), q, u, filepath.Join(home, "out"))
+		list, err := h.plan(t.Context(), q, u, filepath.Join(home, "out"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.do(t.Context(), u, pieces); err != nil {
+		if _, err := h.do(t.Context(), u, list); err != nil {
 			t.Fatal(err)
 		}
 		fault := dfstest.FaultAt(h.fs, n, mode)
-		extract.Commit(t.Context(), fault, pieces)
+		pieces.Commit(t.Context(), fault, list)
 		left, err := os.ReadDir(filepath.Join(home, ".out.partial"))
 		if err == nil && len(left) > 0 && !slices.ContainsFunc(left, func(e os.DirEntry) bool { return e.Name() == "_question.json" }) {
 			t.Errorf("fault at %d: %v is left without its question", n, left)
@@ -208,20 +209,20 @@ func TestCommitKeepsAnAnswer(t *testing.T) {
 		}
 		replacing := u
 		replacing.overwrite = true
-		pieces, err := h.plan(t.Context(), after, replacing, out)
+		list, err := h.plan(t.Context(), after, replacing, out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.do(t.Context(), u, pieces); err != nil {
+		if _, err := h.do(t.Context(), u, list); err != nil {
 			t.Fatal(err)
 		}
 		fault := dfstest.FaultAt(h.fs, n, mode)
-		_, err = extract.Commit(t.Context(), fault, pieces)
+		_, err = pieces.Commit(t.Context(), fault, list)
 		got := dfstest.Snapshot(t, h.fs, out)
 		if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
 			t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
 		}
-		if _, again := extract.Commit(t.Context(), h.fs, pieces); again != nil && !errors.Is(again, extract.ErrNothing) {
+		if _, again := pieces.Commit(t.Context(), h.fs, list); again != nil && !errors.Is(again, pieces.ErrNothing) {
 			t.Errorf("mode %d, fault at %d (%v): second commit: %v", mode, n, err, again)
 		}
 		if diff := differ(dfstest.Snapshot(t, h.fs, out), want["after"]); diff != "" {
@@ -243,7 +244,7 @@ func TestKilledPiecesGoOn(t *testing.T) {
 		"conditions of rows only": {Question: picky(q), Unrolled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := turn{name: "trails", workers: 2, pieceSize: partEvents * 5 / 4, unrolled: e.Unrolled}
+			u := turn{name: "trails", workers: 2, pieceSize: sizes.PartEvents * 5 / 4, unrolled: e.Unrolled}
 			clean := filepath.Join(h.dir, "clean pieces", name)
 			if _, err := h.ask(t.Context(), e.Question, u, clean); err != nil {
 				t.Fatal(err)
@@ -265,13 +266,13 @@ func TestKilledPiecesGoOn(t *testing.T) {
 	}
 }
 
-func linesOf(t *testing.T, h *fixture, e childTask, u turn) []extract.Piece {
+func linesOf(t *testing.T, h *fixture, e childTask, u turn) []pieces.Piece {
 	t.Helper()
-	pieces, err := h.plan(t.Context(), e.Question, u, e.Out)
+	list, err := h.plan(t.Context(), e.Question, u, e.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pieces
+	return list
 }
 
 // TestAPieceGoesOnAfterItsLastWholePart fails a piece as it writes its last part: the
@@ -280,19 +281,19 @@ func TestAPieceGoesOnAfterItsLastWholePart(t *testing.T) {
 	h, q := severalParts(t)
 	u := turn{name: "trails", workers: 1, pieceSize: 1 << 40}
 	out := filepath.Join(h.dir, "out")
-	pieces, err := h.plan(t.Context(), q, u, out)
+	list, err := h.plan(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	broken := *h
 	broken.fs = refusing{h.fs, "part-00002.parquet"}
-	if _, err := broken.do(t.Context(), u, pieces); !errors.Is(err, dfstest.ErrInjected) {
+	if _, err := broken.do(t.Context(), u, list); !errors.Is(err, dfstest.ErrInjected) {
 		t.Fatalf("%v, want ErrInjected", err)
 	}
 	spy := &created{FS: h.fs}
 	watched := *h
 	watched.fs = spy
-	if _, err := watched.do(t.Context(), u, pieces); err != nil {
+	if _, err := watched.do(t.Context(), u, list); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(spy.parts, []string{"part-00002.parquet"}) {
@@ -313,7 +314,7 @@ func TestGoingOnCountsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		broken := *h
-		broken.fs = refusing{h.fs, extract.SuccessName}
+		broken.fs = refusing{h.fs, place.SuccessName}
 		out := filepath.Join(h.dir, fmt.Sprint("out", size))
 		if _, err := broken.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
 			t.Fatalf("%v, want ErrInjected", err)
@@ -332,7 +333,7 @@ func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
 	h, q := crowd(t, 500, 20)
 	u := turn{name: "trails", workers: 2, pieceSize: 2000}
 	out := filepath.Join(h.dir, "out")
-	pieces, err := h.plan(t.Context(), q, u, out)
+	list, err := h.plan(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +342,7 @@ func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := *h
 		ended.fs = &endsAt{FS: h.fs, left: stopped + 1, end: cancel}
-		_, err := ended.do(ctx, u, pieces)
+		_, err := ended.do(ctx, u, list)
 		done = err == nil
 		if !done && ctx.Err() == nil {
 			t.Fatalf("a worker that was not stopped: %v", err)
@@ -356,12 +357,12 @@ func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
 	}
 	impatient := h.worker(u)
 	impatient.Patience = 0
-	for i := range pieces {
-		if _, err := extract.RunPiece(t.Context(), impatient, &pieces[i]); err != nil {
+	for i := range list {
+		if _, err := pieces.Run(t.Context(), impatient, &list[i]); err != nil {
 			t.Errorf("after it was stopped: %v", err)
 		}
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, pieces); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.fs, list); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
@@ -25,27 +27,27 @@ import (
 )
 
 // plan cuts a question into pieces, as they are once they have been lines.
-func (h *fixture) plan(ctx context.Context, q testworld.Question, u turn, out string) ([]extract.Piece, error) {
+func (h *fixture) plan(ctx context.Context, q testworld.Question, u turn, out string) ([]pieces.Piece, error) {
 	c, err := h.asks(ctx, q, u, out)
 	if err != nil {
 		return nil, err
 	}
-	pieces, _, err := extract.Plan(ctx, c, c.Table.Info().Address, extract.Access{})
+	list, _, err := pieces.Plan(ctx, c, c.Table.Info().Address, pieces.Access{})
 	err = errors.Join(err, c.Table.Close())
-	for i := range pieces {
-		line, fail := json.Marshal(pieces[i])
-		var p extract.Piece
+	for i := range list {
+		line, fail := json.Marshal(list[i])
+		var p pieces.Piece
 		err = errors.Join(err, fail, piece.Decode(line, &p))
-		pieces[i] = p
+		list[i] = p
 	}
-	return pieces, err
+	return list, err
 }
 
 // worker does pieces of the table.
-func (h *fixture) worker(u turn) extract.Worker {
-	return extract.Worker{
-		FS: h.fs, Workers: u.workers, Patience: time.Minute,
-		Open: func(ctx context.Context, _ *extract.Piece) (table.Table, func() error, error) {
+func (h *fixture) worker(u turn) pieces.Worker {
+	return pieces.Worker{
+		FS: h.fs, Workers: u.workers, Sizes: h.sizes, Patience: time.Minute,
+		Open: func(ctx context.Context, _ *pieces.Piece) (table.Table, func() error, error) {
 			t, err := h.open(ctx, u)
 			if err != nil {
 				return nil, nil, err
@@ -56,10 +58,10 @@ func (h *fixture) worker(u turn) extract.Worker {
 }
 
 // do does some pieces, one after the other.
-func (h *fixture) do(ctx context.Context, u turn, pieces []extract.Piece) (extract.PieceResult, error) {
-	var all extract.PieceResult
-	for i := range pieces {
-		r, err := extract.RunPiece(ctx, h.worker(u), &pieces[i])
+func (h *fixture) do(ctx context.Context, u turn, list []pieces.Piece) (pieces.Result, error) {
+	var all pieces.Result
+	for i := range list {
+		r, err := pieces.Run(ctx, h.worker(u), &list[i])
 		if err != nil {
 			return all, err
 		}
@@ -71,14 +73,14 @@ func (h *fixture) do(ctx context.Context, u turn, pieces []extract.Piece) (extra
 // shared has two workers do pieces in any order, some of them again, and commits them.
 func (h *fixture) shared(t *testing.T, q testworld.Question, u turn, out string, dice *rand.Rand) extract.Result {
 	t.Helper()
-	pieces, err := h.plan(t.Context(), q, u, out)
+	list, err := h.plan(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatalf("plan %+v: %v", q, err)
 	}
 	var g sync.WaitGroup
 	for range 2 {
-		var order []extract.Piece // most of them, some twice
-		for _, p := range pieces {
+		var order []pieces.Piece // most of them, some twice
+		for _, p := range list {
 			for range dice.IntN(3) {
 				order = append(order, p)
 			}
@@ -91,10 +93,10 @@ func (h *fixture) shared(t *testing.T, q testworld.Question, u turn, out string,
 		})
 	}
 	g.Wait()
-	if _, err := h.do(t.Context(), u, pieces); err != nil { // what both have left, and the others again
+	if _, err := h.do(t.Context(), u, list); err != nil { // what both have left, and the others again
 		t.Errorf("again: %v", err)
 	}
-	r, err := extract.Commit(t.Context(), h.fs, pieces)
+	r, err := pieces.Commit(t.Context(), h.fs, list)
 	if err != nil {
 		t.Fatalf("commit: %v", err)
 	}
@@ -145,8 +147,8 @@ func TestPiecesOfEveryFormat(t *testing.T) {
 	u := turn{name: "trails", workers: 2, memory: 1 << 26, regions: 3}
 	h.load(t, u, w.Span)
 	dice := rand.New(rand.NewPCG(24, 1))
-	for i, o := range []extract.Output{
-		{}, {Format: extract.CSV}, {Format: extract.JSONL, Partition: "date"}, {Format: extract.Arrow, Shape: "wide"}, {Format: extract.CSV, Partition: "behaviour"},
+	for i, o := range []query.Output{
+		{}, {Format: query.CSV}, {Format: query.JSONL, Partition: "date"}, {Format: query.Arrow, Shape: "wide"}, {Format: query.CSV, Partition: "behaviour"},
 	} {
 		for _, users := range [][]string{nil, {"nobody"}, {}} {
 			u.output, u.pieceSize = o, 40
@@ -173,18 +175,18 @@ func TestPiecesCoverTheKeysOnce(t *testing.T) {
 	h, q := crowd(t, 400, 10) // of 11 behaviours each, in 3 regions
 	for size, want := range map[int64][2]int{1: {400, 400}, 110: {36, 46}, 1100: {3, 6}, 3000: {1, 2}, 1 << 40: {1, 1}} {
 		out := filepath.Join(h.dir, fmt.Sprint("out", size))
-		pieces, err := h.plan(t.Context(), q, turn{name: "trails", workers: 2, pieceSize: size}, out)
+		list, err := h.plan(t.Context(), q, turn{name: "trails", workers: 2, pieceSize: size}, out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(pieces); n < want[0] || n > want[1] {
+		if n := len(list); n < want[0] || n > want[1] {
 			t.Errorf("of %d behaviours each there are %d pieces, want %d to %d", size, n, want[0], want[1])
 		}
-		for i, p := range pieces {
-			if i == 0 && len(p.From) > 0 || i > 0 && string(p.From) != string(pieces[i-1].Until) || (i == len(pieces)-1) != (len(p.Until) == 0) {
-				t.Errorf("piece %d of %d is from %q to %q", i, len(pieces), p.From, p.Until)
+		for i, p := range list {
+			if i == 0 && len(p.From) > 0 || i > 0 && string(p.From) != string(list[i-1].Until) || (i == len(list)-1) != (len(p.Until) == 0) {
+				t.Errorf("piece %d of %d is from %q to %q", i, len(list), p.From, p.Until)
 			}
-			if p.Piece != i || p.Of != len(pieces) || p.Plan != pieces[0].Plan {
+			if p.Piece != i || p.Of != len(list) || p.Plan != list[0].Plan {
 				t.Errorf("piece %d says %+v", i, p.Header)
 			}
 		}
@@ -196,11 +198,11 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 	h, q := crowd(t, 200, 5)
 	u := turn{name: "trails", workers: 1, pieceSize: 300}
 	out := filepath.Join(h.dir, "out")
-	pieces, err := h.plan(t.Context(), q, u, out)
-	if err != nil || len(pieces) < 3 {
-		t.Fatalf("%d pieces, %v", len(pieces), err)
+	list, err := h.plan(t.Context(), q, u, out)
+	if err != nil || len(list) < 3 {
+		t.Fatalf("%d pieces, %v", len(list), err)
 	}
-	if _, err := h.do(t.Context(), u, pieces[:2]); err != nil {
+	if _, err := h.do(t.Context(), u, list[:2]); err != nil {
 		t.Fatal(err)
 	}
 	u.workers = 3
@@ -208,7 +210,7 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	was, _ := json.Marshal(pieces)
+	was, _ := json.Marshal(list)
 	is, _ := json.Marshal(again)
 	if string(was) != string(is) {
 		t.Errorf("planned again it is\n%s\nwant\n%s", is, was)
@@ -216,24 +218,24 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 	if r, err := h.do(t.Context(), u, again[:2]); err != nil || !r.Already {
 		t.Errorf("pieces that are done: %+v, %v", r, err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, again); !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), fmt.Sprintf("pieces 2-%d of %d", len(pieces)-1, len(pieces))) {
+	if _, err := pieces.Commit(t.Context(), h.fs, again); !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), fmt.Sprintf("pieces 2-%d of %d", len(list)-1, len(list))) {
 		t.Errorf("commit of a plan of which two pieces are done: %v", err)
 	}
 	if r, err := h.do(t.Context(), u, again); err != nil || r.Already {
 		t.Errorf("all pieces: %+v, %v", r, err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, again); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.fs, again); err != nil {
 		t.Fatal(err)
 	}
 	// All of it once more.
-	if _, err := extract.Commit(t.Context(), h.fs, again); !errors.Is(err, extract.ErrNothing) {
+	if _, err := pieces.Commit(t.Context(), h.fs, again); !errors.Is(err, pieces.ErrNothing) {
 		t.Errorf("commit again: %v, want nothing to do", err)
 	}
 	if r, err := h.do(t.Context(), u, again[1:3]); err != nil || !r.Already {
 		t.Errorf("pieces of a plan that is committed: %+v, %v", r, err)
 	}
 	for _, u.overwrite = range []bool{false, true} {
-		if _, err := h.plan(t.Context(), q, u, out); !errors.Is(err, extract.ErrNothing) {
+		if _, err := h.plan(t.Context(), q, u, out); !errors.Is(err, pieces.ErrNothing) {
 			t.Errorf("plan of what is committed, overwrite %t: %v, want nothing to do", u.overwrite, err)
 		}
 	}
@@ -277,25 +279,25 @@ func TestOnePlaceOnePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.do(t.Context(), u, first[:1]); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "another plan") || !strings.Contains(err.Error(), "plan again") {
+	if _, err := h.do(t.Context(), u, first[:1]); !errors.Is(err, pieces.ErrStale) || !strings.Contains(err.Error(), "another plan") || !strings.Contains(err.Error(), "plan again") {
 		t.Errorf("a piece of the plan before: %v", err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, first); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "has no plan "+first[0].Plan+": plan again") {
+	if _, err := pieces.Commit(t.Context(), h.fs, first); !errors.Is(err, pieces.ErrStale) || !strings.Contains(err.Error(), "has no plan "+first[0].Plan+": plan again") {
 		t.Errorf("commit of the plan before: %v", err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, append(slices.Clone(first), second...)); !errors.Is(err, piece.ErrPiece) {
+	if _, err := pieces.Commit(t.Context(), h.fs, append(slices.Clone(first), second...)); !errors.Is(err, piece.ErrPiece) {
 		t.Errorf("commit of two plans: %v", err)
 	}
 	if _, err := h.do(t.Context(), u, second); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, second); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.fs, second); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.plan(t.Context(), q, u, out); !errors.Is(err, os.ErrExist) {
 		t.Errorf("plan for a directory that is there: %v, want that it exists", err)
 	}
-	if _, err := h.do(t.Context(), u, first[:1]); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "has no plan") {
+	if _, err := h.do(t.Context(), u, first[:1]); !errors.Is(err, pieces.ErrStale) || !strings.Contains(err.Error(), "has no plan") {
 		t.Errorf("a piece of the plan before, when another is committed: %v", err)
 	}
 	// To replace it is said in the plan.
@@ -307,7 +309,7 @@ func TestOnePlaceOnePlan(t *testing.T) {
 	if _, err := h.do(t.Context(), u, third); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, third); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.fs, third); err != nil {
 		t.Fatal(err)
 	}
 	want := filepath.Join(h.dir, "want")
@@ -328,31 +330,31 @@ func TestAChangedTableIsPlannedAgain(t *testing.T) {
 	h.load(t, u, first)
 	q := testworld.Question{Span: first, Kinds: w.Names(), Active: "any"}
 	out := filepath.Join(h.dir, "out")
-	pieces, err := h.plan(t.Context(), q, u, out)
-	if err != nil || len(pieces) < 2 {
-		t.Fatalf("%d pieces, %v", len(pieces), err)
+	list, err := h.plan(t.Context(), q, u, out)
+	if err != nil || len(list) < 2 {
+		t.Fatalf("%d pieces, %v", len(list), err)
 	}
-	if _, err := h.do(t.Context(), u, pieces[:1]); err != nil {
+	if _, err := h.do(t.Context(), u, list[:1]); err != nil {
 		t.Fatal(err)
 	}
 	h.load(t, u, w.Span)
-	if r, err := h.do(t.Context(), u, pieces[:1]); err != nil || !r.Already {
+	if r, err := h.do(t.Context(), u, list[:1]); err != nil || !r.Already {
 		t.Errorf("a piece that is done: %+v, %v", r, err)
 	}
-	if _, err := h.do(t.Context(), u, pieces[1:]); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "has changed since the plan") {
+	if _, err := h.do(t.Context(), u, list[1:]); !errors.Is(err, pieces.ErrStale) || !strings.Contains(err.Error(), "has changed since the plan") {
 		t.Errorf("a piece of a table that changed: %v", err)
 	}
 	again, err := h.plan(t.Context(), q, u, out)
-	if err != nil || again[0].Plan == pieces[0].Plan {
-		t.Fatalf("planned again it is plan %s, %v; before it was %s", again[0].Plan, err, pieces[0].Plan)
+	if err != nil || again[0].Plan == list[0].Plan {
+		t.Fatalf("planned again it is plan %s, %v; before it was %s", again[0].Plan, err, list[0].Plan)
 	}
 	if _, err := h.do(t.Context(), u, again); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, pieces); err == nil {
+	if _, err := pieces.Commit(t.Context(), h.fs, list); err == nil {
 		t.Error("pieces of the plan before were committed")
 	}
-	if _, err := extract.Commit(t.Context(), h.fs, again); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.fs, again); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -363,7 +365,7 @@ func TestAPieceIsWaitedFor(t *testing.T) {
 	u := turn{name: "trails", workers: 1}
 	out := filepath.Join(h.dir, "out")
 	u.pieceSize = 1 << 40
-	pieces, err := h.plan(t.Context(), q, u, out)
+	list, err := h.plan(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +375,7 @@ func TestAPieceIsWaitedFor(t *testing.T) {
 	}
 	w := h.worker(u)
 	w.Patience = 0
-	if _, err := extract.RunPiece(t.Context(), w, &pieces[0]); !errors.Is(err, dfs.ErrLocked) {
+	if _, err := pieces.Run(t.Context(), w, &list[0]); !errors.Is(err, dfs.ErrLocked) {
 		t.Errorf("a worker without patience: %v, want ErrLocked", err)
 	}
 	refused := make(chan struct{}, 1)
@@ -381,7 +383,7 @@ func TestAPieceIsWaitedFor(t *testing.T) {
 	waiting.fs = refusedLocks{h.fs, refused}
 	done := make(chan error)
 	go func() {
-		_, err := waiting.do(t.Context(), u, pieces)
+		_, err := waiting.do(t.Context(), u, list)
 		done <- err
 	}()
 	<-refused
@@ -419,22 +421,22 @@ func TestAnotherListIsNoticed(t *testing.T) {
 	}
 	u := turn{name: "trails", workers: 1, pieceSize: 100}
 	out := filepath.Join(h.dir, "out")
-	pieces, err := h.plan(t.Context(), q, u, out)
+	list, err := h.plan(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(h.dir, ".out.partial", "_users")
-	list, err := os.ReadFile(name)
+	users, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for what, b := range map[string][]byte{
-		"another user": []byte(strings.ReplaceAll(string(list), "4", "5")), "shorter": list[:len(list)/4], "lengths": []byte(strings.Repeat("\xff", len(list))), "empty": nil,
+		"another user": []byte(strings.ReplaceAll(string(users), "4", "5")), "shorter": users[:len(users)/4], "lengths": []byte(strings.Repeat("\xff", len(users))), "empty": nil,
 	} {
 		if err := os.WriteFile(name, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.do(t.Context(), u, pieces); !errors.Is(err, extract.ErrStale) || !strings.Contains(err.Error(), "_users is not the list of this plan") {
+		if _, err := h.do(t.Context(), u, list); !errors.Is(err, pieces.ErrStale) || !strings.Contains(err.Error(), "_users is not the list of this plan") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -10,6 +10,9 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs/dfstest"
@@ -32,7 +35,7 @@ func TestWrongQuestionsAreRefused(t *testing.T) {
 	} {
 		q := good
 		spoil(&q)
-		if _, err := h.ask(t.Context(), q, u, out); !errors.Is(err, extract.ErrQuestion) || !strings.Contains(err.Error(), says) {
+		if _, err := h.ask(t.Context(), q, u, out); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want ErrQuestion and %q", q, err, says)
 		}
 	}
@@ -60,8 +63,8 @@ func TestAnEmptyAnswerIsAPartWithoutRows(t *testing.T) {
 		if rows := readTrails(t, h.fs, out); len(rows) != 0 {
 			t.Errorf("%s: %d rows", name, len(rows))
 		}
-		if _, ok := dfstest.Snapshot(t, h.fs, out)[extract.SuccessName]; !ok {
-			t.Errorf("%s: there is no %s", name, extract.SuccessName)
+		if _, ok := dfstest.Snapshot(t, h.fs, out)[place.SuccessName]; !ok {
+			t.Errorf("%s: there is no %s", name, place.SuccessName)
 		}
 	}
 }
@@ -106,8 +109,9 @@ func TestAListLeavesRoomForTrails(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := extract.Run(t.Context(), extract.Config{
-			FS: h.fs, Table: opened, Users: users, Span: w.Span, Types: w.Names(), Workers: 4, Memory: extract.MinMemory,
-			Out: filepath.Join(h.dir, fmt.Sprint("out", n)),
+			Spec:   query.Spec{Users: users, Span: w.Span, Types: w.Names()},
+			Target: place.Target{FS: h.fs, Out: filepath.Join(h.dir, fmt.Sprint("out", n))},
+			Table:  opened, Workers: 4, Memory: memory.Least,
 		})
 		switch {
 		case fits && (err != nil || r.Users != int64(n)):

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 )
@@ -40,7 +41,7 @@ func TestUnwritableOut(t *testing.T) {
 	} {
 		c.FS = unlockable{local.New(), try.err}
 		_, err := extract.Run(t.Context(), c)
-		if !errors.Is(err, try.err) || errors.Is(err, extract.ErrQuestion) != try.wrong || strings.Contains(err.Error(), "with --out") != try.wrong {
+		if !errors.Is(err, try.err) || errors.Is(err, query.ErrWrong) != try.wrong || strings.Contains(err.Error(), "with --out") != try.wrong {
 			t.Errorf("%v: got %v", try.err, err)
 		}
 	}

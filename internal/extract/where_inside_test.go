@@ -11,7 +11,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/explain"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
@@ -165,7 +165,7 @@ func TestConditionsThatServersTakeAreTold(t *testing.T) {
 			{w.Names(), testworld.Conditions{Latest: 2}, false},
 		} {
 			q := testworld.Question{Span: w.Span, Kinds: x.types, Active: "any", Conditions: x.conditions}
-			told, err := extract.Explain(t.Context(), h.question(t, q, in), in)
+			told, err := explain.Of(t.Context(), h.question(t, q, in), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestConditionsThatServersTakeAreTold(t *testing.T) {
 		q.Conditions.Where.Text = "order.paid"
 		c := h.question(t, q, in)
 		c.Table = table.Unrolled(in)
-		if told, err := extract.Explain(t.Context(), c, in); err != nil || slices.Contains(told.Pushed, "values") {
+		if told, err := explain.Of(t.Context(), c, in); err != nil || slices.Contains(told.Pushed, "values") {
 			t.Errorf("%s: a list without rolls pushes down %q, %v", name, told.Pushed, err)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/lineage"
@@ -191,7 +191,7 @@ func answered(ctx context.Context, t *trace, end *outcome.Outcome) []lineage.Dat
 	}
 	out := lineage.Place(dir)
 	var m manifest.Extract
-	if end.Status != exit.OK || manifest.Read(ctx, Files(), dfs.Join(dir, extract.ManifestName), &m) != nil {
+	if end.Status != exit.OK || manifest.Read(ctx, Files(), dfs.Join(dir, place.ManifestName), &m) != nil {
 		return []lineage.Dataset{out}
 	}
 	for _, f := range m.Columns {

@@ -19,6 +19,9 @@ import (
 	"usertrail/internal/bulkload/convert"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/output"
+	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/show"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
@@ -39,7 +42,7 @@ var statuses = map[string]struct {
 	err    error
 	status exit.Status
 }{
-	"extract.ErrGone": {extract.ErrGone, 141},
+	"output.ErrGone": {output.ErrGone, 141},
 
 	"context.Canceled": {context.Canceled, 1},
 	"dfs.ErrLockLost":  {dfs.ErrLockLost, 1},
@@ -49,7 +52,7 @@ var statuses = map[string]struct {
 	"convert.ErrRequest":  {convert.ErrRequest, 64},
 	"dfs.ErrNotDir":       {dfs.ErrNotDir, 64},
 	"dfs.ErrScheme":       {dfs.ErrScheme, 64},
-	"extract.ErrQuestion": {extract.ErrQuestion, 64},
+	"query.ErrWrong":      {query.ErrWrong, 64},
 	"hadoopconf.ErrConf":  {hadoopconf.ErrConf, 64},
 	"inspect.ErrUnknown":  {inspect.ErrUnknown, 64},
 	"job.ErrJob":          {job.ErrJob, 64},
@@ -88,7 +91,7 @@ var statuses = map[string]struct {
 	"table.ErrUnsettled":   {table.ErrUnsettled, 75},
 
 	"bulkload.ErrNothing": {bulkload.ErrNothing, 99},
-	"extract.ErrNothing":  {extract.ErrNothing, 99},
+	"pieces.ErrNothing":   {pieces.ErrNothing, 99},
 	"upkeep.ErrNothing":   {upkeep.ErrNothing, 99},
 
 	"fs.ErrExist": {fs.ErrExist, 73},

@@ -12,6 +12,8 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/trailfile"
@@ -77,9 +79,9 @@ func extractAll(dir, out string) error {
 	}
 	defer t.Close()
 	_, err = extract.Run(ctx, extract.Config{
-		FS: disk, Table: t, Users: userlist.All(), Types: t.Info().Schema.Names(), Active: "any",
-		Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}, Out: out,
-		Progress: progress.Config{Quiet: true},
+		Spec:   query.Spec{Users: userlist.All(), Types: t.Info().Schema.Names(), Active: "any", Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}},
+		Target: place.Target{FS: disk, Out: out},
+		Table:  t, Progress: progress.Config{Quiet: true},
 	})
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
@@ -144,9 +145,12 @@ func (h *fixture) ask(ctx context.Context, t testing.TB, opened table.Table, q t
 		}
 	}
 	out := filepath.Join(testkit.Scratch(t), "out")
-	_, err := extract.Run(ctx, extract.Config{
-		FS: local.New(), Table: opened, Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Out: out, Workers: 2,
-	})
+	c := extract.Config{
+		Spec:  query.Spec{Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active},
+		Table: opened, Workers: 2,
+	}
+	c.FS, c.Out = local.New(), out
+	_, err := extract.Run(ctx, c)
 	all := dfstest.Snapshot(t, local.New(), out)
 	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.HasPrefix(dfs.Base(name), "part-") })
 	return all, err

@@ -18,6 +18,9 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs/dfstest"
@@ -87,8 +90,9 @@ func (p *hbaseFixture) visit() *live.Table {
 // asking is an extract of all that a table has, into a directory out of the fixture's.
 func (p *hbaseFixture) asking(of table.Table, out string) extract.Config {
 	return extract.Config{
-		FS: local.New(), Table: of, Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, secondDay)},
-		Types: []string{"play", "order"}, Active: "any", Out: filepath.Join(p.dir, out), Workers: 1,
+		Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, secondDay)}, Types: []string{"play", "order"}, Active: "any"},
+		Target: place.Target{FS: local.New(), Out: filepath.Join(p.dir, out)},
+		Table:  of, Workers: 1,
 	}
 }
 
@@ -114,9 +118,9 @@ func TestAKilledHandoverIsNotExtracted(t *testing.T) {
 	for took := range int32(2) {
 		p := firstLoaded(t)
 		p.wantEvents("first", 3)
-		pieces, _, err := extract.Plan(t.Context(), p.cutting("pieces"), "hbase://nobody/trails", extract.Access{})
-		if err != nil || len(pieces) < 2 {
-			t.Fatalf("%d pieces, %v", len(pieces), err)
+		list, _, err := pieces.Plan(t.Context(), p.cutting("pieces"), "hbase://nobody/trails", pieces.Access{})
+		if err != nil || len(list) < 2 {
+			t.Fatalf("%d pieces, %v", len(list), err)
 		}
 		if err := p.killedBetweenRegions(took); err != nil {
 			t.Fatal(err)
@@ -127,18 +131,18 @@ func TestAKilledHandoverIsNotExtracted(t *testing.T) {
 			}
 			p.wantNone("out")
 		}
-		if _, _, err := extract.Plan(t.Context(), p.cutting("planned"), "hbase://nobody/trails", extract.Access{}); !errors.Is(err, table.ErrUnsettled) {
+		if _, _, err := pieces.Plan(t.Context(), p.cutting("planned"), "hbase://nobody/trails", pieces.Access{}); !errors.Is(err, table.ErrUnsettled) {
 			t.Errorf("a plan: %v, want ErrUnsettled", err)
 		}
-		if _, err := p.runPiece(&pieces[0], nil); !errors.Is(err, table.ErrUnsettled) {
+		if _, err := p.runPiece(&list[0], nil); !errors.Is(err, table.ErrUnsettled) {
 			t.Errorf("a piece: %v, want ErrUnsettled", err)
 		}
-		if _, err := extract.Commit(t.Context(), local.New(), pieces); !errors.Is(err, piece.ErrMissing) {
+		if _, err := pieces.Commit(t.Context(), local.New(), list); !errors.Is(err, piece.ErrMissing) {
 			t.Errorf("the commit: %v, want ErrMissing", err)
 		}
 		p.loaded(bulkload.HFile, secondDay, secondDay)
 		p.wantEvents("out", 5)
-		if _, err := p.runPiece(&pieces[0], nil); err == nil || !strings.Contains(err.Error(), "plan again") {
+		if _, err := p.runPiece(&list[0], nil); err == nil || !strings.Contains(err.Error(), "plan again") {
 			t.Errorf("a piece of the earlier version: %v", err)
 		}
 	}
@@ -295,15 +299,15 @@ func (p *hbaseFixture) cutting(out string) extract.Config {
 }
 
 // runPiece does a piece of an extract, during which something may happen.
-func (p *hbaseFixture) runPiece(of *extract.Piece, during func() error) (extract.PieceResult, error) {
-	w := extract.Worker{FS: local.New(), Workers: 1, Open: func(context.Context, *extract.Piece) (table.Table, func() error, error) {
+func (p *hbaseFixture) runPiece(of *pieces.Piece, during func() error) (pieces.Result, error) {
+	w := pieces.Worker{FS: local.New(), Workers: 1, Open: func(context.Context, *pieces.Piece) (table.Table, func() error, error) {
 		var t table.Table = p.visit()
 		if during != nil {
 			t = changing{t.(*live.Table), new(sync.Once), during}
 		}
 		return t, func() error { return nil }, nil
 	}}
-	return extract.RunPiece(p.t.Context(), w, of)
+	return pieces.Run(p.t.Context(), w, of)
 }
 
 // TestALoadWhileAPieceReads is the same for a piece of an extract: it does not report, so the
@@ -312,28 +316,28 @@ func TestALoadWhileAPieceReads(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
 			p := firstLoaded(t)
-			pieces, _, err := extract.Plan(t.Context(), p.cutting("out"), "hbase://nobody/trails", extract.Access{})
-			if err != nil || len(pieces) < 2 {
-				t.Fatalf("%d pieces, %v", len(pieces), err)
+			list, _, err := pieces.Plan(t.Context(), p.cutting("out"), "hbase://nobody/trails", pieces.Access{})
+			if err != nil || len(list) < 2 {
+				t.Fatalf("%d pieces, %v", len(list), err)
 			}
-			for i := range pieces[1:] {
-				if _, err := p.runPiece(&pieces[i+1], nil); err != nil {
+			for i := range list[1:] {
+				if _, err := p.runPiece(&list[i+1], nil); err != nil {
 					t.Fatal(err)
 				}
 			}
-			_, err = p.runPiece(&pieces[0], func() error { return p.second(killed) })
+			_, err = p.runPiece(&list[0], func() error { return p.second(killed) })
 			if err == nil || !killed && !strings.Contains(err.Error(), "plan again") || errors.Is(err, table.ErrUnsettled) != killed {
 				t.Errorf("%v, want an error that says what to do", err)
 			}
-			if _, err := extract.Commit(t.Context(), local.New(), pieces); !errors.Is(err, piece.ErrMissing) {
+			if _, err := pieces.Commit(t.Context(), local.New(), list); !errors.Is(err, piece.ErrMissing) {
 				t.Errorf("the commit: %v, want ErrMissing", err)
 			}
 			p.wantNone("out")
 			if killed {
 				p.loaded(bulkload.HFile, secondDay, secondDay)
 			}
-			again, _, err := extract.Plan(t.Context(), p.cutting("out"), "hbase://nobody/trails", extract.Access{})
-			if err != nil || again[0].Plan == pieces[0].Plan {
+			again, _, err := pieces.Plan(t.Context(), p.cutting("out"), "hbase://nobody/trails", pieces.Access{})
+			if err != nil || again[0].Plan == list[0].Plan {
 				t.Fatalf("planned again: %v", err)
 			}
 			for i := range again {
@@ -341,7 +345,7 @@ func TestALoadWhileAPieceReads(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if r, err := extract.Commit(t.Context(), local.New(), again); err != nil || r.Events != 5 {
+			if r, err := pieces.Commit(t.Context(), local.New(), again); err != nil || r.Events != 5 {
 				t.Errorf("%+v, %v; want 5 events", r, err)
 			}
 		})
@@ -366,12 +370,12 @@ func TestTheFirstLoadBetweenPieces(t *testing.T) {
 	defer unknown.Close()
 	c := p.asking(unknown, "out")
 	c.PieceSize = 1
-	pieces, _, err := extract.Plan(t.Context(), c, "hbase://nobody/trails", extract.Access{})
-	if err != nil || pieces[0].Version != "" {
-		t.Fatalf("version %q, %v", pieces[0].Version, err)
+	list, _, err := pieces.Plan(t.Context(), c, "hbase://nobody/trails", pieces.Access{})
+	if err != nil || list[0].Version != "" {
+		t.Fatalf("version %q, %v", list[0].Version, err)
 	}
 	p.loaded(bulkload.Put, secondDay, secondDay)
-	if _, err := p.runPiece(&pieces[0], nil); err == nil || !strings.Contains(err.Error(), "plan again") {
+	if _, err := p.runPiece(&list[0], nil); err == nil || !strings.Contains(err.Error(), "plan again") {
 		t.Errorf("a piece after the first load: %v", err)
 	}
 	if r, err := extract.Run(t.Context(), p.asking(unknown, "out")); !errors.Is(err, table.ErrChanged) {

@@ -18,6 +18,8 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/progress"
@@ -138,14 +140,15 @@ func (p *hbaseFixture) extracts(when string) {
 		for _, from := range []table.Table{opened, table.Unrolled(opened)} {
 			out := filepath.Join(p.t.TempDir(), "out")
 			r, err := extract.Run(p.t.Context(), extract.Config{
-				FS: local.New(), Table: from, Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")},
-				Types: []string{"play", "order"}, Active: active, Out: out, Workers: 2, Progress: progress.Config{Quiet: true},
+				Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")}, Types: []string{"play", "order"}, Active: active},
+				Target: place.Target{FS: local.New(), Out: out},
+				Table:  from, Workers: 2, Progress: progress.Config{Quiet: true},
 			})
 			if err != nil || r.Events == 0 {
 				p.t.Fatalf("%s: extract: %+v, %v", when, r, err)
 			}
 			parts := dfstest.Snapshot(p.t, local.New(), out)
-			delete(parts, extract.ManifestName) // tells more of who was read
+			delete(parts, place.ManifestName) // tells more of who was read
 			answers = append(answers, parts)
 		}
 		if !maps.Equal(answers[0], answers[1]) {

@@ -21,6 +21,8 @@ import (
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
@@ -171,7 +173,9 @@ func (h *fixture) ask(ctx context.Context, t testing.TB, opened table.Table, q t
 	}
 	out := filepath.Join(testkit.Scratch(t), "out")
 	_, err := extract.Run(ctx, extract.Config{
-		FS: local.New(), Table: opened, Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Out: out, Workers: 2,
+		Spec:   query.Spec{Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active},
+		Target: place.Target{FS: local.New(), Out: out},
+		Table:  opened, Workers: 2,
 	})
 	all := dfstest.Snapshot(t, local.New(), out)
 	maps.DeleteFunc(all, func(name, _ string) bool { return !strings.HasPrefix(dfs.Base(name), "part-") })

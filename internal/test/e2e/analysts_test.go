@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/test/testkit"
 )
@@ -141,7 +141,7 @@ func sameFunnels(t *testing.T, dir string, programs, printed []string) {
 	if len(printed) != len(programs) {
 		t.Fatalf("%d programs counted the funnel, want %q", len(printed), programs)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "demo", "day", "funnel", extract.ManifestName))
+	text, err := os.ReadFile(filepath.Join(dir, "demo", "day", "funnel", place.ManifestName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/progress"
@@ -132,8 +134,9 @@ func extractAll(t *testing.T, dir, out string, s behaviour.Span, types []string,
 	}
 	defer tab.Close()
 	r, err := extract.Run(t.Context(), extract.Config{
-		FS: disk, Table: tab, Users: userlist.All(), Span: s, Types: types, Active: active, Out: out,
-		Workers: 2, Progress: progress.Config{Quiet: true},
+		Spec:   query.Spec{Users: userlist.All(), Span: s, Types: types, Active: active},
+		Target: place.Target{FS: disk, Out: out},
+		Table:  tab, Workers: 2, Progress: progress.Config{Quiet: true},
 	})
 	if err != nil {
 		t.Fatal(err)

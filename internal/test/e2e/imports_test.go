@@ -26,6 +26,25 @@ var storeys = []struct {
 	{"values", []string{"internal/behaviour", "internal/cell", "internal/column", "internal/rowkey", "internal/split", "internal/tally", "internal/trail", "internal/activity"}},
 }
 
+// rooms lists the packages of an extract from the top down. A package in a line may import
+// packages in lines below, and no other package of the list. Packages that are not listed are
+// not part of an extract.
+var rooms = [][]string{
+	{"internal/extract/explain", "internal/extract/pieces"},
+	{"internal/extract/notes"},
+	{"internal/extract"},
+	{"internal/extract/cut", "internal/extract/place"},
+	{"internal/extract/facts", "internal/extract/output"},
+	{"internal/extract/judge"},
+	{"internal/extract/query", "internal/extract/footprint", "internal/extract/memory", "internal/extract/notfound"},
+	{"internal/extract/condition", "internal/extract/estimate", "internal/extract/userlist"},
+}
+
+// room returns the line of a package in rooms, or -1.
+func room(name string) int {
+	return slices.IndexFunc(rooms, func(line []string) bool { return slices.Contains(line, name) })
+}
+
 // onlyTests returns whether the product never imports the package called name: it is under
 // internal/test, or it is a conformance suite, whose name ends in "test". Such a package
 // may import all others.
@@ -112,6 +131,8 @@ func misplaced(all map[string][]string) []string {
 				out = append(out, fmt.Sprintf("%s imports %s, which is for tests", name, path))
 			case ours && to < from:
 				out = append(out, fmt.Sprintf("%s imports %s, which is in a higher storey", name, path))
+			case room(name) >= 0 && room(path) >= 0 && room(path) <= room(name):
+				out = append(out, fmt.Sprintf("%s imports %s, which is not below it in rooms", name, path))
 			}
 			if storeys[from].name == "values" && (slices.Contains(noisy, path) || strings.Contains(path, ".") && !slices.Contains(hashes, path)) {
 				out = append(out, fmt.Sprintf("%s imports %s; values do no input or output", name, path))
@@ -158,6 +179,8 @@ func TestMisplacedImportsAreFound(t *testing.T) {
 		{"internal/format/hfile", "internal/table", "higher storey"},
 		{"internal/table/files", "internal/bulkload", "higher storey"},
 		{"internal/split", "internal/run/pipe", "higher storey"},
+		{"internal/extract/judge", "internal/extract/output", "not below"},
+		{"internal/extract/facts", "internal/extract/output", "not below"},
 		{"internal/new", "fmt", "no storey"},
 		{"internal/extract", "internal/test/testkit", "for tests"},
 		{"internal/extract", "internal/table/tabletest", "for tests"},
@@ -170,7 +193,7 @@ func TestMisplacedImportsAreFound(t *testing.T) {
 			t.Errorf("%s imports %s: %q, want %q", x.name, x.path, got, x.want)
 		}
 	}
-	for _, x := range [][2]string{{"internal/table/live", "internal/store/dfs"}, {"internal/table/tabletest", "internal/bulkload"}, {"internal/run/pipe", "io"}, {"cmd/extract", "internal/extract"}} {
+	for _, x := range [][2]string{{"internal/table/live", "internal/store/dfs"}, {"internal/table/tabletest", "internal/bulkload"}, {"internal/run/pipe", "io"}, {"cmd/extract", "internal/extract"}, {"internal/extract/notes", "internal/extract"}} {
 		if got := misplaced(map[string][]string{x[0]: {x[1]}}); len(got) > 0 {
 			t.Errorf("%s imports %s: %q, want no objection", x[0], x[1], got)
 		}

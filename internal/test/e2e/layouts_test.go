@@ -14,6 +14,8 @@ import (
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
@@ -169,7 +171,9 @@ func linesOf(t *testing.T, name, dir, users string, s behaviour.Span) []string {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	_, err = extract.Run(t.Context(), extract.Config{
-		FS: disk, Table: tab, Users: list, Span: s, Types: journeyTypes, Active: "any", Out: out, Output: extract.Output{Format: extract.JSONL}, Workers: 2, Progress: quiet,
+		Spec:   query.Spec{Users: list, Span: s, Types: journeyTypes, Active: "any", Output: query.Output{Format: query.JSONL}},
+		Target: place.Target{FS: disk, Out: out},
+		Table:  tab, Workers: 2, Progress: quiet,
 	})
 	if err != nil {
 		t.Fatal(err)

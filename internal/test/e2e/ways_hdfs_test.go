@@ -9,6 +9,8 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/hadoopconf"
@@ -69,8 +71,9 @@ func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 	}
 	defer tab.Close()
 	if _, err := extract.Run(t.Context(), extract.Config{
-		FS: fsys, Table: tab, Users: userlist.All(), Span: s, Types: []string{"play", "order"}, Active: "any", Out: out,
-		Workers: 2, Progress: progress.Config{Quiet: true},
+		Spec:   query.Spec{Users: userlist.All(), Span: s, Types: []string{"play", "order"}, Active: "any"},
+		Target: place.Target{FS: fsys, Out: out},
+		Table:  tab, Workers: 2, Progress: progress.Config{Quiet: true},
 	}); err != nil {
 		t.Fatal(err)
 	}

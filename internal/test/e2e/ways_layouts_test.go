@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/extract"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/table/fetch"
@@ -18,10 +18,10 @@ import (
 
 var journeyErrands = []tableQuery{
 	{name: "everything", types: journeyTypes, active: "any"},
-	{name: "both", few: 800, types: []string{"purchase", "campaign_received"}, conditions: extract.Conditions{
+	{name: "both", few: 800, types: []string{"purchase", "campaign_received"}, conditions: query.Conditions{
 		Where: "purchase.sales_value > 1 || campaign_received.campaign_id > 0", Fields: []string{"purchase.product_id"},
 	}},
-	{name: "latest", types: []string{"purchase"}, conditions: extract.Conditions{Latest: 3, Hours: "8-20"}},
+	{name: "latest", types: []string{"purchase"}, conditions: query.Conditions{Latest: 3, Hours: "8-20"}},
 }
 
 // TestEveryLayoutInHBase loads a table of each layout by puts and then by HFiles, and another

@@ -15,6 +15,9 @@ import (
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
@@ -142,17 +145,17 @@ type tableQuery struct {
 	few        int
 	types      []string
 	active     string
-	conditions extract.Conditions
+	conditions query.Conditions
 }
 
 var tableQueries = []tableQuery{
 	{name: "everything", types: []string{"play", "order", "visit", "login"}, active: "min:2"},
-	{name: "few stay", types: []string{"play", "visit"}, conditions: extract.Conditions{Having: "sum(order.price) > 600 && count(play.channel) >= 40"}},
-	{name: "a sequence", types: []string{"play", "order"}, active: "any", conditions: extract.Conditions{
+	{name: "few stay", types: []string{"play", "visit"}, conditions: query.Conditions{Having: "sum(order.price) > 600 && count(play.channel) >= 40"}},
+	{name: "a sequence", types: []string{"play", "order"}, active: "any", conditions: query.Conditions{
 		Sequence: "visit -> play within 1h -> order within 12h", Where: "hour >= 6", Latest: 5,
 	}},
-	{name: "some of a list", few: 100, types: []string{"play", "visit"}, active: "any", conditions: extract.Conditions{Without: []string{"order", "login"}}},
-	{name: "some fields", types: []string{"play", "order"}, conditions: extract.Conditions{
+	{name: "some of a list", few: 100, types: []string{"play", "visit"}, active: "any", conditions: query.Conditions{Without: []string{"order", "login"}}},
+	{name: "some fields", types: []string{"play", "order"}, conditions: query.Conditions{
 		Where: "play.seconds >= 3600 || order.price > 50", Fields: []string{"play.programme", "order.price"}, Context: 1,
 	}},
 }
@@ -195,8 +198,9 @@ func (w *waysFixture) run(e *tableQuery, asked table.Table, plan fetch.Plan) map
 	w.t.Helper()
 	out := filepath.Join(w.t.TempDir(), "out")
 	result, err := extract.Run(w.t.Context(), extract.Config{
-		FS: w.fs, Table: asked, Users: w.users(e.few, asked.Info().Layout), Span: w.span, Types: e.types, Active: e.active, Conditions: e.conditions,
-		Plan: plan, Out: out, Workers: 2, Progress: quiet,
+		Spec:   query.Spec{Users: w.users(e.few, asked.Info().Layout), Span: w.span, Types: e.types, Active: e.active, Conditions: e.conditions},
+		Target: place.Target{FS: w.fs, Out: out},
+		Table:  asked, Plan: plan, Workers: 2, Progress: quiet,
 	})
 	if err != nil {
 		w.t.Fatalf("%s: extract by %s of %s: %v", e.name, plan, asked.Info().Address, err)
@@ -208,7 +212,7 @@ func (w *waysFixture) run(e *tableQuery, asked table.Table, plan fetch.Plan) map
 		e.name: fmt.Sprintf("%d users, %d found, %d active, %d kept by the steps %v, %d events", result.Users, result.Found, result.Active, result.Kept, funnel(w.t, out), result.Events),
 	}
 	for name, b := range dfstest.Snapshot(w.t, w.fs, out) {
-		if name != extract.ManifestName { // it names the table
+		if name != place.ManifestName { // it names the table
 			answer[e.name+"/"+name] = b
 		}
 	}
@@ -255,7 +259,7 @@ func inOrder(text string) string {
 func (w *waysFixture) same(what string, got, want map[string]string) {
 	w.t.Helper()
 	for name, b := range want {
-		if strings.HasSuffix(name, "/"+extract.NotFoundName) { // in the order of the layout
+		if strings.HasSuffix(name, "/"+notfound.FileName) { // in the order of the layout
 			if inOrder(got[name]) != inOrder(b) {
 				w.t.Errorf("%s: %s has other users than that of the table of files", what, name)
 			}

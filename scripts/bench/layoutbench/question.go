@@ -15,6 +15,8 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/show"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/run/progress"
@@ -101,12 +103,12 @@ func (b *bench) ask(ctx context.Context, t table.Loader, q *question, n int, w i
 // extract writes Parquet where there is no w.
 func (b *bench) extract(ctx context.Context, t table.Loader, q *question, n int, w io.Writer) error {
 	c := extract.Config{
-		FS: b.fs, Table: t, Users: userlist.All(), Span: q.span, Types: q.Types, Active: q.Active,
-		Conditions: extract.Conditions{Hours: q.Hours}, Out: filepath.Join(b.temp, strconv.Itoa(n)), Workers: runtime.GOMAXPROCS(0),
-		Progress: progress.Config{Quiet: true},
+		Spec:   query.Spec{Users: userlist.All(), Span: q.span, Types: q.Types, Active: q.Active, Conditions: query.Conditions{Hours: q.Hours}},
+		Target: place.Target{FS: b.fs, Out: filepath.Join(b.temp, strconv.Itoa(n))},
+		Table:  t, Workers: runtime.GOMAXPROCS(0), Progress: progress.Config{Quiet: true},
 	}
 	if w != nil {
-		c.Output = extract.Output{Format: extract.JSONL, Stream: w}
+		c.Output = query.Output{Format: query.JSONL, Stream: w}
 	}
 	if q.Users != "all" {
 		var err error

@@ -1,0 +1,261 @@
+package judge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"iter"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/table/fetch"
+)
+
+// A batch is large enough that its users' blocks are read in one pass, and small
+// enough that a short list keeps all workers busy.
+const (
+	userBatchRecords = 16 << 10
+	userBatchUsers   = 4 << 10
+)
+
+// A stretch is a region, or the part of a region that belongs to a piece.
+type stretch struct {
+	split.Region
+	piece int
+}
+
+// stretches returns the intersections of the pieces with the regions, in order.
+func stretches(pieces, regions []split.Region) []stretch {
+	var out []stretch
+	for i, p := range pieces {
+		for _, r := range regions {
+			if both, ok := intersect(p, r); ok {
+				out = append(out, stretch{both, i})
+			}
+		}
+	}
+	return out
+}
+
+// intersect returns the intersection of two ranges. It returns false if the intersection is empty.
+func intersect(a, b split.Region) (split.Region, bool) {
+	if bytes.Compare(b.Start, a.Start) > 0 {
+		a.Start = b.Start
+	}
+	if len(a.End) == 0 || len(b.End) > 0 && bytes.Compare(b.End, a.End) < 0 {
+		a.End = b.End
+	}
+	return a, len(a.End) == 0 || bytes.Compare(a.Start, a.End) < 0
+}
+
+// settled has the batches of a stretch, and the counts of its users that are known before any row
+// is read. counts and err are valid when batches is closed.
+type settled struct {
+	batches chan *fetch.Batch
+	counts  Counts
+	err     error
+}
+
+// Candidates are the users who are or may be active, as far as the table knows it before any row is
+// read.
+type Candidates struct {
+	Query  *query.Query
+	Table  table.Table
+	Memory memory.Shares
+	Found  *notfound.Search // takes the users who are certainly found
+	Census *Census
+	Sizes  *Sizes
+}
+
+// Batches divides the candidates of some pieces into batches, in order of their keys. Users up to the
+// key after are left out. It reads the rolls of several regions ahead, of Memory.Workers regions at the
+// same time. When all batches are taken, total has the counts that are known without reading rows.
+func (c *Candidates) Batches(ctx context.Context, pieces, regions []split.Region, after []byte, total *Counts) iter.Seq2[*fetch.Batch, error] {
+	parts := stretches(pieces, regions)
+	return func(yield func(*fetch.Batch, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		g, ctx := errgroup.WithContext(ctx)
+		defer g.Wait()
+		defer cancel()
+		all := make([]settled, len(parts))
+		for i := range all {
+			all[i].batches = make(chan *fetch.Batch, 4)
+		}
+		ahead := make(chan struct{}, c.Memory.Workers+1)
+		g.Go(func() error {
+			w, ctx := errgroup.WithContext(ctx)
+			for i := range parts {
+				if err := pipe.Send(ctx, ahead, struct{}{}); err != nil {
+					return cmp.Or(w.Wait(), err)
+				}
+				w.Go(func() error {
+					defer close(all[i].batches)
+					all[i].err = c.settle(ctx, parts[i], after, &all[i])
+					return all[i].err
+				})
+			}
+			return w.Wait()
+		})
+		for i := range all {
+			for {
+				p, ok := pipe.Receive(ctx, all[i].batches)
+				if !ok {
+					break
+				}
+				if !yield(p, nil) {
+					return
+				}
+			}
+			if ctx.Err() != nil {
+				yield(nil, cmp.Or(g.Wait(), context.Cause(ctx)))
+				return
+			}
+			if all[i].err != nil {
+				yield(nil, all[i].err)
+				return
+			}
+			total.Add(&all[i].counts)
+			<-ahead
+		}
+	}
+}
+
+// settle iterates over the users of a stretch, together with the list of users.
+func (c *Candidates) settle(ctx context.Context, s stretch, after []byte, out *settled) error {
+	q, r := c.Query, s.Region
+	from, to := q.Users.Within(r)
+	if !q.Users.IsAll() && from == to {
+		return nil
+	}
+	users, err := c.Table.Users(table.WithWalkMemory(ctx, c.Memory.Walk), r, q.Span)
+	if err != nil {
+		return err
+	}
+	defer users.Close()
+	b := batcher{ctx: ctx, out: out.batches, piece: s.piece, size: c.Sizes, most: c.Memory.Batch}
+	census, found := c.Census.Region(users), c.Found.Region(r)
+	take := func(u table.User) error {
+		if u.Sure && q.Rule.Judge(u.Did) != activity.Absent {
+			found.Mark(u.Key)
+		}
+		if !MayStay(q, u, &out.counts) {
+			return nil
+		}
+		census.Count(&u)
+		if bytes.Compare(u.Key, after) <= 0 {
+			return nil // in a part that an earlier run finished
+		}
+		return b.add(u)
+	}
+	if err := EachUser(q.Users, users, from, to, take); err != nil {
+		return err
+	}
+	census.End()
+	return b.flush()
+}
+
+// EachUser calls take for the requested users of a region: all, or the users of the list with the indexes
+// from from to to, not included.
+func EachUser(list *userlist.List, users table.Users, from, to int, take func(table.User) error) error {
+	if list.IsAll() {
+		for users.Next() {
+			if err := take(users.User()); err != nil {
+				return err
+			}
+		}
+	} else if err := walk(users, list, from, to, take); err != nil {
+		return err
+	}
+	return users.Err()
+}
+
+// MayStay reports whether u may stay, by the facts that are known before its rows are read. It counts
+// in c the facts that are certain.
+func MayStay(q *query.Query, u table.User, c *Counts) bool {
+	standing := q.Rule.Judge(u.Did)
+	if standing == activity.Absent {
+		return false
+	}
+	if !u.Sure {
+		return true // the rows alone tell whether the user is found
+	}
+	c.Found++
+	if standing == activity.TooFew || u.Did&q.Without != 0 {
+		return false
+	}
+	if u.Did&activity.Of(q.Want.Kinds...) != 0 && (q.Where == nil || u.Did&q.Where.Kinds() != 0) {
+		return true
+	}
+	if !q.Conditions.WhereFirst {
+		c.Active++
+	}
+	return false
+}
+
+// walk calls take for the users of a part of the list that the table knows.
+func walk(users table.Users, u *userlist.List, from, to int, take func(table.User) error) error {
+	for i := from; i < to; {
+		if !users.SeekGE(u.Key(i)) {
+			return nil
+		}
+		at := users.User()
+		// Skip the keys before the user that the table has next.
+		for i < to && bytes.Compare(u.Key(i), at.Key) < 0 {
+			i++
+		}
+		if i < to && bytes.Equal(u.Key(i), at.Key) {
+			if err := take(at); err != nil {
+				return err
+			}
+			i++
+		}
+	}
+	return nil
+}
+
+// A batcher divides the active users of a region into batches.
+type batcher struct {
+	ctx     context.Context
+	out     chan<- *fetch.Batch
+	piece   int
+	size    *Sizes
+	most    int // bytes of the trails of a batch
+	keys    *fetch.Keys
+	records int64
+	guessed bool // some of records
+}
+
+// add adds u to the current batch, and sends a batch that is full.
+func (c *batcher) add(u table.User) error {
+	if c.keys == nil {
+		c.keys = new(fetch.Keys)
+	}
+	c.keys.Add(u.Key, u.Sure)
+	c.records += cmp.Or(u.Records, c.size.user())
+	c.guessed = c.guessed || u.Records == 0
+	if c.records >= min(userBatchRecords, c.size.within(c.most)) || c.keys.Len() >= userBatchUsers {
+		return c.flush()
+	}
+	return nil
+}
+
+// flush sends the current batch, if it has users.
+func (c *batcher) flush() error {
+	if c.keys == nil {
+		return nil
+	}
+	p := &fetch.Batch{Keys: c.keys, Piece: c.piece}
+	if !c.guessed {
+		p.Records = c.records
+	}
+	c.keys, c.records, c.guessed = nil, 0, false
+	return pipe.Send(c.ctx, c.out, p)
+}

@@ -1,0 +1,117 @@
+// Package memory divides the memory of an extract among the list of users, the workers, the
+// trails of single users, and sorting.
+//
+// The list of users is held to the end. A worker takes workerMemory: it has several batches
+// in flight, and a part that it writes. A user with more than a batch is held whole, one such
+// user at a time. A result in directories is sorted. If only rows tell which users exist, and
+// the rows of a user are not adjacent, each pass over the rows collects as many users as fit
+// into half of the rest.
+package memory
+
+import (
+	"cmp"
+	"fmt"
+
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/trail"
+)
+
+const (
+	// Least is the smallest memory in bytes that a process can keep to.
+	Least = 128 << 20
+	// Usual is the memory of a process that names none, in bytes.
+	Usual = 1 << 30
+	// workerMemory is the memory of one worker in bytes. It was measured on parts of ten
+	// columns: the resident set with two workers minus the resident set with one.
+	workerMemory = 64 << 20
+	// restMemory is the resident set with one worker that reads from HBase by scans, minus
+	// workerMemory and the list.
+	restMemory = 40 << 20
+	// minWalk is the smallest Shares.Walk.
+	minWalk = 8 << 20
+	// fullMemory is the memory of one worker without the trail of a user that is held whole.
+	fullMemory = 96 << 20
+)
+
+// Sizes limit the pieces in which events are held. Zero fields take their defaults. The
+// parts of a result depend on PartEvents and PartBytes, and on no other size.
+type Sizes struct {
+	PartEvents int64 // events in a part, about; 131,072
+	PartBytes  int   // bytes of values in a part, about; 16 MiB
+	BatchBytes int   // largest trails of a batch of users; 8 MiB
+	SortBytes  int64 // memory for sorting; 16 MiB
+}
+
+// Full returns s with its defaults.
+func (s Sizes) Full() Sizes {
+	return Sizes{
+		PartEvents: cmp.Or(s.PartEvents, 128<<10), PartBytes: cmp.Or(s.PartBytes, 16<<20),
+		BatchBytes: cmp.Or(s.BatchBytes, 8<<20), SortBytes: cmp.Or(s.SortBytes, 16<<20),
+	}
+}
+
+// A Budget is the memory of a process, and what it is for.
+type Budget struct {
+	Bytes   int64 // of the process; 1 GiB
+	Users   *userlist.List
+	Workers int   // the largest number of workers
+	Sorts   bool  // the result is sorted into directories
+	Sizes   Sizes // that Full returned
+}
+
+// Shares are the parts of a budget.
+type Shares struct {
+	Workers int   // number of workers
+	Batch   int   // bytes of the largest trails of a batch
+	User    int   // bytes of the largest trail of one user
+	Walk    int64 // bytes for users whose rows are not adjacent, if only rows tell which users exist
+	Sort    int64 // bytes for sorting the files of directories
+
+	list int64 // bytes of the list
+}
+
+// Divide divides a budget. It returns an error if no worker fits next to the list.
+func (b Budget) Divide() (Shares, error) {
+	b.Bytes = cmp.Or(b.Bytes, Usual)
+	room := b.room()
+	if room < workerMemory {
+		return Shares{}, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory to %s",
+			userlist.ErrList, b.Users.Len(), Mebibytes(restMemory+workerMemory+b.Sizes.SortBytes+b.Users.Bytes()))
+	}
+	s := Shares{User: b.user(), Sort: b.sort(), list: b.Users.Bytes()}
+	s.Workers = max(1, min(b.Workers, int((room-int64(s.User))/workerMemory)))
+	s.Walk = max(minWalk, (room-int64(s.Workers)*workerMemory)/2)
+	s.Batch = min(b.Sizes.BatchBytes, int(b.Bytes-restMemory-b.Users.Bytes())/(32*s.Workers))
+	return s, nil
+}
+
+// room returns the memory for workers in bytes.
+func (b *Budget) room() int64 {
+	room := b.Bytes - restMemory - b.Users.Bytes()
+	if b.Sorts {
+		room -= b.sort()
+	}
+	return room
+}
+
+// sort returns the memory in bytes for sorting the files of directories.
+func (b *Budget) sort() int64 { return min(b.Sizes.SortBytes, b.Bytes/32) }
+
+// user returns the largest trail of one user in bytes. The trail is held whole and must fit
+// into memory with all other data. user is the inverse of least.
+func (b *Budget) user() int {
+	m := b.Bytes - b.Users.Bytes()
+	return int(min((m-restMemory)/4, (m-fullMemory)/2, trail.MaxData))
+}
+
+// Needs returns the smallest memory of a process in bytes that holds a trail of so many bytes,
+// next to the list of s.
+func (s *Shares) Needs(trail int) int64 { return least(trail, s.list) }
+
+// least returns the smallest memory in bytes for a trail and a list of so many bytes.
+func least(trail int, list int64) int64 {
+	return list + max(4*int64(trail)+restMemory, 2*int64(trail)+fullMemory, Least)
+}
+
+// Mebibytes returns a number of bytes, rounded up, in the form that --memory reads.
+func Mebibytes(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }

@@ -1,0 +1,218 @@
+// Package notes says in words what an analyst should know of a result besides its counts.
+package notes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// Of returns notes on the result r of c: which of the requested days are gone, which behaviours
+// the table l does not have on them, and, if no user is in the result, what the table has
+// instead. If there is no note, Of only asks HBase for the TTL of the table.
+func Of(ctx context.Context, l table.Loader, c extract.Config, r extract.Result) ([]string, error) {
+	q, err := c.Check()
+	if err != nil {
+		return nil, err
+	}
+	notes, err := older(ctx, q, l, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("ask what the table keeps: %w", err)
+	}
+	where := r.Out
+	if c.Stream != nil {
+		where = ""
+	}
+	notes = append(notes, r.Lost.Notes(r.Users, where)...)
+	notes = append(notes, r.Skipped.Notes()...)
+	named := q.Rule.Asked | q.Without | activity.Of(q.Want.Kinds...)
+	if r.Kept > 0 && q.Rule.Least == named.Len() {
+		return notes, nil // each behaviour was found
+	}
+	ledgers, err := l.Ledgers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for what the table has: %w", err)
+	}
+	have := held(ledgers)
+	missing := activity.Set(0)
+	for k := range q.Info.Schema.Kinds {
+		if len(have) == 0 {
+			break // other programs loaded the table, so nothing is known
+		}
+		if !named.Has(k) {
+			continue
+		}
+		name := q.Info.Schema.Kinds[k].Name
+		if spans := have[name]; !slices.ContainsFunc(spans, c.Span.Overlaps) {
+			missing |= activity.Of(k)
+			notes = append(notes, fmt.Sprintf("the table has no %s on %s; it has %s", name, c.Span, daysOf(name, spans)))
+		}
+	}
+	if r.Kept > 0 {
+		return notes, nil
+	}
+	if missing&q.Rule.Asked == q.Rule.Asked {
+		return append(notes, "it has "+everything(have)), nil
+	}
+	why, err := nobody(ctx, q, c.Table, r)
+	return append(notes, why), err
+}
+
+// nobody returns the reason why no user is in the result, although the table t has the requested days
+// and behaviours.
+func nobody(ctx context.Context, q *query.Query, t table.Table, r extract.Result) (string, error) {
+	switch c := &q.Conditions; {
+	case !q.Users.IsAll() && r.Users == 0:
+		return "the list of users is empty", nil
+	case r.Found == 0 && q.Users.IsAll():
+		return "nobody did any of these behaviours on these days", nil
+	case r.Found == 0:
+		known, err := someUsers(ctx, q, t)
+		if r.Users == 1 {
+			return "the user asked for has none of these behaviours on these days; " + known, err
+		}
+		return fmt.Sprintf("none of the %s users asked for has any of these behaviours on these days; %s", humanize.Comma(r.Users), known), err
+	case r.Active == 0:
+		were := humanize.Comma(r.Found) + " users were found, and none of them is"
+		if r.Found == 1 {
+			were = "1 user was found, and is not"
+		}
+		return fmt.Sprintf("%s active as --active %s%s asks%s", were, q.Active, without(c.Without), advice(q)), nil
+	case q.Where != nil && q.Where.Kinds()&q.Rule.Asked == 0:
+		return fmt.Sprintf("--where keeps none of --types %s", strings.Join(q.Names(), ",")), nil
+	case r.Active == 1:
+		return fmt.Sprintf("1 user is active, and nothing of the user is left by %s", strings.Join(flags(c), ", ")), nil
+	default:
+		return fmt.Sprintf("%s users are active, and of none of them anything is left by %s", humanize.Comma(r.Active), strings.Join(flags(c), ", ")), nil
+	}
+}
+
+// advice returns what the user may change if no user is active.
+func advice(q *query.Query) string {
+	switch {
+	case q.Rule.Judge(q.Rule.Asked&^q.Without) != activity.Active:
+		return ": nobody can do a behaviour and be without it"
+	case q.Rule.Least > 1:
+		return ": --active any keeps those with at least one of the behaviours"
+	}
+	return ""
+}
+
+// without returns the flag --without.
+func without(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " --without " + strings.Join(names, ",")
+}
+
+// flags returns the flags of the conditions that were set.
+func flags(c *query.Conditions) []string {
+	var out []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"--where", c.Where != ""}, {"--hours", c.Hours != ""}, {"--having", c.Having != ""}, {"--sequence", c.Sequence != ""}, {"--at", c.At != nil},
+	} {
+		if f.set {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}
+
+// held returns the days of each behaviour that loads have records of, as spans.
+func held(ledgers []*manifest.Load) map[string][]behaviour.Span {
+	days := map[string][]behaviour.Date{}
+	for _, l := range ledgers {
+		for _, d := range l.Days {
+			if d.Records > 0 {
+				days[d.Behaviour] = append(days[d.Behaviour], d.Date)
+			}
+		}
+	}
+	out := map[string][]behaviour.Span{}
+	for name, dates := range days {
+		slices.Sort(dates)
+		for _, d := range slices.Compact(dates) {
+			spans := out[name]
+			if n := len(spans); n > 0 && spans[n-1].To+1 == d {
+				spans[n-1].To = d
+			} else {
+				out[name] = append(spans, behaviour.Span{From: d, To: d})
+			}
+		}
+	}
+	return out
+}
+
+// mostSpans is the largest number of spans in a note.
+const mostSpans = 4
+
+// daysOf returns the days of a behaviour in words.
+func daysOf(name string, spans []behaviour.Span) string {
+	if len(spans) == 0 {
+		return "none at all"
+	}
+	var words []string
+	for _, s := range spans[:min(len(spans), mostSpans)] {
+		words = append(words, s.String())
+	}
+	if n := len(spans); n > mostSpans {
+		words = append(words, fmt.Sprintf("… %s", spans[n-1]))
+	}
+	return fmt.Sprintf("%s of %s", name, strings.Join(words, ", "))
+}
+
+// everything returns the days of all behaviours in words.
+func everything(have map[string][]behaviour.Span) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		words = append(words, daysOf(name, have[name]))
+	}
+	return strings.Join(words, "; ")
+}
+
+// sampleUsers is the number of users that a note names.
+const sampleUsers = 3
+
+// someUsers names a few users who did any requested behaviour.
+func someUsers(ctx context.Context, q *query.Query, t table.Table) (string, error) {
+	users, err := t.Users(ctx, split.Region{}, q.Span)
+	if err != nil {
+		return "", fmt.Errorf("look for users: %w", err)
+	}
+	defer users.Close()
+	var names []string
+	for len(names) < sampleUsers && users.Next() {
+		if users.User().Did&q.Rule.Asked == 0 {
+			continue
+		}
+		id, err := q.Info.Layout.AppendUser(nil, users.User().Key)
+		if err != nil {
+			return "", err
+		}
+		names = append(names, fmt.Sprintf("%q", id))
+	}
+	if err := users.Err(); err != nil {
+		return "", fmt.Errorf("look for users: %w", err)
+	}
+	if len(names) == 0 {
+		return "nobody has", nil
+	}
+	return "users who have some are " + strings.Join(names, ", "), nil
+}

@@ -1,0 +1,163 @@
+package output
+
+import (
+	"context"
+	"slices"
+
+	"usertrail/internal/extract/judge"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/split"
+	"usertrail/internal/table/fetch"
+	"usertrail/internal/trail"
+)
+
+// A Part has the trails of some users, in order of their keys. It becomes a file.
+type Part struct {
+	number int
+	trails []*fetch.Trails // held until the part is written
+	users  []slice
+	events int64
+	bytes  int          // of their values
+	last   []byte       // key: each user up to it is in this part or an earlier one, or is not in the result
+	counts judge.Counts // of all users that were read, up to that one
+	found  []byte       // users found by their rows since the part before, as notfound.Finds packs them
+	ends   bool         // it is the last part of its piece, or of the result
+}
+
+// A slice is the trail of one user: the events from from to to, not included, of a batch.
+type slice struct {
+	trails   *fetch.Trails
+	from, to int
+	steps    []int64 // times of the steps of the sequence, in µs
+}
+
+func (s slice) events() []trail.Event { return s.trails.Batch.Events[s.from:s.to] }
+
+func (s slice) key() []byte {
+	return s.trails.Keys.At(int(s.trails.Batch.Events[s.from].User))
+}
+
+// A Cutter divides the stream of trails into parts. A part ends with the user with whom it has
+// Sizes.PartEvents events or Sizes.PartBytes bytes, so parts depend only on the trails. If the
+// query is cut into pieces, a part also ends with its piece. A Cutter is for one goroutine.
+type Cutter struct {
+	parts       chan<- *Part
+	sizes       memory.Sizes
+	partitioned bool // the result is divided into directories
+
+	number int
+	part   *Part
+	piece  int          // of the last batch
+	read   []byte       // key of the last user of that batch
+	counts judge.Counts // of all users that were read
+	found  *notfound.Search
+	cursor *notfound.Cursor
+	finds  notfound.Finds
+}
+
+// NewCutter returns a Cutter for the result of q. It sends parts to parts, and marks the users that
+// were found by their rows in found.
+func NewCutter(q *query.Query, sizes memory.Sizes, found *notfound.Search, parts chan<- *Part) *Cutter {
+	return &Cutter{parts: parts, sizes: sizes, partitioned: q.Output.Partition != "", found: found, cursor: found.Region(split.Region{})}
+}
+
+// Resume continues after a part that an earlier run completed. The caller passes these parts in
+// their order, before it calls Take.
+func (k *Cutter) Resume(r *Record) error {
+	k.number, k.counts = r.Number+1, r.Counts
+	return k.finds.Restore(k.found, r.Found)
+}
+
+// Counts returns the counts of all users that were read.
+func (k *Cutter) Counts() *judge.Counts { return &k.counts }
+
+// Take adds the users of a batch, and releases its trails.
+func (k *Cutter) Take(ctx context.Context, s *judge.Batch) error {
+	defer s.Trails.Release()
+	if s.Piece != k.piece {
+		if err := k.rest(ctx); err != nil {
+			return err
+		}
+		k.piece = s.Piece
+	}
+	for i := range s.Users {
+		u := &s.Users[i]
+		k.counts.Count(u)
+		if u.Found {
+			if i := k.cursor.Mark(u.Key); i >= 0 {
+				k.finds.Add(i)
+			}
+		}
+		if u.To == u.From {
+			continue
+		}
+		if err := k.add(ctx, slice{s.Trails, u.From, u.To, u.Steps}, u.Bytes); err != nil {
+			return err
+		}
+	}
+	if p := k.part; p != nil && len(p.trails) > 0 && p.trails[len(p.trails)-1] == s.Trails {
+		s.Trails.Settle() // the memory of a part that has not ended is bounded like the part
+	}
+	k.counts.Foreign.Add(s.Foreign)
+	k.read = append(k.read[:0], s.Last...)
+	return nil
+}
+
+// add adds the trail of a user to the current part, and ends a part that is full.
+func (k *Cutter) add(ctx context.Context, s slice, bytes int) error {
+	if k.part == nil {
+		k.part = &Part{number: k.number}
+		k.number++
+	}
+	p := k.part
+	if n := len(p.trails); n == 0 || p.trails[n-1] != s.trails {
+		s.trails.Hold()
+		p.trails = append(p.trails, s.trails)
+	}
+	p.users = append(p.users, s)
+	p.events += int64(s.to - s.from)
+	p.bytes += bytes
+	if p.events < k.sizes.PartEvents && p.bytes < k.sizes.PartBytes {
+		return nil
+	}
+	return k.end(ctx, s.key(), false)
+}
+
+// end ends the part. ends reports whether its piece ends, too. All users up to the user with
+// the key through are counted, and no user after it.
+func (k *Cutter) end(ctx context.Context, through []byte, ends bool) error {
+	p := k.part
+	k.part = nil
+	p.ends = ends
+	p.counts = k.counts
+	p.counts.Steps = slices.Clone(k.counts.Steps)
+	p.last = append(p.last, through...)
+	p.found = k.finds.Take()
+	return pipe.Send(ctx, k.parts, p)
+}
+
+// rest ends the current part, if there is one. The counts of the part include users who were read
+// after its last user and are not in the result. If the result is partitioned, rest sends a part
+// even if there is no current part: it tells the partitioner that the piece has ended, because
+// the partitioner may hold earlier parts.
+func (k *Cutter) rest(ctx context.Context) error {
+	if k.part == nil {
+		if !k.partitioned {
+			return nil
+		}
+		k.part = &Part{number: k.number}
+	}
+	return k.end(ctx, k.read, true)
+}
+
+// Finish ends the last part. A whole result without users is one part without rows, so that its
+// reader finds the columns. A result in directories without users has no part.
+func (k *Cutter) Finish(ctx context.Context, whole bool) error {
+	if k.part == nil && k.number == 0 && whole && !k.partitioned {
+		return pipe.Send(ctx, k.parts, &Part{})
+	}
+	return k.rest(ctx)
+}

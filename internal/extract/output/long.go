@@ -1,0 +1,127 @@
+package output
+
+import (
+	"fmt"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/trail"
+)
+
+// A longMaker makes one row of each event.
+type longMaker struct {
+	q      *query.Query
+	slots  [][]int // by kind: the column of each of its fields; -1 if the field is not in the result
+	behave []uint8 // by kind: its index among the kinds of the result
+	bytes  int     // of fields of the rows since the last flush
+
+	// The index of each column; -1 if the files do not have it.
+	date, time, behaviour, id, steps, fields int
+}
+
+func newLongMaker(q *query.Query, s trailfile.Schema) *longMaker {
+	m := &longMaker{
+		q: q, behave: indexes(q), slots: make([][]int, len(q.Info.Schema.Kinds)),
+		date: s.Index(trailfile.DateColumn), time: s.Index(trailfile.TimeColumn),
+		behaviour: s.Index(trailfile.BehaviourColumn), id: s.Index(trailfile.IDColumn),
+	}
+	m.steps = m.id + 1
+	m.fields = m.steps + q.StepCount()
+	columns := q.Columns()
+	for _, k := range q.Kinds {
+		for i, f := range q.Info.Schema.Kinds[k].Fields {
+			slot := -1
+			if q.Fields[k][i] {
+				slot = m.fields + slices.Index(columns, f)
+			}
+			m.slots[k] = append(m.slots[k], slot)
+		}
+	}
+	return m
+}
+
+// indexes returns, for each kind, its index among the kinds of the result.
+func indexes(q *query.Query) []uint8 {
+	out := make([]uint8, len(q.Info.Schema.Kinds))
+	for i, k := range q.Kinds {
+		out[k] = uint8(i)
+	}
+	return out
+}
+
+// row adds one event of u.
+func (m *longMaker) row(b *trailfile.Batch, u *named, e *trail.Event) error {
+	c, from := b.Columns, u.trails.Batch
+	c[0].Str.Append(u.id)
+	if m.date >= 0 {
+		c[m.date].Small = append(c[m.date].Small, e.Date)
+	}
+	c[m.time].Int = append(c[m.time].Int, e.Time)
+	if m.behaviour >= 0 {
+		c[m.behaviour].Code = append(c[m.behaviour].Code, m.behave[e.Kind])
+	}
+	c[m.id].Int = append(c[m.id].Int, e.ID)
+	for i, t := range u.steps {
+		c[m.steps+i].Int = append(c[m.steps+i].Int, t)
+	}
+	for i, slot := range m.slots[e.Kind] {
+		if slot < 0 {
+			continue
+		}
+		if v := from.Value(from.Refs[int(e.Refs)+i]); v != nil {
+			m.bytes += len(v)
+			if err := appendValue(&c[slot], v, b.Rows); err != nil {
+				k := m.q.Info.Schema.Kinds[e.Kind]
+				return fmt.Errorf("user %q, %s, id %d, field %s: %w", u.id, k.Name, e.ID, k.Fields[i].Name, err)
+			}
+		}
+	}
+	b.Rows++
+	for i := m.fields; i < len(c); i++ {
+		if len(c[i].Valid) < b.Rows {
+			appendNull(&c[i])
+		}
+	}
+	return nil
+}
+
+// appendValue appends the value of a row to its column. row is the index of the row.
+func appendValue(c *trailfile.Values, v []byte, row int) error {
+	if err := c.Type.Check(v); err != nil {
+		return err
+	}
+	if len(c.Valid) > row {
+		return fmt.Errorf("two values in one row")
+	}
+	c.Valid = append(c.Valid, true)
+	switch c.Type {
+	case behaviour.String:
+		c.Str.Append(v)
+	case behaviour.Int64, behaviour.Timestamp:
+		c.Int = append(c.Int, behaviour.ToInt64(v))
+	case behaviour.Double:
+		c.Double = append(c.Double, behaviour.ToDouble(v))
+	case behaviour.Day:
+		c.Small = append(c.Small, int32(behaviour.ToDate(v)))
+	case behaviour.Bool:
+		c.Small = append(c.Small, int32(v[0]&1))
+	}
+	return nil
+}
+
+// appendNull appends the null of a row.
+func appendNull(c *trailfile.Values) {
+	c.Valid = append(c.Valid, false)
+	switch c.Type {
+	case behaviour.String:
+		c.Str.Append(nil)
+	case behaviour.Int64, behaviour.Timestamp:
+		c.Int = append(c.Int, 0)
+	case behaviour.Double:
+		c.Double = append(c.Double, 0)
+	default:
+		c.Small = append(c.Small, 0)
+	}
+}

@@ -1,0 +1,71 @@
+package output
+
+import (
+	"slices"
+
+	"usertrail/internal/extract/query"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/trail"
+)
+
+// A wideMaker makes one row of each user. For each requested behaviour it has the number of
+// events of the result, the first and the last time, and the number of days.
+type wideMaker struct {
+	behave []uint8 // by kind: its index among the kinds of the result
+	did    []did   // of the current user, by that index
+}
+
+// did has the columns of one behaviour in one row.
+type did struct {
+	count, days int64
+	first, last int64 // µs
+	date        int32 // the latest
+}
+
+func newWideMaker(q *query.Query) *wideMaker {
+	return &wideMaker{behave: indexes(q), did: make([]did, len(q.Kinds))}
+}
+
+// row adds the row of u.
+func (m *wideMaker) row(b *trailfile.Batch, u *named) {
+	m.sum(u.events())
+	c := b.Columns
+	c[0].Str.Append(u.id)
+	for i, d := range m.did {
+		at := c[1+trailfile.PerKind*i:]
+		at[0].Int = append(at[0].Int, d.count)
+		for j, t := range []int64{d.first, d.last} {
+			at[1+j].Int = append(at[1+j].Int, t)
+			at[1+j].Valid = append(at[1+j].Valid, d.count > 0)
+		}
+		at[3].Int = append(at[3].Int, d.days)
+	}
+	for i, t := range u.steps {
+		at := &c[1+trailfile.PerKind*len(m.did)+i]
+		at.Int = append(at.Int, t)
+	}
+	b.Rows++
+}
+
+// sum sums up the events of a user, which are in order of time.
+func (m *wideMaker) sum(events []trail.Event) {
+	clear(m.did)
+	for i := range events {
+		e := &events[i]
+		d := &m.did[m.behave[e.Kind]]
+		switch {
+		case d.count == 0:
+			d.first, d.days, d.date = e.Time, 1, e.Date
+		case e.Date > d.date:
+			d.days, d.date = d.days+1, e.Date
+		case e.Date < d.date && !onDay(events[:i], e):
+			d.days++ // the zone's clock went back over midnight
+		}
+		d.count, d.last = d.count+1, e.Time
+	}
+}
+
+// onDay reports whether events have the kind of e on the day of e.
+func onDay(events []trail.Event, e *trail.Event) bool {
+	return slices.ContainsFunc(events, func(o trail.Event) bool { return o.Kind == e.Kind && o.Date == e.Date })
+}

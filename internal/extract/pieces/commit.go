@@ -1,0 +1,294 @@
+package pieces
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/estimate"
+	"usertrail/internal/extract/judge"
+	"usertrail/internal/extract/memory"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/output"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
+)
+
+// Commit makes the result of a plan whose pieces are all done, and gives it its name. If Commit is killed
+// at any moment, a second call continues. It does not read the table: the result shows the table as it
+// was when it was planned, and each piece has checked that the table had not changed.
+//
+// Its error wraps
+//
+//	piece.ErrPiece     if the lines are not the lines of one plan
+//	ErrStale           if Out has another plan, or none
+//	piece.ErrMissing   if pieces have not reported
+//	ErrNothing         if the plan is committed already
+//	fs.ErrExist        if Out exists and must not be replaced
+func Commit(ctx context.Context, fs dfs.FS, pieces []Piece) (extract.Result, error) {
+	if err := onePlan(pieces); err != nil {
+		return extract.Result{}, err
+	}
+	first := &pieces[0]
+	p := planAt(fs, first.Out)
+	l, err := p.Lock(ctx)
+	if err != nil {
+		return extract.Result{Out: first.Out}, err
+	}
+	defer l.Drop()
+	r, err := p.commit(ctx, first)
+	r.Out = first.Out
+	return r, err
+}
+
+// onePlan returns an error unless pieces are all pieces of one plan for one OUT.
+func onePlan(pieces []Piece) error {
+	var all []piece.Header
+	for _, p := range pieces {
+		if p.Out != pieces[0].Out {
+			return fmt.Errorf("%w: one is for --out %s, another for --out %s", piece.ErrPiece, pieces[0].Out, p.Out)
+		}
+		all = append(all, p.Header)
+	}
+	return piece.Check(all)
+}
+
+func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error) {
+	have, err := p.planned(ctx)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	ours := have != nil && have.Plan == first.Plan
+	if done, err := p.Committed(ctx, first.Plan); err != nil {
+		return extract.Result{}, err
+	} else if done {
+		err = p.tidyOf(ctx, first.Plan)
+		return extract.Result{}, errors.Join(fmt.Errorf("%w: --out %s is the answer of plan %s", ErrNothing, first.Out, first.Plan), err)
+	}
+	if !ours {
+		return extract.Result{}, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, first.Out, first.Plan)
+	}
+	target := place.Target{FS: p.FS, Out: first.Out, Overwrite: first.Overwrite, Homes: first.homes()}
+	if err := target.Check(ctx); err != nil {
+		return extract.Result{}, err
+	}
+	reports, err := p.reports(ctx, have)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	there, err := p.gathered(ctx)
+	if err == nil {
+		err = p.check(ctx, have, reports, there)
+	}
+	skipped := skippedBy(reports)
+	if err == nil {
+		err = extract.Strictly(first.Strict, skipped)
+	}
+	if err != nil {
+		return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
+	}
+	m, calls, err := p.gather(ctx, have, reports, there)
+	if err != nil {
+		return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
+	}
+	lost, err := p.lost(ctx, reports)
+	if err != nil {
+		return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
+	}
+	m.NotFound, m.NotFoundFile = lost.Users, lost.File
+	s := p.Staging(place.ResultName)
+	if err := s.Finish(ctx, m); err != nil {
+		return extract.Result{}, err
+	}
+	if err := s.Rename(ctx, first.Overwrite); err != nil {
+		return extract.Result{}, err
+	}
+	r := extract.ResultOf(m, first.Out, calls)
+	r.Skip(skipped)
+	r.Notes = append(lost.Notes(m.Users, first.Out), skipped.Notes()...)
+	return r, p.Tidy(ctx)
+}
+
+// skippedBy returns the foreign cells that the pieces read.
+func skippedBy(reports []*report) (f layout.Foreign) {
+	for _, r := range reports {
+		f.Add(r.Counts.Foreign)
+	}
+	return f
+}
+
+// lost collects the names of the users that the pieces did not find.
+func (p *plan) lost(ctx context.Context, reports []*report) (all notfound.Count, err error) {
+	for _, r := range reports {
+		all.Add(&r.Lost)
+	}
+	if all.Users == 0 {
+		return all, nil
+	}
+	all.File, err = p.Staging(place.ResultName).NotFound(memory.Sizes{}.Full().SortBytes).Write(ctx, func(yield func(id []byte) error) error {
+		for n, r := range reports {
+			if r.Lost.Users == 0 {
+				continue
+			}
+			if err := p.eachLine(ctx, dfs.Join(p.Name(pieceName(n)), notfound.FileName), yield); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// eachLine passes the lines of a file to yield.
+func (p *plan) eachLine(ctx context.Context, name string, yield func(line []byte) error) error {
+	f, err := p.FS.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewScanner(f)
+	in.Split(lines)
+	for in.Scan() {
+		if err := yield(in.Bytes()); err != nil {
+			return err
+		}
+	}
+	return in.Err()
+}
+
+// lines is a bufio.SplitFunc for lines that end with a line feed only.
+func lines(b []byte, end bool) (int, []byte, error) {
+	if n := bytes.IndexByte(b, '\n'); n >= 0 {
+		return n + 1, b[:n], nil
+	}
+	if end && len(b) > 0 {
+		return 0, nil, io.ErrUnexpectedEOF
+	}
+	return 0, nil, nil
+}
+
+// tidyOf removes the files that a commit left when it was killed at its end. The caller holds the lock.
+func (p *plan) tidyOf(ctx context.Context, name string) error {
+	have, err := p.planned(ctx)
+	if err != nil {
+		return err
+	}
+	ours := have != nil && have.Plan == name
+	if !ours {
+		if ours, err = p.Abandoned(ctx); err != nil {
+			return err
+		}
+	}
+	if !ours {
+		return nil
+	}
+	return p.Tidy(ctx)
+}
+
+// reports returns the reports of all pieces. It returns piece.ErrMissing if some are missing.
+func (p *plan) reports(ctx context.Context, have *planned) ([]*report, error) {
+	all := make([]*report, have.Of)
+	var missing []int
+	for n := range all {
+		r, err := p.report(ctx, have.Plan, n)
+		if err != nil {
+			return nil, err
+		}
+		if all[n] = r; r == nil {
+			missing = append(missing, n)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, piece.Missing(have.Plan, missing, have.Of)
+	}
+	return all, nil
+}
+
+// gather adds up the reports of the pieces, and moves their parts to one directory with consecutive
+// numbers. It skips parts that are there already. calls is the number of calls of all pieces.
+func (p *plan) gather(ctx context.Context, have *planned, reports []*report, there map[string]bool) (m *manifest.Extract, calls int64, err error) {
+	var counted judge.Counts
+	var people estimate.People
+	var daily bool
+	var parts []output.Record
+	for n, r := range reports {
+		counted.Add(&r.Counts)
+		people.Add(r.People)
+		daily = daily || r.Daily
+		calls += r.Calls
+		for _, part := range r.Parts {
+			part.Number = len(parts)
+			if err := p.move(ctx, pieceName(n), part.Files, len(parts), there); err != nil {
+				return nil, 0, err
+			}
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		parts = []output.Record{{Files: have.None}}
+		if err := p.move(ctx, place.NoneName, have.None, 0, there); err != nil {
+			return nil, 0, err
+		}
+	}
+	have.Facts.Settle(people, daily)
+	output.Fill(have.Answer, &counted, parts)
+	have.Answer.Cost = have.Facts.Cost(&counted)
+	return have.Answer, calls, nil
+}
+
+// gathered returns the files that an earlier commit has moved.
+func (p *plan) gathered(ctx context.Context) (map[string]bool, error) {
+	dir := p.Name(place.ResultName)
+	if err := p.FS.Mkdir(ctx, dir); err != nil {
+		return nil, err
+	}
+	list, err := p.FS.List(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = place.Deeper(ctx, p.FS, list); err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, f := range list {
+		there[f.Name] = true
+	}
+	return there, nil
+}
+
+// move moves the files of a part from a directory of the place to the result, and renumbers them. It skips
+// files that are there already.
+func (p *plan) move(ctx context.Context, from string, files []manifest.TrailPart, number int, there map[string]bool) error {
+	for i := range files {
+		f := &files[i]
+		was := dfs.Join(p.Name(from), f.Name)
+		f.Name = renumbered(f.Name, number)
+		to := dfs.Join(p.Name(place.ResultName), f.Name)
+		if there[to] {
+			continue
+		}
+		if err := p.FS.Mkdir(ctx, dfs.Dir(to)); err != nil {
+			return err
+		}
+		if err := p.FS.Publish(ctx, was, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renumbered returns the name of a file of a part with another number.
+func renumbered(name string, number int) string {
+	at := strings.LastIndexByte(name, '/') + 1
+	_, format, _ := strings.Cut(name[at:], ".")
+	return name[:at] + (&query.Output{Format: query.Format(format)}).PartName(number)
+}

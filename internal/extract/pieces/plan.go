@@ -1,0 +1,305 @@
+package pieces
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"path"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/cut"
+	"usertrail/internal/extract/facts"
+	"usertrail/internal/extract/output"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
+	"usertrail/internal/run/outcome"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/fetch"
+)
+
+// ErrNothing is returned if the result exists already.
+var ErrNothing = exit.New(exit.Nothing, "nothing to do")
+
+// ErrStale is wrapped if a plan does not fit the table, --out or its own folder any more. The user must
+// plan again.
+var ErrStale = fmt.Errorf("%w: the plan is out of date", query.ErrWrong)
+
+// Size is the default size of a piece in behaviours. From a table of files, one core took 12 s for
+// as many. YARN takes some seconds to start a container.
+const Size = 4_000_000
+
+// What is the name of an extract in the header of a piece.
+const What = "extract"
+
+// A Piece has everything that a worker needs to do one piece of an extract.
+type Piece struct {
+	piece.Header
+	Access
+	Version   string            `json:"table_version,omitempty"` // empty if nothing shows whether the table changes
+	Out       string            `json:"out"`
+	Overwrite bool              `json:"overwrite,omitempty"`
+	Strict    bool              `json:"strict,omitempty"`
+	From      manifest.Key      `json:"from,omitempty"`  // the first user key
+	Until     manifest.Key      `json:"until,omitempty"` // the first user key after the range
+	Users     *userlist.Members `json:"users,omitempty"` // nil means all users of the range
+	Fetch     fetch.Plan        `json:"fetch,omitempty"`
+	Question  manifest.Question `json:"question"`
+}
+
+// Access has the settings with which a worker opens the table, besides its address.
+type Access struct {
+	Catalog  string            `json:"catalog,omitempty"`
+	Family   string            `json:"family,omitempty"`
+	Root     string            `json:"root,omitempty"`
+	Others   bool              `json:"others,omitempty"`
+	Snapshot string            `json:"snapshot,omitempty"`
+	Unrolled bool              `json:"unrolled,omitempty"` // without its rolls
+	Schema   *behaviour.Schema `json:"schema,omitempty"`   // if the table has none
+	Layout   string            `json:"layout,omitempty"`   // if the table has no schema
+}
+
+// planned is the file of a plan. It has everything that Commit needs.
+type planned struct {
+	query.Identity
+	Of     int                  `json:"pieces"`
+	Answer *manifest.Extract    `json:"answer"` // without its counts and parts
+	Facts  *facts.Facts         `json:"facts"`
+	None   []manifest.TrailPart `json:"none"` // the parts of a result without users
+}
+
+// homes returns the directories of the table that p reads.
+func (p *Piece) homes() []string { return []string{cmp.Or(p.Catalog, p.Table)} }
+
+// A PlanResult describes a plan.
+type PlanResult struct {
+	Plan   string `json:"plan"`
+	Pieces int    `json:"pieces"`
+	Done   int    `json:"done"`  // pieces that were done before
+	Users  int64  `json:"users"` // on the list; 0 for all users
+	Out    string `json:"out"`
+}
+
+// Counted implements outcome.Result.
+func (r PlanResult) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Users: float64(r.Users)}
+}
+
+// Made implements outcome.Maker.
+func (r PlanResult) Made() string { return r.Out }
+
+// Plan cuts an extract into pieces of about c.PieceSize behaviours, and makes the directory next to c.Out
+// that collects their results. address and access say how workers open the table. A second call with the
+// same query returns the same pieces, and keeps the pieces that are done.
+//
+// Its error wraps
+//
+//	ErrNothing         if Out is the result of this plan
+//	fs.ErrExist        if Out is anything else
+//	dfs.ErrLocked      if another run writes Out, or does a piece of another plan for it
+//	table.ErrChanged   and table.ErrUnsettled as the error of Settle does
+func Plan(ctx context.Context, c extract.Config, address string, access Access) ([]Piece, PlanResult, error) {
+	r := PlanResult{Out: c.Out}
+	c.PieceSize = cmp.Or(c.PieceSize, Size)
+	x, err := extract.Prepare(&c)
+	if err != nil {
+		return nil, r, err
+	}
+	if err := c.Target.CheckForPlan(ctx); err != nil {
+		return nil, r, err
+	}
+	if err := extract.Settle(ctx, c.Table, c.Patience, c.Progress); err != nil {
+		return nil, r, err
+	}
+	shown := progress.Start(c.Progress)
+	defer shown.Done()
+	shown.Step("cutting into pieces", "users", 0)
+	cuts, err := x.Pieces(ctx)
+	if err != nil {
+		return nil, r, err
+	}
+	p := planAt(c.FS, c.Out)
+	r.Plan, r.Pieces, r.Users = cuts.Plan, len(cuts.Ranges), int64(c.Users.Len())
+	if done, err := p.Committed(ctx, cuts.Plan); err != nil {
+		return nil, r, err
+	} else if done {
+		err := p.tidyAfter(ctx, cuts.Plan)
+		return nil, r, errors.Join(fmt.Errorf("%w: --out %s is the answer of this plan; remove it to have it made again", ErrNothing, c.Out), err)
+	}
+	if err := c.Target.Check(ctx); err != nil {
+		return nil, r, err
+	}
+	list := userlist.Cut(c.Users, cuts.Ranges)
+	if err := p.prepare(ctx, x, cuts); err != nil {
+		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
+	}
+	if r.Done, err = p.countReports(ctx); err != nil {
+		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
+	}
+	access.Unrolled = access.Unrolled || x.Query.Unrolled
+	first := Piece{
+		Header: piece.Header{Usertrail: What, Version: piece.Version, Plan: cuts.Plan, Of: len(cuts.Ranges), Table: address},
+		Access: access, Version: x.Query.Version(), Out: c.Out, Overwrite: c.Overwrite, Strict: c.Strict, Fetch: c.Plan, Question: x.Query.Manifest(),
+	}
+	return piecesOf(first, cuts.Ranges, list), r, nil
+}
+
+// piecesOf returns pieces that differ from the first only in their ranges and users.
+func piecesOf(first Piece, ranges []split.Region, list []*userlist.Members) []Piece {
+	all := make([]Piece, len(ranges))
+	for i, r := range ranges {
+		all[i] = first
+		all[i].Piece, all[i].From, all[i].Until, all[i].Users = i, r.Start, r.End, list[i]
+	}
+	return all
+}
+
+// prepare makes the directory of a plan, unless it is complete. It writes the plan file last.
+func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces) error {
+	l, err := p.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Drop()
+	have, err := p.planned(ctx)
+	if errors.Is(err, manifest.ErrDamaged) {
+		have, err = nil, nil
+	}
+	if err != nil || have != nil && have.Plan == cuts.Plan {
+		return err
+	}
+	if err := p.Wipe(ctx); err != nil {
+		return err
+	}
+	if err := p.writeUsers(ctx, x.Users); err != nil {
+		return err
+	}
+	none, err := p.writeNone(ctx, x)
+	if err != nil {
+		return err
+	}
+	known, err := x.Facts()
+	if err != nil {
+		return err
+	}
+	file := planned{Identity: x.Query.Identity(), Of: len(cuts.Ranges), Answer: x.Query.Result(), Facts: known, None: none}
+	file.Plan, file.Answer.Plan = cuts.Plan, cuts.Plan
+	b, err := manifest.Seal(file)
+	if err != nil {
+		return err
+	}
+	return dfs.WriteFile(ctx, p.FS, p.Name(place.QuestionName), b)
+}
+
+// A plan is the place of a result of pieces.
+type plan struct{ *place.Place }
+
+// planAt returns the plan whose result is out.
+func planAt(fs dfs.FS, out string) *plan { return &plan{place.Of(fs, out)} }
+
+// pieceName returns the name of the directory of piece n.
+func pieceName(n int) string { return fmt.Sprintf("%s%05d", place.PiecePrefix, n) }
+
+// reportName returns the name of the report of piece n.
+func reportName(n int) string { return pieceName(n) + ".json" }
+
+// tidyAfter takes the lock and calls tidyOf, if there is anything to remove.
+func (p *plan) tidyAfter(ctx context.Context, plan string) error {
+	_, err := p.FS.Stat(ctx, p.Dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l, err := p.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Drop()
+	return p.tidyOf(ctx, plan)
+}
+
+// writeNone writes the part of a result without users, so that readers find the columns. Commit cannot
+// write it, because it does not read the table. A result in directories has no such part.
+func (p *plan) writeNone(ctx context.Context, x *extract.Extract) ([]manifest.TrailPart, error) {
+	if x.Query.Output.Partition != "" {
+		return nil, nil
+	}
+	none := p.Staging(place.NoneName)
+	if err := output.NewWriter(x.Query, x.Sizes).Write(ctx, none, new(output.Part)); err != nil {
+		return nil, err
+	}
+	return none.All()[0].Files, nil
+}
+
+// countReports returns the number of pieces of the current plan that are done.
+func (p *plan) countReports(ctx context.Context) (int, error) {
+	list, err := p.FS.List(ctx, p.Dir)
+	done := 0
+	for _, f := range list {
+		if ok, _ := path.Match(place.PiecePrefix+"*.json", dfs.Base(f.Name)); ok {
+			done++
+		}
+	}
+	return done, err
+}
+
+// writeUsers writes the list from which pieces read their users.
+func (p *plan) writeUsers(ctx context.Context, u *userlist.List) error {
+	f, err := p.FS.Create(ctx, p.Name(place.UsersName))
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := u.Write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// readUsers reads the users of a piece, in at most limit bytes of memory. If s is nil, it returns all
+// users.
+func (p *plan) readUsers(ctx context.Context, s *userlist.Members, limit int64) (*userlist.List, error) {
+	if s == nil {
+		return userlist.All(), nil
+	}
+	f, err := p.FS.Open(ctx, p.Name(place.UsersName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := s.Read(f, p.Name(place.UsersName), limit)
+	if errors.Is(err, userlist.ErrOther) {
+		err = fmt.Errorf("%w: %w", ErrStale, err)
+	}
+	return list, err
+}
+
+// planned returns the plan in p, or nil if there is none. If the file of the plan is not as it was
+// written, the error wraps ErrStale and manifest.ErrDamaged.
+func (p *plan) planned(ctx context.Context) (*planned, error) {
+	b, err := dfs.ReadFile(ctx, p.FS, p.Name(place.QuestionName))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var have planned
+	if err := manifest.Unseal(b, &have); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w: plan again", ErrStale, p.Name(place.QuestionName), err)
+	}
+	if have.Of == 0 {
+		return nil, nil // an extract of one process is there
+	}
+	return &have, nil
+}

@@ -1,0 +1,330 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+)
+
+// A Target is a directory that a result becomes.
+type Target struct {
+	FS        dfs.FS
+	Out       string
+	Overwrite bool     // replace a result in Out
+	Homes     []string // the table's directory or catalog: Out must be apart from them
+	Lists     []string // files of the list of users: an Out that is replaced must not contain them
+}
+
+// Check reports why the result cannot be made. It reads no row and no list, and changes
+// nothing. Its error wraps query.ErrWrong if no result may ever be at Out. It wraps fs.ErrExist
+// if Out must not be replaced: without Overwrite, if anything is there; with Overwrite, if
+// anything is there except an empty directory and a result without files of others.
+func (t *Target) Check(ctx context.Context) error {
+	if err := t.checkPlace(ctx); err != nil {
+		return err
+	}
+	p := Of(t.FS, t.Out)
+	if err := p.checkStaging(ctx); err != nil {
+		return err
+	}
+	if t.Overwrite {
+		return p.checkOld(ctx)
+	}
+	there, err := isThere(ctx, t.FS, t.Out)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if there {
+		return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", t.Out, iofs.ErrExist)
+	}
+	return nil
+}
+
+// CheckForPlan is Check for a plan of pieces. If Out is a result of pieces, it leaves the check
+// to the plan, which finds out whether it is the result of the same plan.
+func (t *Target) CheckForPlan(ctx context.Context) error {
+	return t.checkBut(ctx, func(m *manifest.Extract) bool { return m.Plan != "" })
+}
+
+// CheckForRun is Check for an extract of one process. If Out is a result, it leaves the check
+// to the extract, which finds out whether it is the result of the same query.
+func (t *Target) CheckForRun(ctx context.Context) error {
+	if t.Overwrite {
+		return t.Check(ctx)
+	}
+	return t.checkBut(ctx, func(*manifest.Extract) bool { return true })
+}
+
+// checkBut is Check, but accepts an Out that is a result for which passes returns true.
+func (t *Target) checkBut(ctx context.Context, passes func(*manifest.Extract) bool) error {
+	err := t.Check(ctx)
+	if !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	m, failed := Of(t.FS, t.Out).Result(ctx)
+	switch {
+	case failed != nil:
+		return failed
+	case m == nil || !passes(m):
+		return err
+	}
+	return nil
+}
+
+// maxName is the largest length of a name in a directory in bytes, on HDFS and on the usual local
+// file systems.
+const maxName = 255
+
+// fits reports a name in out that is too long, also for the hidden directory next to out.
+func fits(out string) error {
+	last := dfs.Base(beside(strings.TrimRight(out, "/"), placeEnding))
+	if len(last) > maxName {
+		return fmt.Errorf("%w: --out %s: the last name has more than %d bytes: write a shorter one", query.ErrWrong, out, maxName-len(".")-len(placeEnding))
+	}
+	for name := range strings.SplitSeq(out, "/") {
+		if len(name) > maxName {
+			return fmt.Errorf("%w: --out %s: the name %s has more than %d bytes: write a shorter one", query.ErrWrong, out, name, maxName)
+		}
+	}
+	return nil
+}
+
+// checkPlace reports an Out where no result may be.
+func (t *Target) checkPlace(ctx context.Context) error {
+	switch dfs.Base(t.Out) {
+	case "":
+		return fmt.Errorf("%w: --out %q is no directory that can be made: name another", query.ErrWrong, t.Out)
+	case ".", "..":
+		return fmt.Errorf("%w: --out %s: write the name of the directory itself", query.ErrWrong, t.Out)
+	}
+	if err := fits(t.Out); err != nil {
+		return err
+	}
+	twofold, err := dfs.Twofold(ctx, t.FS, t.Out)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if twofold {
+		return fmt.Errorf("%w: --out %s: what .. means behind a link is not clear: name the directory without it", query.ErrWrong, t.Out)
+	}
+	for _, home := range t.Homes {
+		if err := t.apart(ctx, home); err != nil {
+			return err
+		}
+	}
+	around, err := manifest.Around(ctx, t.FS, t.Out)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if around != "" {
+		return fmt.Errorf("%w: --out %s is inside the table %s, whose next load would remove it: name another", query.ErrWrong, t.Out, around)
+	}
+	if !t.Overwrite {
+		return nil
+	}
+	for _, name := range append(slices.Clone(t.Lists), ".") {
+		holds, err := dfs.Holds(ctx, t.FS, t.Out, name)
+		if err != nil {
+			return fmt.Errorf("look for --out: %w", err)
+		}
+		if holds && name == "." {
+			return fmt.Errorf("%w: --out %s holds the working directory, which --overwrite would remove: name another, or start elsewhere", query.ErrWrong, t.Out)
+		}
+		if holds {
+			return fmt.Errorf("%w: --out %s holds the list of users %s, which --overwrite would remove: name another", query.ErrWrong, t.Out, name)
+		}
+	}
+	return nil
+}
+
+// apart reports an Out that is, contains or is inside the directory of a table.
+func (t *Target) apart(ctx context.Context, home string) error {
+	how, err := dfs.Overlap(ctx, t.FS, t.Out, home)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if how == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: --out %s %s the directory of the table, %s: name another", query.ErrWrong, t.Out, how, home)
+}
+
+// isThere reports whether name exists. A link to a file that does not exist exists.
+func isThere(ctx context.Context, fs dfs.FS, name string) (bool, error) {
+	_, err := fs.Stat(ctx, name)
+	if err == nil {
+		return true, nil
+	}
+	if !errors.Is(err, iofs.ErrNotExist) {
+		return false, err
+	}
+	return isLink(ctx, fs, name)
+}
+
+// isLink reports whether name is a link itself, whatever its parents are.
+func isLink(ctx context.Context, fs dfs.FS, name string) (bool, error) {
+	real, err := dfs.Real(ctx, fs, name)
+	if err != nil {
+		return false, err
+	}
+	parent, err := dfs.Real(ctx, fs, dfs.Dir(name))
+	return err == nil && real != dfs.Join(parent, dfs.Base(name)), err
+}
+
+// checkOld reports an OUT that must not be replaced. It also reports a directory with the name of
+// a result that was moved aside, if the directory is no result.
+func (p *Place) checkOld(ctx context.Context) error {
+	if err := replaceable(ctx, p.FS, p.Out); err != nil {
+		return fmt.Errorf("--out %s: %w", p.Out, err)
+	}
+	old := beside(p.Out, oldEnding)
+	if err := replaceable(ctx, p.FS, old); err != nil {
+		return fmt.Errorf("--out %s is replaced by way of %s: %w", p.Out, old, err)
+	}
+	return nil
+}
+
+// replaceable reports why the directory dir must not be removed, by an error that wraps
+// fs.ErrExist. It returns nil only if dir does not exist, is an empty directory, or is a
+// result that holds no files but its own.
+func replaceable(ctx context.Context, fs dfs.FS, dir string) error {
+	refuse := func(what string) error {
+		return fmt.Errorf("%w, and --overwrite does not replace it: %s: name another, or move it away", iofs.ErrExist, what)
+	}
+	if link, err := isLink(ctx, fs, dir); err != nil {
+		return err
+	} else if link {
+		return refuse("it is a link")
+	}
+	list, err := fs.List(ctx, dir)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil
+	case errors.Is(err, dfs.ErrNotDir):
+		return refuse("it is a file")
+	case err != nil:
+		return err
+	case len(list) == 0:
+		return nil
+	}
+	m, err := resultIn(ctx, fs, dir)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return refuse(fmt.Sprintf("it holds %s, and is no result of extract", dfs.Base(list[0].Name)))
+	}
+	foreign, err := foreignIn(ctx, fs, dir, list, m)
+	if err != nil {
+		return err
+	}
+	if foreign != "" {
+		return refuse(fmt.Sprintf("it holds %s, which is not of the result", foreign))
+	}
+	return nil
+}
+
+// foreignIn returns the name of a file below dir that does not belong to the result m, or "" if
+// there is none. list is the contents of dir.
+func foreignIn(ctx context.Context, fs dfs.FS, dir string, list []dfs.Info, m *manifest.Extract) (string, error) {
+	files, dirs := map[string]bool{ManifestName: true, SuccessName: true, notfound.FileName: true}, map[string]bool{}
+	for _, p := range m.Parts {
+		files[p.Name] = true
+		if at := strings.LastIndexByte(p.Name, '/'); at > 0 {
+			dirs[p.Name[:at]] = true
+		}
+	}
+	for _, f := range list {
+		base := dfs.Base(f.Name)
+		switch {
+		case !f.Dir && files[base]:
+			continue
+		case !f.Dir || !dirs[base]:
+			return base, nil
+		}
+		below, err := fs.List(ctx, dfs.Join(dir, base))
+		if err != nil {
+			return "", err
+		}
+		for _, g := range below {
+			if name := dfs.Join(base, dfs.Base(g.Name)); g.Dir || !files[name] {
+				return name, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// checkStaging reports a directory that has the name of the place, and contains files of other
+// programs. An extract removes all files there.
+func (p *Place) checkStaging(ctx context.Context) error {
+	link, err := isLink(ctx, p.FS, p.Dir)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	foreign, err := notStaged(ctx, p.FS, p.Dir)
+	if errors.Is(err, iofs.ErrNotExist) && !link {
+		return nil
+	}
+	if err != nil && !errors.Is(err, dfs.ErrNotDir) && !link {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	name := dfs.Base(p.Dir)
+	if foreign != "" {
+		name = dfs.Join(name, foreign)
+	} else if err == nil && !link {
+		return nil
+	}
+	return fmt.Errorf("--out %s: %w: %s beside it is not of an extract: move it away, or name another directory", p.Out, iofs.ErrExist, name)
+}
+
+// notStaged returns the first file or directory below dir that no extract made, or "" if there is
+// none. The name begins below dir.
+func notStaged(ctx context.Context, fs dfs.FS, dir string) (string, error) {
+	list, err := fs.List(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range list {
+		base := dfs.Base(f.Name)
+		if !stages(base, f.Dir) {
+			return base, nil
+		}
+		if !f.Dir || base == SortName {
+			continue
+		}
+		below, err := notStaged(ctx, fs, f.Name)
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) { // moved meanwhile
+			return "", err
+		}
+		if below != "" {
+			return dfs.Join(base, below), nil
+		}
+	}
+	return "", nil
+}
+
+// stagedName matches the names with numbers in a Staging or a Place.
+var stagedName = regexp.MustCompile(`^(?:part-\d{5,}\.[a-z]+|` + donePrefix + `\d{5,}\.json|` + PiecePrefix + `\d{5,}(?:\.json|\.lock)?)$`)
+
+// stages reports whether a Staging or a Place may contain a file or directory with the name base.
+func stages(base string, dir bool) bool {
+	switch base {
+	case QuestionName, ManifestName, SuccessName, notfound.FileName, UsersName, NoneName, ResultName, SortName:
+		return true
+	}
+	if stagedName.MatchString(base) {
+		return true
+	}
+	column, _, partition := strings.Cut(base, "=")
+	return dir && partition && slices.Contains(query.Partitions, column)
+}

@@ -1,0 +1,170 @@
+// Package place makes a result appear at its directory OUT, whole or not at all. It checks OUT,
+// collects the files in a hidden directory next to it, continues after a kill, and renames the
+// directory.
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+
+	"usertrail/internal/extract/query"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
+)
+
+// A Place is the hidden directory next to OUT in which its result is made, with a lock. A result
+// of pieces has these files there:
+//
+//	.OUT.partial/_question.json      the plan
+//	.OUT.partial/_users              the list of users, cut like the pieces
+//	.OUT.partial/_none/…             the part of a result without users
+//	.OUT.partial/_piece-00003.lock   held while a worker does piece 3
+//	.OUT.partial/_piece-00003/…      the parts of piece 3, as in a Staging
+//	.OUT.partial/_piece-00003.json   the report of piece 3, which is done
+//	.OUT.partial/_answer/…           the files that commit has collected
+type Place struct {
+	FS  dfs.FS
+	Out string
+	Dir string
+}
+
+// Names in a place and in a result. Spark and Hive skip names that begin with an underscore.
+const (
+	ManifestName = "_manifest.json"
+	SuccessName  = "_SUCCESS"
+	QuestionName = "_question.json"
+	UsersName    = "_users"
+	NoneName     = "_none"
+	ResultName   = "_answer"
+	SortName     = "_sort" // where events and IDs are sorted
+
+	PiecePrefix = "_piece-"
+	LockEnding  = ".lock"
+
+	donePrefix  = "_done-"
+	placeEnding = ".partial" // the longest ending
+	oldEnding   = ".old"     // of a result that is being replaced
+)
+
+// Of returns the place of the result out.
+func Of(fs dfs.FS, out string) *Place {
+	out = strings.TrimRight(out, "/")
+	return &Place{FS: fs, Out: out, Dir: beside(out, placeEnding)}
+}
+
+// Lock takes the lock of OUT. Workers do pieces without it.
+func (p *Place) Lock(ctx context.Context) (dfs.Lock, error) {
+	l, err := p.FS.Lock(ctx, beside(p.Out, LockEnding))
+	if err != nil {
+		return nil, fmt.Errorf("begin --out %s: %w", p.Out, unwritable(err))
+	}
+	breakpoint.Reach(breakpoint.Begun)
+	return l, nil
+}
+
+// unwritable wraps query.ErrWrong around the error of a directory in which the user of the process
+// cannot write: another try does not help.
+func unwritable(err error) error {
+	return dfs.Unwritable(err, query.ErrWrong,
+		"run as a user who may write there, or name another directory with --out", "name another directory with --out, or mount the file system for writing")
+}
+
+// Name returns the path of a file in the place.
+func (p *Place) Name(base string) string { return dfs.Join(p.Dir, base) }
+
+// Wipe removes everything in the place. It fails with dfs.ErrLocked if a worker does a piece there.
+func (p *Place) Wipe(ctx context.Context) error { return wipe(ctx, p.FS, p.Dir) }
+
+func wipe(ctx context.Context, fs dfs.FS, dir string) error {
+	if err := fs.Mkdir(ctx, dir); err != nil {
+		return err
+	}
+	list, err := fs.List(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		if !strings.HasSuffix(f.Name, LockEnding) {
+			continue
+		}
+		l, err := fs.Lock(ctx, f.Name)
+		if err != nil {
+			return fmt.Errorf("a piece of another plan is being done: %w", err)
+		}
+		if err := l.Unlock(); err != nil {
+			return err
+		}
+	}
+	if err := fs.Sweep(ctx, dir); err != nil {
+		return err
+	}
+	for _, f := range list {
+		if err := fs.Remove(ctx, f.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Result returns the manifest of the result in OUT, or nil if OUT holds no result.
+func (p *Place) Result(ctx context.Context) (*manifest.Extract, error) {
+	return resultIn(ctx, p.FS, p.Out)
+}
+
+// resultIn returns the result in dir. It returns nil if dir does not exist or holds no result.
+func resultIn(ctx context.Context, fs dfs.FS, dir string) (*manifest.Extract, error) {
+	var m manifest.Extract
+	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), &m)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, manifest.ErrDamaged) || errors.Is(err, dfs.ErrNotDir):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for --out: %w", err)
+	case m.Table == "" || len(m.Question.Types) == 0:
+		return nil, nil // of another program
+	}
+	return &m, nil
+}
+
+// Committed reports whether OUT holds the result of a plan.
+func (p *Place) Committed(ctx context.Context, plan string) (bool, error) {
+	m, err := p.Result(ctx)
+	return m != nil && m.Plan == plan, err
+}
+
+// Tidy removes the files that remain when OUT has its name: a result that was replaced, the files of
+// the pieces, and at last the plan.
+func (p *Place) Tidy(ctx context.Context) error {
+	old := beside(p.Out, oldEnding)
+	err := replaceable(ctx, p.FS, old)
+	if err == nil {
+		err = removeBut(ctx, p.FS, old, ManifestName)
+	} else if errors.Is(err, iofs.ErrExist) {
+		err = nil // it is not a result
+	}
+	return errors.Join(err, removeBut(ctx, p.FS, p.Dir, QuestionName))
+}
+
+// Abandoned reports whether the place has only files of extracts, and no query: a commit was
+// killed while it removed them.
+func (p *Place) Abandoned(ctx context.Context) (bool, error) {
+	_, err := p.FS.Stat(ctx, p.Name(QuestionName))
+	if !errors.Is(err, iofs.ErrNotExist) { // another query
+		return false, err
+	}
+	if link, err := isLink(ctx, p.FS, p.Dir); err != nil || link {
+		return false, err
+	}
+	foreign, err := notStaged(ctx, p.FS, p.Dir)
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return false, nil
+	}
+	return foreign == "" && err == nil, err
+}
+
+// beside returns a hidden name next to a directory.
+func beside(dir, ending string) string { return dfs.Join(dfs.Dir(dir), "."+dfs.Base(dir)+ending) }

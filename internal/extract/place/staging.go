@@ -1,0 +1,306 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/output"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
+)
+
+// A Staging is a directory in which a result is made, or a piece of a result. It is an
+// output.Sink.
+//
+//	.OUT.lock                       held while an extract runs; it remains if
+//	                                the process is killed
+//	.OUT.partial/_question.json     the query
+//	.OUT.partial/part-00000.parquet
+//	.OUT.partial/_done-00000.json   the output.Record of a complete part
+//
+// If the result is partitioned, the files of a part are one directory deeper:
+//
+//	.OUT.partial/date=2014-09-01/part-00000.parquet
+type Staging struct {
+	output.Records
+	FS   dfs.FS
+	Dir  string
+	out  string // the name of the result
+	held dfs.Lock
+}
+
+// Open takes the lock of t, and continues after the parts that an earlier run of the same query
+// completed. It checks t again when it has the lock: the run that held the lock may have made
+// the result.
+func Open(ctx context.Context, t *Target, id query.Identity) (*Staging, error) {
+	p := Of(t.FS, t.Out)
+	lock, err := p.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Staging{FS: t.FS, Dir: p.Dir, out: p.Out, held: lock}
+	if err := t.Check(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if err := s.begin(ctx, id); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("begin --out %s: %w", t.Out, err)
+	}
+	return s, nil
+}
+
+// Piece returns a Staging in the directory called name of p, and continues after the parts of
+// the same piece. id identifies the piece.
+func (p *Place) Piece(ctx context.Context, name string, id any) (*Staging, error) {
+	s := p.Staging(name)
+	return s, s.begin(ctx, id)
+}
+
+// Staging returns a Staging in the directory called name of p, as it is.
+func (p *Place) Staging(name string) *Staging {
+	return &Staging{FS: p.FS, Dir: p.Name(name), out: p.Out}
+}
+
+// SortDir returns the directory for sorting.
+func (s *Staging) SortDir() string { return dfs.Join(s.Dir, SortName) }
+
+// NotFound returns the file for the users that were not found. Their IDs are sorted in so many
+// bytes of memory.
+func (s *Staging) NotFound(memory int64) *notfound.File {
+	return &notfound.File{FS: s.FS, Dir: s.Dir, Sort: s.SortDir(), Memory: memory}
+}
+
+// begin continues where a run with the same query stopped. If another query left files,
+// begin removes them.
+func (s *Staging) begin(ctx context.Context, id any) error {
+	want, err := manifest.Seal(id)
+	if err != nil {
+		return err
+	}
+	have, err := dfs.ReadFile(ctx, s.FS, dfs.Join(s.Dir, QuestionName))
+	switch {
+	case err != nil && !errors.Is(err, iofs.ErrNotExist):
+		return err
+	case string(have) != string(want):
+		if err := wipe(ctx, s.FS, s.Dir); err != nil {
+			return err
+		}
+		return dfs.WriteFile(ctx, s.FS, dfs.Join(s.Dir, QuestionName), want)
+	}
+	if err := s.FS.Sweep(ctx, s.Dir); err != nil {
+		return err
+	}
+	list, err := s.FS.List(ctx, s.Dir)
+	if err != nil {
+		return err
+	}
+	return s.resume(ctx, list)
+}
+
+// resume takes the parts that are complete with all parts before them, and whose files are
+// still as they were written. It removes the other parts.
+func (s *Staging) resume(ctx context.Context, list []dfs.Info) error {
+	list, err := Deeper(ctx, s.FS, list)
+	if err != nil {
+		return err
+	}
+	have := map[string]bool{}
+	for _, f := range list {
+		have[f.Name] = true
+	}
+	count := 0
+	for ; have[dfs.Join(s.Dir, DoneName(count))]; count++ {
+		r, err := s.finishedPart(ctx, count)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			break
+		}
+		s.Add(*r)
+	}
+	for _, f := range list {
+		base := dfs.Base(f.Name)
+		var n int
+		_, err := fmt.Sscanf(strings.TrimPrefix(strings.TrimPrefix(base, donePrefix), "part-"), "%05d", &n)
+		if err == nil && n >= count || base == ManifestName || base == SuccessName {
+			if err := s.FS.Remove(ctx, f.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finishedPart reads the record of part n. It returns nil if the record or a file of the part is
+// not as it was written.
+func (s *Staging) finishedPart(ctx context.Context, n int) (*output.Record, error) {
+	b, err := dfs.ReadFile(ctx, s.FS, dfs.Join(s.Dir, DoneName(n)))
+	if err != nil {
+		return nil, err
+	}
+	r := new(output.Record)
+	if err := manifest.Unseal(b, r); err != nil || r.Number != n {
+		return nil, nil //nolint:nilerr // the part is made again
+	}
+	for _, f := range r.Files {
+		err := dfs.CheckFile(ctx, s.FS, dfs.Join(s.Dir, f.Name), f.Size, f.Sum)
+		if errors.Is(err, dfs.ErrDamaged) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Deeper returns list with the contents of the directories on it.
+func Deeper(ctx context.Context, fs dfs.FS, list []dfs.Info) ([]dfs.Info, error) {
+	var out []dfs.Info
+	for _, f := range list {
+		if !f.Dir {
+			out = append(out, f)
+			continue
+		}
+		below, err := fs.List(ctx, f.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, below...)
+	}
+	return out, nil
+}
+
+// Create implements output.Sink.
+func (s *Staging) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	return s.FS.Create(ctx, dfs.Join(s.Dir, name))
+}
+
+// Done implements output.Sink.
+func (s *Staging) Done(ctx context.Context, r output.Record) error {
+	b, err := manifest.Seal(r)
+	if err != nil {
+		return err
+	}
+	if err := dfs.WriteFile(ctx, s.FS, dfs.Join(s.Dir, DoneName(r.Number)), b); err != nil {
+		return err
+	}
+	s.Add(r)
+	return nil
+}
+
+// Publish completes the result, and gives it its name.
+func (s *Staging) Publish(ctx context.Context, m *manifest.Extract, overwrite bool) error {
+	if err := s.Finish(ctx, m); err != nil {
+		return err
+	}
+	for n := range s.All() {
+		if err := s.FS.Remove(ctx, dfs.Join(s.Dir, DoneName(n))); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+	}
+	if err := s.FS.Remove(ctx, dfs.Join(s.Dir, QuestionName)); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	return s.Rename(ctx, overwrite)
+}
+
+// Finish writes the manifest, and the file that says that the result is complete.
+func (s *Staging) Finish(ctx context.Context, m *manifest.Extract) error {
+	if err := manifest.Write(ctx, s.FS, dfs.Join(s.Dir, ManifestName), m); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	if err := dfs.WriteFile(ctx, s.FS, dfs.Join(s.Dir, SuccessName), nil); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	return nil
+}
+
+// Rename gives the result its name.
+func (s *Staging) Rename(ctx context.Context, overwrite bool) error {
+	breakpoint.Reach(breakpoint.Publish)
+	if overwrite {
+		if err := s.replace(ctx); err != nil {
+			return err
+		}
+	} else if err := s.FS.Publish(ctx, s.Dir, s.out); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	breakpoint.Reach(breakpoint.Published)
+	return nil
+}
+
+// replace moves an older result aside, and removes it when the new one has been published.
+// If publishing fails, replace moves the older result back. It also moves back a directory
+// that is not a result: OUT may have changed since it was checked.
+func (s *Staging) replace(ctx context.Context) error {
+	p := Of(s.FS, s.out)
+	if err := p.checkOld(ctx); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	old := beside(s.out, oldEnding)
+	if err := removeBut(ctx, s.FS, old, ManifestName); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	err := s.FS.Publish(ctx, s.out, old)
+	switch {
+	case err == nil:
+		err = replaceable(ctx, s.FS, old)
+	case errors.Is(err, iofs.ErrNotExist):
+		err = nil
+	}
+	if err == nil {
+		err = s.FS.Publish(ctx, s.Dir, s.out)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("publish: %w", err), s.putBack(context.WithoutCancel(ctx), old))
+	}
+	return removeBut(ctx, s.FS, old, ManifestName)
+}
+
+// removeBut removes a directory. It removes the file called last after all others. If the
+// process dies in between, the file still identifies the rest.
+func removeBut(ctx context.Context, fs dfs.FS, dir, last string) error {
+	list, err := fs.List(ctx, dir)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	for _, f := range list {
+		if dfs.Base(f.Name) == last {
+			continue
+		}
+		if err := fs.Remove(ctx, f.Name); err != nil {
+			return err
+		}
+	}
+	return fs.Remove(ctx, dir)
+}
+
+// putBack gives the result that was moved aside its name again. It does nothing if the result was
+// not moved, or if the new one has the name.
+func (s *Staging) putBack(ctx context.Context, old string) error {
+	err := s.FS.Publish(ctx, old, s.out)
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// Close releases the lock.
+func (s *Staging) Close() {
+	if s.held != nil {
+		s.held.Drop()
+		s.held = nil
+	}
+}
+
+// DoneName returns the name of the record of part n.
+func DoneName(n int) string { return fmt.Sprintf("%s%05d.json", donePrefix, n) }

@@ -1,0 +1,126 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract/condition"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/trailfile"
+)
+
+// Judges returns the columns that are needed to judge users. They are the behaviours of Active, if it is
+// not settled before, and the behaviours of Having and Sequence, with the fields that conditions name.
+// Other behaviours that Where keeps are not needed.
+func (q *Query) Judges() layout.Want {
+	s := q.Info.Schema
+	var kinds activity.Set
+	switch {
+	case !q.Info.Sealed:
+		kinds = q.Rule.Asked | q.Without
+	case q.Conditions.WhereFirst:
+		kinds = q.Rule.Asked
+	}
+	var refs []condition.Refs
+	if q.Having != nil {
+		refs = append(refs, q.Having.Refs())
+	}
+	if q.Sequence != nil {
+		refs = append(refs, q.Sequence.Refs())
+	}
+	for _, r := range refs {
+		kinds |= r.Kinds
+	}
+	if q.Where != nil {
+		refs = append(refs, q.Where.Refs())
+	}
+	w := layout.Want{Span: q.Span, Fields: make([][]bool, len(s.Kinds))}
+	for k := range s.Kinds {
+		if kinds.Has(k) {
+			w.Kinds = append(w.Kinds, k)
+		}
+		w.Fields[k] = make([]bool, len(s.Kinds[k].Fields))
+		for _, r := range refs {
+			for i, read := range r.Fields[k] {
+				w.Fields[k][i] = w.Fields[k][i] || read
+			}
+		}
+	}
+	return w
+}
+
+// reads returns all columns to read: the columns that judge users and the columns of the result.
+func (q *Query) reads() layout.Want {
+	w := q.Judges()
+	out := q.Rule.Asked
+	if q.Where != nil && q.Conditions.Context == 0 {
+		out &= q.Where.Kinds()
+	}
+	for k := range q.Info.Schema.Kinds {
+		if out.Has(k) && !slices.Contains(w.Kinds, k) {
+			w.Kinds = append(w.Kinds, k)
+		}
+	}
+	slices.Sort(w.Kinds)
+	for k := range w.Fields {
+		for i := range w.Fields[k] {
+			w.Fields[k][i] = w.Fields[k][i] || q.Fields[k][i]
+		}
+	}
+	return w
+}
+
+// Columns returns the fields of the result, each name once.
+func (q *Query) Columns() []behaviour.Field {
+	s := q.Info.Schema
+	var out []behaviour.Field
+	for _, f := range s.Columns(q.Kinds) {
+		if slices.ContainsFunc(q.Kinds, func(k int) bool {
+			i := slices.Index(s.Kinds[k].Fields, f)
+			return i >= 0 && q.Fields[k][i]
+		}) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// shape sets the columns of the result.
+func (q *Query) shape(o Output) (err error) {
+	if q.Output, err = o.check(); err != nil {
+		return err
+	}
+	if q.Output.Shape == trailfile.LongShape {
+		q.Schema = trailfile.Long(q.Names(), q.StepCount(), q.Columns())
+		return q.checkSteps()
+	}
+	if len(q.Conditions.Fields) > 0 {
+		return fmt.Errorf("%w: --fields: with --shape wide no field comes out", ErrWrong)
+	}
+	for _, k := range q.Kinds {
+		clear(q.Fields[k]) // only the fields of conditions are read
+	}
+	q.Schema = trailfile.Wide(q.Names(), q.StepCount())
+	return nil
+}
+
+// checkSteps reports a field with the name of a step's column.
+func (q *Query) checkSteps() error {
+	for i := range q.StepCount() {
+		name := trailfile.StepColumn(i)
+		if slices.ContainsFunc(q.Columns(), func(f behaviour.Field) bool { return f.Name == name }) {
+			return fmt.Errorf("%w: --sequence: the field %s is called as the column of step %d; leave it out with --fields", ErrWrong, name, i+1)
+		}
+	}
+	return nil
+}
+
+// StepCount returns the number of steps of the sequence, 0 without a sequence.
+func (q *Query) StepCount() int {
+	if q.Sequence == nil {
+		return 0
+	}
+	return len(q.Sequence.Steps())
+}

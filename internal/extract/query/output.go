@@ -1,0 +1,86 @@
+package query
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"usertrail/internal/format/trailfile"
+)
+
+// A Format is the format of a part, and the ending of its name.
+type Format string
+
+// The formats.
+const (
+	Parquet Format = "parquet"
+	CSV     Format = "csv"
+	JSONL   Format = "jsonl"
+	Arrow   Format = "arrow"
+)
+
+// The values of an Output.
+var (
+	Formats    = []Format{Parquet, CSV, JSONL, Arrow}
+	Shapes     = []trailfile.Shape{trailfile.LongShape, trailfile.WideShape}
+	Partitions = []string{trailfile.DateColumn, trailfile.BehaviourColumn}
+)
+
+// An Output is the form of a result. The comments give the defaults of zero fields.
+type Output struct {
+	Format    Format          // Parquet
+	Shape     trailfile.Shape // one row for each event
+	Partition string          // the column whose values are directories, of Partitions; none
+	Stream    io.Writer       // takes csv or jsonl instead of a directory; none
+}
+
+// check sets the defaults of empty fields. It reports values that are not valid, alone or together.
+func (o Output) check() (Output, error) {
+	if o.Format == "" {
+		o.Format = Parquet
+	}
+	if o.Shape == "" {
+		o.Shape = trailfile.LongShape
+	}
+	if err := oneOf("--format", o.Format, Formats); err != nil {
+		return o, err
+	}
+	if err := oneOf("--shape", o.Shape, Shapes); err != nil {
+		return o, err
+	}
+	if o.Partition != "" {
+		if err := oneOf("--partition-by", o.Partition, Partitions); err != nil {
+			return o, err
+		}
+	}
+	switch {
+	case o.Partition != "" && o.Shape == trailfile.WideShape:
+		return o, fmt.Errorf("%w: --partition-by %s: with --shape wide a row is a user, of many dates and behaviours", ErrWrong, o.Partition)
+	case o.Stream != nil && o.Partition != "":
+		return o, fmt.Errorf("%w: --partition-by %s: standard output has no directories; name one with --out", ErrWrong, o.Partition)
+	case o.Stream != nil && o.Format != CSV && o.Format != JSONL:
+		return o, fmt.Errorf("%w: --out -: %s cannot be read from a pipe; say --format csv or --format jsonl", ErrWrong, o.Format)
+	}
+	return o, nil
+}
+
+// oneOf reports a value that a flag does not have.
+func oneOf[T ~string](flag string, v T, all []T) error {
+	if slices.Contains(all, v) {
+		return nil
+	}
+	var names []string
+	for _, one := range all {
+		names = append(names, string(one))
+	}
+	return fmt.Errorf("%w: %s %q is none of %s", ErrWrong, flag, v, strings.Join(names, ", "))
+}
+
+// PartName returns the name of the files of part n.
+func (o *Output) PartName(n int) string {
+	if o.Stream != nil {
+		return "standard output"
+	}
+	return fmt.Sprintf("part-%05d.%s", n, o.Format)
+}

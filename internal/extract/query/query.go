@@ -1,0 +1,126 @@
+// Package query parses what an extract is asked for, and checks it against the schema of its
+// table: users, days, behaviours, conditions, and the form of the result. A Query also says
+// which columns must be read, and which part of a trail.
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract/condition"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/exit"
+	"usertrail/internal/table"
+)
+
+// ErrWrong is wrapped if another try of the same command cannot succeed: an unknown behaviour, a wrong
+// rule, a condition that does not parse.
+var ErrWrong = exit.New(exit.Usage, "wrong question")
+
+// EveryType, as Spec.Types, means all behaviours of a table.
+const EveryType = "all"
+
+// A Spec is a query as the user wrote it. The comments give the defaults of zero fields.
+type Spec struct {
+	Users  *userlist.List
+	Span   behaviour.Span
+	Types  []string
+	Active string // all, any or min:N; all
+	Conditions
+	Output
+}
+
+// A Query is a Spec that was checked against its table.
+type Query struct {
+	Info     table.Info
+	Unrolled bool // the table is read without its rolls
+	Pinned   bool // the version shows whether the table has changed; false if only other programs loaded it
+	Users    *userlist.List
+	Span     behaviour.Span
+	Kinds    []int // of the result, in order of behaviour ID
+	Rule     activity.Rule
+	Active   string // the text of Rule
+
+	Conditions Conditions // the text of the conditions below
+	Where      *condition.Where
+	Having     *condition.Having
+	Sequence   *condition.Sequence
+	Without    activity.Set
+	Hours      Hours
+
+	Output Output
+	Fields [][]bool         // by kind: which fields are in the result
+	Schema trailfile.Schema // of the result, with the column that partitions it
+
+	Want   layout.Want // columns that are read
+	Window Window      // events that are needed, of each user
+}
+
+// New checks a query to the table t. known is the manifest of the table, or nil. The error wraps
+// ErrWrong, unless the table has an unknown zone.
+func New(t table.Table, known *manifest.Table, s *Spec) (*Query, error) {
+	q := &Query{Info: t.Info(), Unrolled: table.IsUnrolled(t), Pinned: known == nil || len(known.Loads) > 0, Users: s.Users, Span: s.Span, Active: s.Active, Conditions: s.Conditions}
+	if q.Active == "" {
+		q.Active = "all"
+	}
+	if s.Span.From > s.Span.To {
+		return nil, fmt.Errorf("%w: --from %s comes after --to %s", ErrWrong, s.Span.From, s.Span.To)
+	}
+	if err := q.choose(s.Types); err != nil {
+		return nil, err
+	}
+	var err error
+	if q.Rule, err = activity.Parse(q.Active, activity.Of(q.Kinds...)); err != nil {
+		return nil, fmt.Errorf("%w: --active %w", ErrWrong, err)
+	}
+	if err := q.parse(); err != nil {
+		return nil, err
+	}
+	if err := q.shape(s.Output); err != nil {
+		return nil, err
+	}
+	q.Want = q.reads()
+	q.Window, err = q.window()
+	return q, err
+}
+
+// choose sets the behaviours of the result.
+func (q *Query) choose(types []string) (err error) {
+	s := q.Info.Schema
+	if len(types) == 0 {
+		return fmt.Errorf("%w: --types names no behaviour; the table has %s; all is every one of them", ErrWrong, strings.Join(s.Names(), ", "))
+	}
+	if _, named := s.Kind(EveryType); !named && slices.Contains(types, EveryType) {
+		if len(types) > 1 {
+			return fmt.Errorf("%w: --types: all is every behaviour of the table and stands alone: write --types all, or leave all out", ErrWrong)
+		}
+		types = s.Names()
+	}
+	if q.Kinds, err = s.Select(types); err != nil {
+		return fmt.Errorf("%w: --types: the table has %w", ErrWrong, err)
+	}
+	return nil
+}
+
+// Conditional reports whether there are conditions besides Active.
+func (q *Query) Conditional() bool {
+	return q.Where != nil || q.Having != nil || q.Sequence != nil || q.Without != 0 || q.Hours.some || q.Conditions.At != nil || q.Conditions.Latest > 0
+}
+
+// Names returns the behaviours of the result, in order of behaviour ID.
+func (q *Query) Names() []string { return q.NamesOf(q.Kinds) }
+
+// NamesOf returns the names of some kinds.
+func (q *Query) NamesOf(kinds []int) []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, q.Info.Schema.Kinds[k].Name)
+	}
+	return names
+}

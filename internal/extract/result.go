@@ -1,0 +1,79 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/outcome"
+	"usertrail/internal/table"
+)
+
+// A Result describes an extract.
+type Result struct {
+	Users int64 `json:"users"` // on the list; for all users, the same as Found
+	Found int64 `json:"found"` // with at least one of the requested behaviours in the span
+	// NotFound are the other users of the list.
+	NotFound int64  `json:"not_found,omitempty"`
+	Active   int64  `json:"active"` // users who meet --active and --without
+	Kept     int64  `json:"kept"`   // users in the result
+	Events   int64  `json:"events"`
+	Foreign  int64  `json:"foreign,omitempty"` // cells that were read and skipped
+	Files    int    `json:"files"`
+	Out      string `json:"out"`
+
+	Already bool `json:"already,omitempty"` // with an error that Out is there: it is the result of this query
+
+	Calls int64 `json:"calls,omitempty"` // of servers, or reads of the table's files
+	table.Held
+
+	Notes []string `json:"notes,omitempty"` // of package notes
+
+	Lost    notfound.Count `json:"-"` // the users of NotFound
+	Skipped layout.Foreign `json:"-"` // the cells of Foreign
+}
+
+// ResultOf returns the Result of the extract that m describes. calls is the number of calls of
+// servers.
+func ResultOf(m *manifest.Extract, out string, calls int64) Result {
+	return Result{Users: m.Users, Found: m.Found, NotFound: m.NotFound, Active: m.Active, Kept: m.Kept, Events: m.Events, Files: len(m.Parts), Out: out, Calls: calls}
+}
+
+// Skip sets the cells that were read and skipped.
+func (r *Result) Skip(f layout.Foreign) { r.Foreign, r.Skipped = f.Cells, f }
+
+// Counted implements outcome.Result.
+func (r Result) Counted() outcome.Counts {
+	return outcome.Counts{outcome.Users: float64(r.Users), outcome.Found: float64(r.Found), outcome.Active: float64(r.Active), outcome.Kept: float64(r.Kept), outcome.Events: float64(r.Events), outcome.Files: float64(r.Files)}
+}
+
+// Made implements outcome.Maker.
+func (r Result) Made() string { return r.Out }
+
+// already returns what Out holds if it is the result of the same query to the same version
+// of the table. Otherwise it returns the zero Result. It also does so if the table has no
+// version, because then nothing shows whether the table has changed.
+func (x *Extract) already(ctx context.Context) Result {
+	q := x.Query
+	if x.Overwrite || x.PieceSize > 0 || q.Version() == "" {
+		return Result{}
+	}
+	m, err := place.Of(x.FS, x.Out).Result(ctx)
+	if err != nil || m == nil || m.Plan != "" || m.Table != q.Info.Address || m.TableVersion != q.Version() || m.Unrolled != q.Unrolled {
+		return Result{}
+	}
+	was, err := json.Marshal(m.Question)
+	if err != nil {
+		return Result{}
+	}
+	if asked, err := json.Marshal(q.Manifest()); err != nil || !bytes.Equal(was, asked) {
+		return Result{}
+	}
+	r := ResultOf(m, x.Out, 0)
+	r.Already = true
+	return r
+}
