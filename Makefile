@@ -42,9 +42,10 @@ FOREIGN := Python|PyArrow|DuckDB|Polars|Browser|Airflow
 
 export USERTRAIL_PYTHON ?= $(PYTHON)
 export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
+export USERTRAIL_CHDB ?= $(CURDIR)/.cache/chdb/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down venv airflow java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down venv chdb airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -137,6 +138,9 @@ venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/v
 
 airflow: ## the Airflow that jobs/airflow is tested in, in .cache/airflow
 	@scripts/venv .cache/airflow jobs/airflow/requirements.txt
+
+chdb: # the ClickHouse that make test-all tries the tables of extract ddl in, in .cache/chdb
+	@scripts/venv .cache/chdb scripts/requirements-chdb.txt
 
 java: # on which HBase and HDFS of the soak run
 	@scripts/need-java

@@ -11,7 +11,6 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract/report"
-	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 )
@@ -96,12 +95,10 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 		return nil, err
 	}
 	r, err := report.Make(ctx, report.Config{FS: fs, Dir: dir, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env)})
-	switch {
-	case errors.Is(err, report.ErrNone):
-		return nil, fmt.Errorf("%w: %w", job.ErrNoInput, err)
-	case errors.Is(err, report.ErrUnfit):
+	if errors.Is(err, report.ErrUnfit) {
 		return nil, fmt.Errorf("%w: %w", cli.ErrUsage, err)
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
 	if o.out == "" {

@@ -19,6 +19,7 @@ import (
 	"usertrail/internal/bulkload/convert"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/ddl"
 	"usertrail/internal/extract/output"
 	"usertrail/internal/extract/pieces"
 	"usertrail/internal/extract/query"
@@ -66,20 +67,23 @@ var statuses = map[string]struct {
 	"kerberos.ErrSilent":      {kerberos.ErrSilent, 75},
 	"kerberos.ErrSkew":        {kerberos.ErrSkew, 64},
 
-	"manifest.ErrNewer":   {manifest.ErrNewer, 64},
-	"piece.ErrPiece":      {piece.ErrPiece, 64},
-	"show.ErrQuestion":    {show.ErrQuestion, 64},
-	"syscall.EISDIR":      {syscall.EISDIR, 64},
-	"table.ErrNoManifest": {table.ErrNoManifest, 64},
-	"table.ErrUnfit":      {table.ErrUnfit, 64},
-	"upkeep.ErrRequest":   {upkeep.ErrRequest, 64},
-	"userlist.ErrList":    {userlist.ErrList, 64},
+	"manifest.ErrNewer":    {manifest.ErrNewer, 64},
+	"piece.ErrPiece":       {piece.ErrPiece, 64},
+	"show.ErrQuestion":     {show.ErrQuestion, 64},
+	"syscall.EISDIR":       {syscall.EISDIR, 64},
+	"table.ErrNoManifest":  {table.ErrNoManifest, 64},
+	"table.ErrUnfit":       {table.ErrUnfit, 64},
+	"upkeep.ErrRequest":    {upkeep.ErrRequest, 64},
+	"userlist.ErrList":     {userlist.ErrList, 64},
+	"ddl.ErrUnfit":         {ddl.ErrUnfit, 64},
+	"manifest.ErrNoResult": {manifest.ErrNoResult, 64},
 
 	"bulkload.ErrTooBad": {bulkload.ErrTooBad, 65},
 	"extract.ErrForeign": {extract.ErrForeign, 65},
 
-	"job.ErrNoInput":   {job.ErrNoInput, 66},
-	"table.ErrNoTable": {table.ErrNoTable, 66},
+	"job.ErrNoInput":          {job.ErrNoInput, 66},
+	"manifest.ErrNoDirectory": {manifest.ErrNoDirectory, 66},
+	"table.ErrNoTable":        {table.ErrNoTable, 66},
 
 	"bulkload.ErrGrowing":  {bulkload.ErrGrowing, 75},
 	"dfs.ErrLocked":        {dfs.ErrLocked, 75},

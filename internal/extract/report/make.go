@@ -23,8 +23,9 @@ type Config struct {
 	Progress progress.Config
 }
 
-// Make reads the result of an extract and returns a report on it. If the directory holds no
-// result, or none that Make can read, the error wraps ErrNone or ErrUnfit.
+// Make reads the result of an extract and returns a report on it. The errors of
+// manifest.ReadExtract say that the directory holds no result, and ErrUnfit that Make cannot
+// read it.
 func Make(ctx context.Context, c Config) (*Report, error) {
 	s, err := open(ctx, c.FS, c.Dir)
 	if err != nil {

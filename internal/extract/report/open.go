@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"time"
 
 	"usertrail/internal/behaviour"
@@ -13,19 +12,10 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Errors about a directory.
-var (
-	// ErrNone is wrapped if the directory does not exist.
-	ErrNone = errors.New("no such directory")
-	// ErrUnfit is wrapped if the directory holds something that a report cannot be made from.
-	ErrUnfit = errors.New("no extract to report on")
-)
+// ErrUnfit is returned for a result that a report cannot be made from.
+var ErrUnfit = errors.New("no extract to report on")
 
-// Names in an extract's directory.
-const (
-	manifestName = "_manifest.json"
-	successName  = "_SUCCESS"
-)
+const manifestName = manifest.ExtractName
 
 // longSpan is the maximum number of days of a span that is shown from its first to its last
 // day, even if these have no events. A longer span, such as one that means everything, is
@@ -43,14 +33,14 @@ type source struct {
 
 // open checks an extract before it is read.
 func open(ctx context.Context, fs dfs.FS, dir string) (*source, error) {
-	s := &source{fs: fs, dir: dir, m: new(manifest.Extract)}
-	if err := s.readManifest(ctx); err != nil {
+	m, err := manifest.ReadExtract(ctx, fs, dir)
+	if err != nil {
 		return nil, err
 	}
+	s := &source{fs: fs, dir: dir, m: m}
 	if err := s.fits(); err != nil {
 		return nil, err
 	}
-	var err error
 	if s.zone, err = time.LoadLocation(s.m.Zone); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", manifestName, manifest.ErrDamaged, err)
 	}
@@ -58,28 +48,6 @@ func open(ctx context.Context, fs dfs.FS, dir string) (*source, error) {
 		err = s.narrow(ctx)
 	}
 	return s, err
-}
-
-// readManifest reads the manifest of a finished extract.
-func (s *source) readManifest(ctx context.Context) error {
-	if _, err := s.fs.Stat(ctx, s.dir); errors.Is(err, iofs.ErrNotExist) {
-		return fmt.Errorf("%w: %s", ErrNone, s.dir)
-	} else if err != nil {
-		return err
-	}
-	err := manifest.Read(ctx, s.fs, dfs.Join(s.dir, manifestName), s.m)
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
-		return fmt.Errorf("%w: %s has no %s: name the directory that extract --out made", ErrUnfit, s.dir, manifestName)
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := s.fs.Stat(ctx, dfs.Join(s.dir, successName)); errors.Is(err, iofs.ErrNotExist) {
-		return fmt.Errorf("%w: %s has no %s: the extract is not finished, or was copied only in part", ErrUnfit, s.dir, successName)
-	} else if err != nil {
-		return err
-	}
-	return nil
 }
 
 // fits refuses a result in any form but Parquet with one row per event, in parts that hold

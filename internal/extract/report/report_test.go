@@ -318,10 +318,10 @@ func TestOtherDirectoriesAreRefused(t *testing.T) {
 		says string
 		harm func(dir string) error
 	}{
-		{"not there", report.ErrNone, "no such directory", func(dir string) error { return os.RemoveAll(dir) }},
-		{"a file", report.ErrUnfit, "no _manifest.json", func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)) }},
-		{"no manifest", report.ErrUnfit, "no _manifest.json", func(dir string) error { return os.Remove(filepath.Join(dir, "_manifest.json")) }},
-		{"unfinished", report.ErrUnfit, "not finished", func(dir string) error { return os.Remove(filepath.Join(dir, "_SUCCESS")) }},
+		{"not there", manifest.ErrNoDirectory, "no such directory", func(dir string) error { return os.RemoveAll(dir) }},
+		{"a file", manifest.ErrNoResult, "no _manifest.json", func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)) }},
+		{"no manifest", manifest.ErrNoResult, "no _manifest.json", func(dir string) error { return os.Remove(filepath.Join(dir, "_manifest.json")) }},
+		{"unfinished", manifest.ErrNoResult, "not finished", func(dir string) error { return os.Remove(filepath.Join(dir, "_SUCCESS")) }},
 		{"a part gone", os.ErrNotExist, "part-00001.parquet", func(dir string) error { return os.Remove(filepath.Join(dir, "part-00001.parquet")) }},
 		{"a part cut off", nil, "part-00001.parquet: it has 5 bytes", func(dir string) error { return os.Truncate(filepath.Join(dir, "part-00001.parquet"), 5) }},
 		{"a damaged manifest", manifest.ErrDamaged, "_manifest.json", func(dir string) error { return os.Truncate(filepath.Join(dir, "_manifest.json"), 100) }},

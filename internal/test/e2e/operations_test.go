@@ -96,6 +96,7 @@ var provocations = map[string]string{
 	"must be UTF-8":                                   `mv logs/2014-09-02/play.csv "$(printf 'logs/2014-09-01/play.\265\347.csv')"; sed -i 's|}.csv|}*.csv|' usertrail.yaml; ` + night,
 	"the quarantine file is of other bytes":           spoilt + "; " + night + "; cp trails/quarantine/* kept.jsonl; sed -i /yesterday/d logs/2014-09-01/play.csv; " + night + "; bulkload replay kept.jsonl",
 	"manifest.json is missing":                        night + "; rm trails/manifest.json; " + night,
+	"no table for this engine":                        night + "; " + asking + " --format csv --out text; extract ddl text --for spark",
 	"holds no metrics of usertrail":                   "echo hello > m.prom; " + night + " --metrics-file m.prom",
 	"holds something else than events of OpenLineage": "echo hello > notes.txt; " + night + " --openlineage notes.txt",
 	"is the answer of plan":                           night + "; extract plan --users all --from 2014-09-01 --to 2014-09-02 --types play --out active > pieces.jsonl; extract run-piece < pieces.jsonl; extract commit < pieces.jsonl; extract commit < pieces.jsonl",

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"usertrail/cmd/internal/cli"
+	"usertrail/internal/extract/ddl"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+)
+
+// defaultTable is the default of --name.
+const defaultTable = "trails"
+
+// ddlOptions are the flags of the statements for an engine.
+type ddlOptions struct {
+	env          *cli.Env
+	engine, name string
+}
+
+func newDDL(env *cli.Env) *cobra.Command {
+	o := &ddlOptions{env: env}
+	var engines []string
+	for _, e := range ddl.Engines {
+		engines = append(engines, string(e))
+	}
+	list := strings.Join(engines, ", ")
+	c := &cobra.Command{
+		Use:   "ddl DIR --for ENGINE",
+		Short: "Print the SQL that makes a result a table of another program",
+		Long: `Ddl prints the statements that make the directory that an extract wrote a table of an engine: ` + list + `.
+The table reads the files where they are. The result must be Parquet. It may be partitioned.
+
+Only the statements are on standard output. After a failure the last line is one JSON object.`,
+		Example: `  extract ddl ./trails-any --for duckdb | duckdb trails.db
+  extract ddl hdfs://nn:8020/trails-any --for spark --name shop.trails | spark-sql -f /dev/stdin`,
+		Args: cli.OneArg("the directory of an extract"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	c.Flags().StringVar(&o.engine, "for", "", "program that reads the table: "+list)
+	c.Flags().StringVar(&o.name, "name", defaultTable, "name of the table, such as trails or schema.trails")
+	env.ReportsFailure(c)
+	return c
+}
+
+func (o *ddlOptions) run(ctx context.Context, dir string) error {
+	if o.engine == "" {
+		return fmt.Errorf("%w: --for is missing: name the program that reads the table", cli.ErrUsage)
+	}
+	fs := cli.Files()
+	m, err := manifest.ReadExtract(ctx, fs, dir)
+	if err != nil {
+		return err
+	}
+	at, err := dfs.Real(ctx, fs, dir)
+	if err != nil {
+		return err
+	}
+	sql, err := ddl.Statements(m, at, o.name, ddl.Engine(o.engine))
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	_, err = fmt.Fprint(o.env.Stdout, sql)
+	return err
+}

@@ -1,0 +1,250 @@
+// Package ddl writes the statements that make a result of extract a table of another program.
+// A result is Parquet in a directory, or in one directory for each value of a column, as in Hive.
+package ddl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/exit"
+	"usertrail/internal/store/dfs"
+)
+
+// An Engine is a program that has tables.
+type Engine string
+
+// The engines.
+const (
+	Spark      Engine = "spark"
+	Hive       Engine = "hive"
+	Trino      Engine = "trino"
+	DuckDB     Engine = "duckdb"
+	ClickHouse Engine = "clickhouse"
+)
+
+// Engines lists all engines.
+var Engines = []Engine{Spark, Hive, Trino, DuckDB, ClickHouse}
+
+// ErrUnfit is returned for a result that an engine cannot have as a table.
+var ErrUnfit = exit.New(exit.Usage, "no table for this engine")
+
+// A dialect is the SQL of an engine.
+type dialect struct {
+	quotes  string // around a name; doubled in it
+	escapes bool   // a backslash in a string is an escape
+	types   map[behaviour.Type]string
+	write   func(t *table) string
+	globs   bool // the engine finds files by a pattern
+	hdfs    bool // the engine reads HDFS
+}
+
+// dialects has the SQL of each engine:
+//
+//	Spark       spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-table-datasource.html
+//	Hive        cwiki.apache.org/confluence/display/Hive/LanguageManual+DDL
+//	Trino       trino.io/docs/current/connector/hive.html
+//	DuckDB      duckdb.org/docs/stable/data/partitioning/hive_partitioning
+//	ClickHouse  clickhouse.com/docs/engines/table-engines/special/file
+var dialects = map[Engine]*dialect{
+	Spark: {quotes: "`", escapes: true, hdfs: true, write: (*table).spark, types: map[behaviour.Type]string{
+		behaviour.String: "STRING", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP", behaviour.Day: "DATE"}},
+	Hive: {quotes: "`", escapes: true, hdfs: true, write: (*table).hive, types: map[behaviour.Type]string{
+		behaviour.String: "STRING", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP", behaviour.Day: "DATE"}},
+	Trino: {quotes: `"`, hdfs: true, write: (*table).trino, types: map[behaviour.Type]string{
+		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP(6)", behaviour.Day: "DATE"}},
+	DuckDB: {quotes: `"`, globs: true, write: (*table).duckDB, types: map[behaviour.Type]string{
+		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMPTZ", behaviour.Day: "DATE"}},
+	ClickHouse: {quotes: "`", escapes: true, globs: true, hdfs: true, write: (*table).clickHouse, types: map[behaviour.Type]string{
+		behaviour.String: "String", behaviour.Int64: "Int64", behaviour.Double: "Float64", behaviour.Bool: "Bool", behaviour.Timestamp: "DateTime64(6, 'UTC')", behaviour.Day: "Date32"}},
+}
+
+// A table is a result, and how an engine sees it.
+type table struct {
+	*dialect
+	names     []string // the parts of the table's name
+	name      string   // all of them, quoted
+	dir       string
+	columns   []behaviour.Field // without the column that partitions
+	partition *behaviour.Field  // nil if there is none
+	wide      bool              // a row is a user
+	empty     bool              // no file has the columns
+}
+
+// Statements returns the statements that make the result with the manifest m, in the directory
+// dir, the table called name of an engine. dir is an absolute path or an hdfs:// address. A
+// name may have several parts, such as schema.table.
+func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error) {
+	d := dialects[e]
+	if d == nil {
+		return "", fmt.Errorf("%w: %q is not an engine: it is one of %s", ErrUnfit, e, join(Engines))
+	}
+	remote := dfs.Scheme(dir) != ""
+	switch {
+	case slices.Contains(strings.Split(name, "."), ""), strings.Contains(name, `\`):
+		return "", fmt.Errorf("%w: %q cannot be the name of a table", ErrUnfit, name)
+	case m.Question.Format != "parquet":
+		return "", fmt.Errorf("%w: the result is written as %s: extract it again as Parquet", ErrUnfit, m.Question.Format)
+	case len(m.Columns) == 0:
+		return "", fmt.Errorf("%w: the manifest lists no columns, as in results of old releases: extract it again", ErrUnfit)
+	case remote && !d.hdfs:
+		return "", fmt.Errorf("%w: %s does not read HDFS: copy the result to a local directory", ErrUnfit, e)
+	case d.globs && strings.ContainsAny(dir, "*?[]{}"):
+		return "", fmt.Errorf("%w: %s finds files by a pattern, and the name has characters of patterns: rename the directory", ErrUnfit, e)
+	}
+	t := &table{dialect: d, dir: dir, names: strings.Split(name, "."), wide: m.Question.Shape == string(trailfile.WideShape), empty: len(m.Parts) == 0}
+	var parts []string
+	for _, part := range t.names {
+		parts = append(parts, t.quote(part))
+	}
+	t.name = strings.Join(parts, ".")
+	for _, c := range m.Columns {
+		if c.Name == m.Question.PartitionBy {
+			t.partition = &c
+		} else {
+			t.columns = append(t.columns, c)
+		}
+	}
+	return t.write(t), nil
+}
+
+func join(engines []Engine) string {
+	var out []string
+	for _, e := range engines {
+		out = append(out, string(e))
+	}
+	return strings.Join(out, ", ")
+}
+
+// quote returns a name as an identifier.
+func (t *table) quote(name string) string {
+	return t.quotes + strings.ReplaceAll(name, t.quotes, t.quotes+t.quotes) + t.quotes
+}
+
+// text returns s as a string.
+func (t *table) text(s string) string {
+	if t.escapes {
+		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
+	}
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+}
+
+// define returns the columns with their types, one on a line.
+func (t *table) define(columns []behaviour.Field, typed func(behaviour.Field) string) string {
+	var lines []string
+	for _, c := range columns {
+		lines = append(lines, "  "+t.quote(c.Name)+" "+typed(c))
+	}
+	return strings.Join(lines, ",\n")
+}
+
+func (t *table) typed(c behaviour.Field) string { return t.types[c.Type] }
+
+// url returns the directory as a URL, as Hadoop's file systems want it.
+func (t *table) url() string {
+	if dfs.Scheme(t.dir) != "" {
+		return t.dir
+	}
+	return "file://" + t.dir
+}
+
+// files returns the pattern of the parts.
+func (t *table) files() string {
+	if t.partition != nil {
+		return dfs.Join(t.dir, t.partition.Name+"=*", "*.parquet")
+	}
+	return dfs.Join(t.dir, "*.parquet")
+}
+
+// all returns the columns in the order in which engines show them: the column that partitions
+// is the last.
+func (t *table) all() []behaviour.Field {
+	if t.partition == nil {
+		return t.columns
+	}
+	return append(t.columns[:len(t.columns):len(t.columns)], *t.partition)
+}
+
+func (t *table) spark() string {
+	partitioned, repair := "", ""
+	if t.partition != nil {
+		partitioned = "PARTITIONED BY (" + t.quote(t.partition.Name) + ")\n"
+		repair = "MSCK REPAIR TABLE " + t.name + ";\n"
+	}
+	return "CREATE TABLE " + t.name + " (\n" + t.define(t.all(), t.typed) + "\n)\nUSING parquet\n" + partitioned + "LOCATION " + t.text(t.url()) + ";\n" + repair
+}
+
+func (t *table) hive() string {
+	partitioned, repair := "", ""
+	if t.partition != nil {
+		partitioned = "PARTITIONED BY (" + t.quote(t.partition.Name) + " " + t.typed(*t.partition) + ")\n"
+		repair = "MSCK REPAIR TABLE " + t.name + ";\n"
+	}
+	return "CREATE EXTERNAL TABLE " + t.name + " (\n" + t.define(t.columns, t.typed) + "\n)\n" + partitioned + "STORED AS PARQUET\nLOCATION " + t.text(t.url()) + ";\n" + repair
+}
+
+// trino is the SQL for Trino's Hive connector. It reads microseconds only if its property
+// timestamp-precision says so.
+func (t *table) trino() string {
+	out := "-- The catalog of Trino needs hive.timestamp-precision=MICROSECONDS.\n"
+	with := []string{"  format = 'PARQUET'", "  external_location = " + t.text(t.url())}
+	if t.partition != nil {
+		with = append(with, "  partitioned_by = ARRAY["+t.text(t.partition.Name)+"]")
+	}
+	out += "CREATE TABLE " + t.name + " (\n" + t.define(t.all(), t.typed) + "\n)\nWITH (\n" + strings.Join(with, ",\n") + "\n);\n"
+	if t.partition != nil {
+		catalog, schema, last := "", "default", len(t.names)-1
+		if last > 0 {
+			schema = t.names[last-1]
+		}
+		if last > 1 {
+			catalog = t.quote(t.names[0]) + "."
+		}
+		out += "CALL " + catalog + "system.sync_partition_metadata(" + t.text(schema) + ", " + t.text(t.names[last]) + ", 'FULL');\n"
+	}
+	return out
+}
+
+// duckDB makes a view, because DuckDB has no tables over files. A result without files is a
+// view without rows.
+func (t *table) duckDB() string {
+	var columns, nothing []string
+	for _, c := range t.all() {
+		columns = append(columns, "  "+t.quote(c.Name))
+		nothing = append(nothing, "  CAST(NULL AS "+t.typed(c)+") AS "+t.quote(c.Name))
+	}
+	if t.empty {
+		return "CREATE VIEW " + t.name + " AS SELECT\n" + strings.Join(nothing, ",\n") + "\nWHERE false;\n"
+	}
+	how := ""
+	if t.partition != nil {
+		how = ", hive_partitioning = true, hive_types = {" + t.text(t.partition.Name) + ": " + t.typed(*t.partition) + "}"
+	}
+	return "CREATE VIEW " + t.name + " AS SELECT\n" + strings.Join(columns, ",\n") + "\nFROM read_parquet(" + t.text(t.files()) + how + ");\n"
+}
+
+// nullable reports whether a column may have nulls. In a row for each user the times may; in a
+// row for each event, the fields of behaviours and the times of steps.
+func (t *table) nullable(c behaviour.Field) bool {
+	if t.wide {
+		return c.Type == behaviour.Timestamp
+	}
+	return !slices.Contains(behaviour.Reserved, c.Name)
+}
+
+func (t *table) clickHouse() string {
+	typed := func(c behaviour.Field) string {
+		if t.nullable(c) {
+			return "Nullable(" + t.typed(c) + ")"
+		}
+		return t.typed(c)
+	}
+	engine := "File(Parquet, " + t.text(t.files()) + ")"
+	if dfs.Scheme(t.dir) != "" {
+		engine = "HDFS(" + t.text(t.files()) + ", 'Parquet')"
+	}
+	return "CREATE TABLE " + t.name + " (\n" + t.define(t.all(), typed) + "\n)\nENGINE = " + engine + ";\n"
+}

@@ -1,0 +1,80 @@
+package ddl_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract/ddl"
+	"usertrail/internal/format/manifest"
+)
+
+// result returns a result with a column of each type.
+func result() *manifest.Extract {
+	return &manifest.Extract{
+		Question: manifest.Question{Format: "parquet"},
+		Columns: []behaviour.Field{
+			{Name: "user_id", Type: behaviour.String}, {Name: "date", Type: behaviour.Day}, {Name: "time", Type: behaviour.Timestamp},
+			{Name: "behaviour", Type: behaviour.String}, {Name: "id", Type: behaviour.Int64},
+			{Name: "price", Type: behaviour.Double}, {Name: "节目", Type: behaviour.Bool},
+		},
+		Parts: []manifest.TrailPart{{Name: "part-00000.parquet"}},
+	}
+}
+
+// TestStatements draws the statements of all engines. The arguments of statements are dir,
+// name, partition, wide and empty.
+func TestStatements(t *testing.T) {
+	datadriven.RunTest(t, "testdata/statements", func(t *testing.T, d *datadriven.TestData) string {
+		m, dir, name := result(), "/data/trails", "trails"
+		for _, arg := range d.CmdArgs {
+			value := strings.Join(arg.Vals, "")
+			switch arg.Key {
+			case "dir":
+				dir = strings.ReplaceAll(value, "~", " ")
+			case "name":
+				name = value
+			case "partition":
+				m.Question.PartitionBy = value
+			case "wide":
+				m.Question.Shape = "wide"
+			case "empty":
+				m.Parts = nil
+			}
+		}
+		var b strings.Builder
+		for _, e := range ddl.Engines {
+			sql, err := ddl.Statements(m, dir, name, e)
+			if err != nil {
+				sql = err.Error() + "\n"
+			}
+			fmt.Fprintf(&b, "%s\n%s", e, sql)
+		}
+		return b.String()
+	})
+}
+
+func TestAResultThatNoEngineReadsIsRefused(t *testing.T) {
+	for says, change := range map[string]func(m *manifest.Extract){
+		"the result is written as arrow: extract it again as Parquet": func(m *manifest.Extract) { m.Question.Format = "arrow" },
+		"lists no columns": func(m *manifest.Extract) { m.Columns = nil },
+	} {
+		m := result()
+		change(m)
+		for _, e := range ddl.Engines {
+			if _, err := ddl.Statements(m, "/data", "t", e); !errors.Is(err, ddl.ErrUnfit) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: got %v, want ErrUnfit that says %q", e, err, says)
+			}
+		}
+	}
+	if _, err := ddl.Statements(result(), "/data", "", ddl.Spark); !errors.Is(err, ddl.ErrUnfit) {
+		t.Errorf("a table without a name: %v", err)
+	}
+	if _, err := ddl.Statements(result(), "/data", "t", "oracle"); !errors.Is(err, ddl.ErrUnfit) || !strings.Contains(err.Error(), "one of spark, hive") {
+		t.Errorf("an unknown engine: %v", err)
+	}
+}

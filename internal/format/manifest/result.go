@@ -1,0 +1,47 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"usertrail/internal/run/exit"
+	"usertrail/internal/store/dfs"
+)
+
+// Names in the directory of a result. A result is complete if it has the file SuccessName.
+const (
+	ExtractName = "_manifest.json"
+	SuccessName = "_SUCCESS"
+)
+
+var (
+	// ErrNoDirectory is returned for a result whose directory does not exist.
+	ErrNoDirectory = exit.New(exit.NoInput, "no such directory")
+	// ErrNoResult is returned for a directory without a complete result.
+	ErrNoResult = exit.New(exit.Usage, "no extract here")
+)
+
+// ReadExtract reads the manifest of a complete result. It does not read the parts.
+func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
+	if _, err := fs.Stat(ctx, dir); errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s", ErrNoDirectory, dir)
+	} else if err != nil {
+		return nil, err
+	}
+	m := new(Extract)
+	err := Read(ctx, fs, dfs.Join(dir, ExtractName), m)
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return nil, fmt.Errorf("%w: %s has no %s: name the directory that extract --out made", ErrNoResult, dir, ExtractName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fs.Stat(ctx, dfs.Join(dir, SuccessName)); errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s has no %s: the extract is not finished, or was copied only in part", ErrNoResult, dir, SuccessName)
+	} else if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
