@@ -1,7 +1,6 @@
 package streaming_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload/samplelog"
+	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs/local"
 )
 
@@ -86,70 +86,32 @@ case "$*" in
 esac
 `
 
-// told are the status that a metrics file tells for a load, and the events of a file of
-// OpenLineage: their types, and what they tell of the job and the run.
-func told(t *testing.T, metrics, events string) (status string, types []string, runs map[string]bool) {
-	t.Helper()
-	b, err := os.ReadFile(metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, `usertrail_last_run_status{command="load",program="bulkload",table="`); ok {
-			status = strings.TrimSpace(rest)
-		}
-	}
-	if strings.Contains(string(b), `command="commit"`) || strings.Contains(string(b), `command="plan"`) {
-		t.Errorf("the metrics tell of a part of the run:\n%s", b)
-	}
-	if b, err = os.ReadFile(events); err != nil {
-		t.Fatal(err)
-	}
-	runs = map[string]bool{}
-	for line := range strings.Lines(string(b)) {
-		var e struct {
-			EventType string
-			Run       struct{ RunID string }
-			Job       struct{ Name string }
-			Inputs    []struct{ Name string }
-			Outputs   []struct{ Name string }
-		}
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
-		types = append(types, e.EventType)
-		runs[e.Run.RunID+" "+e.Job.Name] = true
-		if e.EventType == "COMPLETE" && (len(e.Inputs) != 1 || !strings.HasSuffix(e.Inputs[0].Name, "/logs") || len(e.Outputs) != 1 || !strings.HasSuffix(e.Outputs[0].Name, "/trails")) {
-			t.Errorf("the end tells of %v and %v: %s", e.Inputs, e.Outputs, line)
-		}
-	}
-	return status, types, runs
-}
-
 // TestTheWholeIsOneRun has Prometheus and OpenLineage told of a load that fails before its
 // job, in its job, and not at all.
 func TestTheWholeIsOneRun(t *testing.T) {
 	w := newLocal(t)
 	w.env = append(w.env, "USERTRAIL_YARN_DIR="+w.dir+"/lines")
 	table := w.dir + "/trails"
-	load := append([]string{"load", w.job(t, "job", table), "--piece-size", "20KiB", "--metrics-file", w.dir + "/load.prom"}, span...)
-	check := func(what string, status int, want ...string) {
+	load := append([]string{"load", w.job(t, "job", table), "--piece-size", "20KiB"}, span...)
+	of := func(what string) reporter {
+		return reporter{w.dir + "/load.prom", filepath.Join(w.dir, what+".events")}
+	}
+	start := func(what string) *process { return w.start(t, "./onyarn", append(load, of(what).flags()...)...) }
+	tells := func(what string, p *process, status int, types ...string) {
 		t.Helper()
-		file := filepath.Join(w.dir, what+".events")
-		p := w.start(t, "./onyarn", append(load, "--openlineage", file)...)
 		last := p.ends(status)
-		got, types, runs := told(t, w.dir+"/load.prom", file)
-		if got != fmt.Sprintf(`%s"} %d`, table, status) || !slices.Equal(types, want) || len(runs) != 1 {
-			t.Errorf("%s: told are status %q, events %v of runs %v; want %d, %v of one run", what, got, types, runs, status, want)
+		want := report{table: table, status: status, types: types, runs: 1}
+		if slices.Contains(types, "COMPLETE") {
+			want.inputs, want.output = w.dir+"/logs", table
 		}
-		for run := range runs {
-			if !strings.HasSuffix(run, " bulkload.load") {
-				t.Errorf("%s: the run is %q", what, run)
-			}
-		}
+		of(what).check(t, "bulkload", "load", want)
 		if _, ok := last["seconds"]; !ok || status != 0 && last["error"] == nil {
 			t.Errorf("%s: the last line is %v", what, last)
 		}
+	}
+	check := func(what string, status int, types ...string) {
+		t.Helper()
+		tells(what, start(what), status, types...)
 	}
 	check("no-hdfs", 75, "START", "FAIL")
 	if err := os.WriteFile(filepath.Join(w.dir, "bin", "java"), []byte(fakeHadoop), 0o755); err != nil {
@@ -158,6 +120,15 @@ func TestTheWholeIsOneRun(t *testing.T) {
 	plain := w.env
 	w.env = append(plain, "FAIL=66")
 	check("failed-job", 66, "START", "FAIL")
+	for step, part := range map[string]string{breakpoint.Commit: "commit", breakpoint.Begun: "plan"} {
+		w.env = append(plain, breakpoint.Variable+"="+step)
+		p := start("killed-" + part)
+		p.killChild("bulkload")
+		tells("killed-"+part, p, 1, "START", "FAIL")
+		if !strings.Contains(p.stderr.String(), "bulkload "+part+" was ended by signal 9") {
+			t.Errorf("a %s that was killed: %s", part, p.stderr.Bytes())
+		}
+	}
 	w.env = plain
 	check("done", 0, "START", "COMPLETE")
 	b, err := os.ReadFile(w.dir + "/load.prom")
@@ -165,4 +136,21 @@ func TestTheWholeIsOneRun(t *testing.T) {
 		t.Errorf("the metrics have no counts: %v\n%s", err, b)
 	}
 	check("nothing", 99, "START", "COMPLETE")
+}
+
+// TestAnExtractIsOneRun reports an extract that is made, and one that has nothing to do.
+func TestAnExtractIsOneRun(t *testing.T) {
+	w := newLocal(t)
+	w.env = append(w.env, "USERTRAIL_YARN_DIR="+w.dir+"/lines")
+	if err := os.WriteFile(filepath.Join(w.dir, "bin", "java"), []byte(fakeHadoop), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	table, out, reports := w.dir+"/trails", w.dir+"/out", w.reporter("extract")
+	w.program(t, "bulkload", append([]string{w.job(t, "job", table)}, span...)...).ends(0)
+	want := report{table: table, inputs: table, output: out}
+	for i, status := range []int{0, 99} {
+		w.start(t, "./onyarn", append([]string{"extract"}, asked(table, out, reports.flags()...)...)...).ends(status)
+		want.status, want.types, want.runs = status, append(want.types, "START", "COMPLETE"), i+1
+		reports.check(t, "extract", "extract", want)
+	}
 }

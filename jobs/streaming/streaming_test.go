@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -258,6 +259,32 @@ func (p *process) harm(program string, signals ...syscall.Signal) clustertest.At
 	}
 }
 
+// killChild waits until a child of the script that runs the program has stopped at its step,
+// and kills it.
+func (p *process) killChild(program string) {
+	p.t.Helper()
+	for {
+		all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
+		for _, dir := range all {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			if file, err := os.Readlink(filepath.Join(dir, "exe")); err != nil || filepath.Base(file) != program {
+				continue
+			}
+			if testkit.Parent(pid) == p.cmd.Process.Pid && testkit.Stopped(pid) {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					p.t.Fatal(err)
+				}
+				return
+			}
+		}
+		select {
+		case <-p.ended:
+			p.t.Fatalf("%s ended before %s stopped\n%s", p.name, program, p.stderr.Bytes())
+		case <-time.After(pause):
+		}
+	}
+}
+
 // letGo has all attempts but one go on, until the job ends.
 func (p *process) letGo(program string, but clustertest.Attempt) {
 	for {
@@ -349,7 +376,8 @@ func TestPiecesOnYARN(t *testing.T) {
 // tableOfFiles ends an attempt as a time-out does, by SIGQUIT and SIGTERM.
 func (w *world) tableOfFiles(t *testing.T, one string) {
 	many := w.hdfs + "/many"
-	load := append([]string{"load", w.job(t, "many", many), "--piece-size", "800KiB"}, span...)
+	reports := w.reporter("load")
+	load := slices.Concat([]string{"load", w.job(t, "many", many), "--piece-size", "800KiB"}, reports.flags(), span)
 	p := w.onyarn(t, append(load, "-D", stopping(breakpoint.Segment))...)
 	ended := p.harm("bulkload", syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGCONT)
 	last := p.ends(0)
@@ -362,36 +390,90 @@ func (w *world) tableOfFiles(t *testing.T, one string) {
 	if w.rows(t, many) != w.rows(t, one) {
 		t.Error("there are other rows in the table than one process makes")
 	}
+	said := report{table: many, types: []string{"START", "COMPLETE"}, runs: 1, inputs: w.hdfs + "/logs", output: many}
+	reports.check(t, "bulkload", "load", said)
 	w.onyarn(t, load...).ends(99)
+	said.status, said.types, said.runs = 99, slices.Repeat(said.types, 2), 2
+	reports.check(t, "bulkload", "load", said)
 }
 
-// extract compares the parts of a job with those of one process. In complete runs it first
-// ends an attempt that has no other, and so the job; the same command goes on. The piece of
-// an attempt that was killed stays locked for a minute.
+// extractCounters are what an extract's pieces count, and what its last line calls that.
+var extractCounters = map[string]string{"found": "found", "active": "active", "kept": "kept", "events": "events", "files": "files"}
+
+// extract compares the parts of a job with those of one process. The commit is killed when the
+// result has its name; the same command then removes what the commit left.
 func (w *world) extract(t *testing.T, table string) {
 	one, many := w.hdfs+"/out-one", w.hdfs+"/out-many"
 	size := []string{"--piece-size", "25000"}
-	w.program(t, "extract", asked(table, one, size...)...).ends(0)
-
-	extract := asked(table, many, size...)
+	last := w.program(t, "extract", asked(table, one, size...)...).ends(0)
+	want := w.digests(t, one, ".parquet")
 	if testkit.All() {
-		p := w.onyarn(t, append([]string{"extract", "-D", "mapreduce.map.maxattempts=1", "-D", stopping(breakpoint.Part)}, extract...)...)
-		killed := p.harm("extract", syscall.SIGKILL)
-		if last := p.ends(1); !strings.Contains(fmt.Sprint(last["error"]), "yarn logs -applicationId application_") {
-			t.Errorf("the job failed with %v, want where to look", last["error"])
-		}
-		p.failed(killed)
-		if _, err := w.files.Stat(t.Context(), many); err == nil {
-			t.Error("after a failed job there is an extract")
-		}
+		w.repeated(t, table, want, size...)
 	}
 
-	p := w.onyarn(t, append([]string{"extract"}, extract...)...)
-	p.counted(p.ends(0), map[string]string{"found": "found", "active": "active", "kept": "kept", "events": "events", "files": "files"})
-	if got, want := w.digests(t, many, ".parquet"), w.digests(t, one, ".parquet"); len(want) < 3 || !maps.Equal(got, want) {
+	reports := w.reporter("extract")
+	extract := append([]string{"extract"}, asked(table, many, append(size, reports.flags()...)...)...)
+	p := w.killedCommit(t, breakpoint.Published, extract)
+	p.counted(last, extractCounters)
+	said := report{table: table, status: 1, types: []string{"START", "FAIL"}, runs: 1}
+	reports.check(t, "extract", "extract", said)
+	if _, err := w.files.Stat(t.Context(), partial(many)); err != nil {
+		t.Errorf("a killed commit left nothing: %v", err)
+	}
+	w.onyarn(t, extract...).ends(99)
+	said.status, said.types, said.runs, said.inputs, said.output = 99, append(said.types, "START", "COMPLETE"), 2, table, many
+	reports.check(t, "extract", "extract", said)
+	w.answered(t, many, want)
+}
+
+// repeated ends an attempt that has no other, and so the job. It then kills the commit before
+// the result has its name. The same command continues each time. The piece of an attempt that
+// was killed stays locked for a minute.
+func (w *world) repeated(t *testing.T, table string, want map[string]string, size ...string) {
+	out := w.hdfs + "/out-repeated"
+	extract := append([]string{"extract"}, asked(table, out, size...)...)
+	p := w.onyarn(t, append(extract, "-D", "mapreduce.map.maxattempts=1", "-D", stopping(breakpoint.Part))...)
+	killed := p.harm("extract", syscall.SIGKILL)
+	if last := p.ends(1); !strings.Contains(fmt.Sprint(last["error"]), "yarn logs -applicationId application_") {
+		t.Errorf("the job failed with %v, want where to look", last["error"])
+	}
+	p.failed(killed)
+	w.killedCommit(t, breakpoint.Publish, extract)
+	if _, err := w.files.Stat(t.Context(), out); err == nil {
+		t.Error("after a failed job and a killed commit there is an extract")
+	}
+	p = w.onyarn(t, extract...)
+	p.counted(p.ends(0), extractCounters)
+	w.answered(t, out, want)
+}
+
+// killedCommit does an extract whose commit is killed at a step.
+func (w *world) killedCommit(t *testing.T, step string, extract []string) *process {
+	t.Helper()
+	plain := w.env
+	w.env = append(slices.Clone(plain), breakpoint.Variable+"="+step)
+	p := w.onyarn(t, extract...)
+	w.env = plain
+	p.killChild("extract")
+	if last := p.ends(1); !strings.Contains(fmt.Sprint(last["error"]), "extract commit was ended by signal 9") {
+		t.Errorf("a killed commit says %v", last["error"])
+	}
+	return p
+}
+
+// answered checks the parts of a result, and that nothing else is left of it.
+func (w *world) answered(t *testing.T, out string, want map[string]string) {
+	t.Helper()
+	if got := w.digests(t, out, ".parquet"); len(want) < 3 || !maps.Equal(got, want) {
 		t.Errorf("the parts are %v, one process makes %v", got, want)
 	}
+	if _, err := w.files.Stat(t.Context(), partial(out)); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("the folder of the pieces is left: %v", err)
+	}
 }
+
+// partial is the folder next to out in which pieces leave their parts.
+func partial(out string) string { return dfs.Join(dfs.Dir(out), "."+dfs.Base(out)+".partial") }
 
 // puts freezes an attempt until Hadoop takes it for hung, which is as long as its lock
 // on HDFS outlives it.

@@ -186,7 +186,7 @@ func written(end *outcome.Outcome, rows, files outcome.Name) *lineage.Written {
 // answered returns the result of an extract as its manifest describes it.
 func answered(ctx context.Context, t *trace, end *outcome.Outcome) []lineage.Dataset {
 	dir := end.Made()
-	if dir == "" || t.env.Streams {
+	if dir == "" || dir == "-" { // "-" is standard output
 		return nil
 	}
 	out := lineage.Place(dir)

@@ -7,6 +7,7 @@
 //	jsonline FIELD=VALUE...   the last line of stdout is one JSON object with
 //	                          these values; the conservation law holds in it
 //	jsonlog                   every line of stderr is a JSON object of a log
+//	lineage FILE              every line is an event that fits OpenLineage's schemas
 //	load FROM TO [TYPES]      loads as ./usertrail.yaml says, for scripts of extract
 //	rows DIR                  prints the events of a table or a result, one per
 //	                          line, without the id
@@ -28,6 +29,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"usertrail/internal/run/lineage/lineagetest"
 )
 
 // Run runs the scripts of the package under test, all at once.
@@ -47,6 +50,7 @@ func Run(t *testing.T) {
 			"exits":     exits,
 			"jsonline":  jsonLine,
 			"jsonlog":   jsonLog,
+			"lineage":   lineage,
 			"load":      loadTable,
 			"rows":      rows,
 			"lock":      lock,
@@ -160,6 +164,21 @@ func jsonLog(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if n == 0 {
 		ts.Fatalf("stderr is empty")
+	}
+}
+
+// lineage implements the command of that name.
+func lineage(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "lineage FILE")
+	n := 0
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		n++
+		if err := lineagetest.Check([]byte(line)); err != nil {
+			ts.Fatalf("event %d of %s: %v", n, args[0], err)
+		}
+	}
+	if n == 0 {
+		ts.Fatalf("%s has no events", args[0])
 	}
 }
 

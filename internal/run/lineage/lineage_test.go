@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"usertrail/internal/run/lineage"
+	"usertrail/internal/run/lineage/lineagetest"
 )
 
 var day = time.Date(2014, 9, 1, 0, 0, 0, 0, time.UTC)
@@ -66,41 +64,42 @@ func at(t *testing.T, v any, names ...string) any {
 	return v
 }
 
-// checkEvent checks what the specification requires of every event and facet.
+// checkEvent checks an event against the schemas of the specification.
 func checkEvent(t *testing.T, e map[string]any) {
 	t.Helper()
-	if _, err := time.Parse(time.RFC3339, at(t, e, "eventTime").(string)); err != nil {
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lineagetest.Check(b); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"producer", "schemaURL"} {
-		if u, err := url.Parse(at(t, e, name).(string)); err != nil || u.Scheme == "" {
-			t.Errorf("%s is %q, want a URI", name, e[name])
-		}
-	}
-	if err := uuid.Validate(at(t, e, "run", "runId").(string)); err != nil {
-		t.Error(err)
-	}
-	if at(t, e, "job", "namespace") == "" || at(t, e, "job", "name") == "" {
-		t.Errorf("the job is %v", e["job"])
-	}
-	holders := []any{at(t, e, "run", "facets"), at(t, e, "job", "facets")}
-	for _, side := range []string{"inputs", "outputs"} {
-		for _, d := range at(t, e, side).([]any) {
-			if at(t, d, "namespace") == "" || at(t, d, "name") == "" {
-				t.Errorf("a dataset is %v", d)
-			}
-			o := d.(map[string]any)
-			holders = append(holders, o["facets"], o["outputFacets"])
-		}
-	}
-	for _, h := range holders {
-		if h == nil {
-			continue
-		}
-		for name, f := range h.(map[string]any) {
-			if at(t, f, "_producer") != e["producer"] || !strings.HasPrefix(at(t, f, "_schemaURL").(string), "https://openlineage.io/spec/facets/") {
-				t.Errorf("the facet %s is %v", name, f)
-			}
+}
+
+// TestOtherEventsAreRefused changes an event in ways that the specification does not allow.
+func TestOtherEventsAreRefused(t *testing.T) {
+	inputs, outputs := datasets()
+	for what, change := range map[string]func(e map[string]any){
+		"no time":            func(e map[string]any) { delete(e, "eventTime") },
+		"no such time":       func(e map[string]any) { e["eventTime"] = "2014-09-02 02:00" },
+		"an unknown type":    func(e map[string]any) { e["eventType"] = "ENDED" },
+		"an unknown version": func(e map[string]any) { e["schemaURL"] = strings.Replace(e["schemaURL"].(string), "2-0-2", "9-0-0", 1) },
+		"a run without UUID": func(e map[string]any) { at(t, e, "run").(map[string]any)["runId"] = "night" },
+		"a job without name": func(e map[string]any) { delete(at(t, e, "job").(map[string]any), "name") },
+		"a facet of another name": func(e map[string]any) {
+			facets := at(t, e, "job", "facets").(map[string]any)
+			facets["kind"] = facets["jobType"]
+		},
+		"a facet without producer": func(e map[string]any) { delete(at(t, e, "run", "facets", "nominalTime").(map[string]any), "_producer") },
+		"a count that is a text": func(e map[string]any) {
+			at(t, at(t, e, "outputs").([]any)[0], "outputFacets", "outputStatistics").(map[string]any)["rowCount"] = "7"
+		},
+	} {
+		e := sent(t, run().Event(lineage.Complete, day, inputs, outputs, ""))
+		checkEvent(t, e)
+		change(e)
+		if b, err := json.Marshal(e); err != nil || lineagetest.Check(b) == nil {
+			t.Errorf("%s: the event is accepted (%v): %s", what, err, b)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -12,7 +14,7 @@ const pause = 2 * time.Millisecond
 
 // AwaitStop waits until the process pid has stopped, as at a step of package breakpoint,
 // and reports whether it has. It reports false if the process ends first, or if ended is
-// closed. The state is the third field of /proc/PID/stat: see proc(5).
+// closed.
 func AwaitStop(pid int, ended <-chan struct{}) bool {
 	for {
 		switch state(pid) {
@@ -35,15 +37,28 @@ func Stopped(pid int) bool {
 	return s == 'T' || s == 't'
 }
 
+// Parent returns the ID of the parent of the process pid, 0 if there is no such process.
+func Parent(pid int) int {
+	if f := fields(pid); len(f) > 1 {
+		parent, _ := strconv.Atoi(f[1])
+		return parent
+	}
+	return 0
+}
+
 // state returns the letter of a process's state, 0 if there is no such process.
 func state(pid int) byte {
+	if f := fields(pid); len(f) > 0 {
+		return f[0][0]
+	}
+	return 0
+}
+
+// fields returns the fields of /proc/PID/stat from the state on: see proc(5).
+func fields(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0
+		return nil
 	}
-	_, after, found := bytes.Cut(text[bytes.LastIndexByte(text, ')')+1:], []byte(" "))
-	if !found || len(after) == 0 {
-		return 0
-	}
-	return after[0]
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
