@@ -303,7 +303,14 @@ func (g *guessed) byColumn(s *sheet, columns []column, w when, at int) error {
 			g.texts[texts[i]] = name
 		}
 		k.readFields(g, s, columns, append(slices.Clone(w.taken), at, user.taken), s.filledWhere(at, texts[i]))
+		k.partly, k.twice = nil, nil
 		g.kinds = append(g.kinds, k)
+	}
+	if len(s.partly) > 0 {
+		g.notes = append(g.notes, "Columns that not all files have, and so left out: "+wordsOf(s.partly))
+	}
+	if len(s.twice) > 0 {
+		g.notes = append(g.notes, "Columns that a header names twice, and so left out: "+wordsOf(s.twice))
 	}
 	g.notes = append(g.notes, fmt.Sprintf("The behaviours are those that %s names in the sample; records of others are skipped", g.kindColumn))
 	return nil

@@ -25,6 +25,7 @@ type writer struct {
 	asked  bool // the user has answered: a comment is a plain one
 	unsure []remark
 	fillIn []string
+	common []field // fields that all behaviours have
 }
 
 // A remark is a comment on a key. Later keys of the file can have the same comment.
@@ -89,6 +90,7 @@ func (g *guessed) body(cfg Config) *writer {
 	w.WriteString("\n")
 	fmt.Fprintf(w, "table: %s\n", job.Quote(table))
 	user, time := w.shared(g)
+	w.sharedFields(g)
 	w.WriteString("\n")
 	w.line("behaviours", g.kindUnsureAlone(), "behaviours:")
 	for i, k := range g.kinds {
@@ -170,6 +172,36 @@ func (w *writer) shared(g *guessed) (user who, time when) {
 	return user, time
 }
 
+// sharedFields writes the fields that all behaviours have.
+func (w *writer) sharedFields(g *guessed) {
+	if w.common = g.commonFields(); len(w.common) == 0 {
+		return
+	}
+	w.WriteString("\n")
+	w.line("fields", namelessNote(g.kinds[0]), "fields:")
+	for _, f := range w.common {
+		w.field("fields."+f.name, "  ", f)
+	}
+}
+
+// commonFields returns the fields that all behaviours have, if there are several behaviours.
+func (g *guessed) commonFields() []field {
+	if len(g.kinds) < 2 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(g.kinds[0].fields), func(f field) bool {
+		return slices.ContainsFunc(g.kinds, func(k kind) bool { return !slices.Contains(k.fields, f) })
+	})
+}
+
+// namelessNote returns the comment on fields of a behaviour whose files name no columns.
+func namelessNote(k kind) string {
+	if k.nameless {
+		return "the files name no columns, so these names are made up"
+	}
+	return ""
+}
+
 // key returns a text that is equal for times with equal settings in a job.
 func (t *when) key() string { return strings.Join([]string{t.column, t.pattern, t.format}, "\x00") }
 
@@ -215,14 +247,21 @@ func (w *writer) time(key, indent string, t when) {
 // kind writes a behaviour. user and time are the job's defaults, which it need not repeat.
 func (w *writer) kind(g *guessed, i int, k kind, user who, time when) {
 	key := "behaviours." + k.name
+	own := slices.DeleteFunc(slices.Clone(k.fields), func(f field) bool { return slices.Contains(w.common, f) })
+	named := k.path != "" && k.path != k.name && g.kindColumn == ""
+	otherUser, otherTime := k.who.key() != user.key(), k.when.key() != time.key()
+	if !named && !otherUser && !otherTime && len(k.partly)+len(k.twice)+len(own) == 0 {
+		fmt.Fprintf(w, "  %s: {id: %d}\n", k.name, g.cfg.FirstID+i)
+		return
+	}
 	fmt.Fprintf(w, "  %s:\n    id: %d\n", k.name, g.cfg.FirstID+i)
-	if k.path != "" && k.path != k.name && g.kindColumn == "" {
+	if named {
 		fmt.Fprintf(w, "    path: %s\n", job.Quote(k.path))
 	}
-	if k.who.key() != user.key() {
+	if otherUser {
 		w.user(key+".user", "    ", k.who)
 	}
-	if k.when.key() != time.key() {
+	if otherTime {
 		w.time(key+".time", "    ", k.when)
 	}
 	if len(k.partly) > 0 {
@@ -231,20 +270,16 @@ func (w *writer) kind(g *guessed, i int, k kind, user who, time when) {
 	if len(k.twice) > 0 {
 		fmt.Fprintf(w, "    # named twice by a header, and so left out; $5 would be the fifth column: %s\n", wordsOf(k.twice))
 	}
-	if len(k.fields) == 0 {
+	if len(own) == 0 {
 		return
 	}
-	unsure := ""
-	if k.nameless {
-		unsure = "the files name no columns, so these names are made up"
-	}
-	w.line(key+".fields", unsure, "    fields:")
-	for _, f := range k.fields {
-		w.field(key, f)
+	w.line(key+".fields", namelessNote(k), "    fields:")
+	for _, f := range own {
+		w.field(key+".fields."+f.name, "      ", f)
 	}
 }
 
-func (w *writer) field(key string, f field) {
+func (w *writer) field(key, indent string, f field) {
 	text := string(f.typ)
 	if f.column != f.name || f.format != "" {
 		keys := []string{"type: " + text}
@@ -256,7 +291,7 @@ func (w *writer) field(key string, f field) {
 		}
 		text = "{" + strings.Join(keys, ", ") + "}"
 	}
-	w.line(key+".fields."+f.name, f.unsure, fmt.Sprintf("      %s: %s", f.name, text))
+	w.line(key, f.unsure, fmt.Sprintf("%s%s: %s", indent, f.name, text))
 }
 
 // baseOf returns the folder of the logs in the notation of the job file, "" if it is the job

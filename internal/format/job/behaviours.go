@@ -47,6 +47,7 @@ func (b *builder) readBehaviours(root object) {
 	for _, name := range behaviour.Reserved {
 		seen.folds[behaviour.Fold(name)] = name
 	}
+	b.readShared(root.get("fields"), &seen)
 	for _, e := range entries {
 		if !name.MatchString(e.name) {
 			e.wrong("a behaviour's name is a letter, then letters, digits and _")
@@ -82,14 +83,35 @@ func (b *builder) readKind(name string, o object, user, time value, seen *kindsS
 	}
 	k.record.User = b.readUser(firstGiven(o.get("user"), user))
 	k.record.Time = b.readTime(firstGiven(o.get("time"), time))
+	k.schema.Fields, k.record.Fields = slices.Clone(b.shared), slices.Clone(b.sharedColumns)
 	for _, e := range o.get("fields").entries() {
 		if f, c, ok := b.readField(name, e, seen); ok {
-			k.schema.Fields = append(k.schema.Fields, f)
-			k.record.Fields = append(k.record.Fields, c)
+			k.setField(f, c)
 		}
 	}
 	k.settings.Unique = readUnique(o.get("unique"), k.schema.Fields)
 	return k
+}
+
+// readShared reads the fields that all behaviours have.
+func (b *builder) readShared(v value, seen *kindsSeen) {
+	for _, e := range v.entries() {
+		if f, c, ok := b.readField("the job's fields", e, seen); ok {
+			b.shared, b.sharedColumns = append(b.shared, f), append(b.sharedColumns, c)
+		}
+	}
+}
+
+// setField adds a field of the behaviour. It replaces the column of a field of this name that all
+// behaviours have.
+func (k *kind) setField(f behaviour.Field, c record.Column) {
+	i := slices.IndexFunc(k.schema.Fields, func(other behaviour.Field) bool { return other.Name == f.Name })
+	if i >= 0 {
+		k.record.Fields[i] = c
+		return
+	}
+	k.schema.Fields = append(k.schema.Fields, f)
+	k.record.Fields = append(k.record.Fields, c)
 }
 
 func firstGiven(a, b value) value {

@@ -12,7 +12,7 @@
 //     from another mistake is not reported again.
 //   - A relative path in a job file is relative to the job file's folder, wherever the
 //     command was started.
-//   - Fields keep the order of the file. Kinds are in order of ID.
+//   - Fields keep the order of the file, those of all behaviours first. Kinds are in order of ID.
 //   - Digest is the same for two files with the same meaning, whatever their comments, blanks
 //     and order of keys.
 //   - Find returns the same inputs in the same order for the same files, each file once.
@@ -143,6 +143,10 @@ type builder struct {
 	job   *Job
 	kinds []kind // in the order of the file, until arrange
 	logs  object
+
+	// shared are the fields that all behaviours have, and sharedColumns their columns.
+	shared        []behaviour.Field
+	sharedColumns []record.Column
 
 	// names are the column names in the job; nil if a header names the columns.
 	names []string

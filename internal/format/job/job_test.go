@@ -187,6 +187,10 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 	if digest("/far/away/job.yaml", digestJob) != want {
 		t.Error("the place of the job file changes the digest")
 	}
+	each := "logs: x\nbehaviours: {a: {id: 1, path: x, fields: {n: int64}}}\n"
+	if digest("job.yaml", each) != digest("job.yaml", "fields: {n: int64}\n"+strings.Replace(each, ", fields: {n: int64}", "", 1)) {
+		t.Error("fields of all behaviours change the digest")
+	}
 	seen := map[string]string{want: "nothing"}
 	for _, change := range [][2]string{
 		{"uid", "id"}, {"zone: Asia/Shanghai", "zone: UTC"}, {"int64", "double"}, {"id: 2", "id: 3"}, {"zone:", "slack: 2, zone:"},

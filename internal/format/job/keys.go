@@ -14,7 +14,7 @@ type level struct {
 }
 
 var (
-	topLevel       = level{"at the top", []string{"logs", "table", "layout", "user", "time", "behaviours"}}
+	topLevel       = level{"at the top", []string{"logs", "table", "layout", "user", "time", "fields", "behaviours"}}
 	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "min_records", "behaviour"}}
 	kindLevel      = level{"under logs.behaviour", []string{"column", "pattern", "texts"}}
 	tableLevel     = level{"under table", []string{"path", "regions", "compression", "catalog", "family", "root", "ttl", "others"}}
