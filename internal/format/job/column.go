@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"usertrail/internal/format/record"
 )
@@ -30,7 +31,28 @@ func (b *builder) readTime(v value) record.Time {
 	t.Zone, _ = o.get("zone").zone()
 	t.Year, _ = o.get("year").whole(1, 9999)
 	t.Format = b.timeFormat(o.get("format"), o.get("year").given())
+	b.readBounds(o, &t)
 	return t
+}
+
+// readBounds reads the bounds of plausible times. A day without a time means all of the day.
+func (b *builder) readBounds(o object, t *record.Time) {
+	zone := t.Zone
+	if zone == nil {
+		zone = b.job.Format.Zone
+	}
+	earliest, latest := o.get("earliest"), o.get("latest")
+	if begins, _, ok := earliest.instants(zone); ok {
+		if t.Earliest = begins; begins.IsZero() {
+			t.Earliest = begins.Add(time.Microsecond) // the zero time would be the default
+		}
+	}
+	if _, ends, ok := latest.instants(zone); ok {
+		t.Latest = ends
+	}
+	if !t.Earliest.IsZero() && !t.Latest.IsZero() && t.Latest.Before(t.Earliest) {
+		latest.wrong("it is before earliest: every record would be bad")
+	}
 }
 
 // column reads the keys column and pattern. If the job has no column, it returns the column

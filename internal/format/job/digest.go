@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
@@ -44,6 +45,9 @@ type kindMeaning struct {
 type columnMeaning struct {
 	Name, Pattern, Format, Zone string
 	Year                        int
+	// The bounds of plausible times. Jobs without them keep the digests that they had before
+	// there were bounds.
+	Earliest, Latest string `json:",omitempty"`
 }
 
 // Digest returns the SHA-256, in hex, of the job's meaning. Two job files with the same digest
@@ -148,6 +152,12 @@ func timeMeaning(t record.Time) columnMeaning {
 	m.Format, m.Year = t.Format, t.Year
 	if t.Zone != nil {
 		m.Zone = t.Zone.String()
+	}
+	if !t.Earliest.IsZero() {
+		m.Earliest = t.Earliest.UTC().Format(time.RFC3339Nano)
+	}
+	if !t.Latest.IsZero() {
+		m.Latest = t.Latest.UTC().Format(time.RFC3339Nano)
 	}
 	return m
 }

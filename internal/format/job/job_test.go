@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -68,6 +69,9 @@ func draw(j *job.Job) string {
 		fmt.Fprintf(&b, "\n  user %s\n  time %s", column(f.Kinds[i].User), column(t.Column))
 		if t.Format != "" || t.Zone != nil || t.Year != 0 {
 			fmt.Fprintf(&b, ", format %q, zone %v, year %d", t.Format, t.Zone, t.Year)
+		}
+		if !t.Earliest.IsZero() || !t.Latest.IsZero() {
+			fmt.Fprintf(&b, ", from %s to %s", t.Earliest.UTC().Format(time.RFC3339Nano), t.Latest.UTC().Format(time.RFC3339Nano))
 		}
 		b.WriteByte('\n')
 		for n, field := range k.Fields {
@@ -196,7 +200,7 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 		{"uid", "id"}, {"zone: Asia/Shanghai", "zone: UTC"}, {"int64", "double"}, {"id: 2", "id: 3"}, {"zone:", "slack: 2, zone:"},
 		{"{behaviour}.csv", "{behaviour}.tsv"}, {"seconds:", "minutes:"}, {"id: 1,", "unique: [seconds], id: 1,"},
 		{"id: 1,", "path: vod, id: 1,"}, {"zone:", "nulls: [-], zone:"}, {"zone:", "max_line: 9, zone:"}, {"zone:", "encoding: gbk, zone:"},
-		{"table:", "time: {format: epoch_s}\ntable:"}, {"table:", "time: {pattern: '(.*)'}\ntable:"}, {"table:", "time: {year: 2014}\ntable:"},
+		{"table:", "time: {format: epoch_s}\ntable:"}, {"table:", "time: {pattern: '(.*)'}\ntable:"}, {"table:", "time: {year: 2014}\ntable:"}, {"table:", "time: {earliest: 2014-01-01}\ntable:"}, {"table:", "time: {latest: 2014-01-01}\ntable:"},
 		{"table:", "layout: tall\ntable:"}, {"table:", "layout: fixed\ntable:"}, {"table:", "layout: fixed/8\ntable:"},
 		{"a/{date}/{behaviour}.csv", "a/{date}/*"}, {"a/{date}/{behaviour}.csv", `a/{date}/\*`},
 	} {

@@ -20,7 +20,7 @@ var (
 	tableLevel     = level{"under table", []string{"path", "regions", "compression", "catalog", "family", "root", "ttl", "others"}}
 	behaviourLevel = level{"under a behaviour", []string{"id", "path", "user", "time", "required", "min_records", "unique", "fields"}}
 	userLevel      = level{"under user", []string{"column", "pattern"}}
-	timeLevel      = level{"under time", []string{"column", "pattern", "format", "zone", "year"}}
+	timeLevel      = level{"under time", []string{"column", "pattern", "format", "zone", "year", "earliest", "latest"}}
 	fieldLevel     = level{"under a field", []string{"type", "column", "pattern", "format"}}
 
 	levels = []level{topLevel, logsLevel, kindLevel, tableLevel, behaviourLevel, userLevel, timeLevel, fieldLevel}

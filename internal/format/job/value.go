@@ -9,6 +9,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/record"
 )
 
 // A value is the value of a key. The zero value is the value of a missing key. Its methods
@@ -167,6 +170,34 @@ func (v value) zone() (*time.Location, bool) {
 		return nil, false
 	}
 	return zone, true
+}
+
+// instants returns the first and the last microsecond of a day in a zone, or a time twice.
+func (v value) instants(zone *time.Location) (begins, ends time.Time, ok bool) {
+	s, ok := v.word()
+	if !ok {
+		return begins, ends, false
+	}
+	read, err := record.TimeReader("")
+	if err != nil {
+		panic("job: " + err.Error()) // the default format is valid
+	}
+	w, ok := read(s, 0)
+	if !ok {
+		v.wrong("%q is neither a day such as 2014-09-01 nor a time such as 2014-09-01 10:00:00", s)
+		return begins, ends, false
+	}
+	clock := behaviour.NewClock(zone)
+	at := func(wall int64) time.Time {
+		if w.Zoned {
+			return time.Unix(wall-w.Offset, 0)
+		}
+		return time.Unix(clock.Instant(wall), 0)
+	}
+	if len(s) == len(time.DateOnly) {
+		return at(w.Wall), at(w.Wall + 24*60*60).Add(-time.Microsecond), true
+	}
+	return at(w.Wall), at(w.Wall), true
 }
 
 // bytes returns a size such as 4096 or 4MiB, at most most. It returns otherwise if v is not

@@ -65,7 +65,17 @@ type Time struct {
 	Format string
 	Zone   *time.Location // used if the text has no zone; Format.Zone
 	Year   int            // used if the text has no year; 0 uses the path's year
+
+	// Earliest and Latest are the bounds of plausible times, both included. A zero Latest is no
+	// bound. A zero Earliest is no bound either, except for an epoch, which then begins with
+	// EpochBegins.
+	Earliest, Latest time.Time
 }
+
+// EpochBegins is the earliest time that a number since 1970 means, if Time.Earliest does not
+// allow earlier times. Smaller numbers are flags and durations, and seconds that are read as
+// milliseconds.
+var EpochBegins = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // A File describes a delivered file before it is opened.
 type File struct {

@@ -349,6 +349,9 @@ func (p *Parser) when(k *plan) (Reason, error) {
 		return BadTime, fmt.Errorf("%q is not a time %s", short(text), k.time.describe())
 	}
 	p.rec.Time = seconds*1_000_000 + micros
+	if err := k.bounds.check(text, p.rec.Time); err != nil {
+		return Implausible, err
+	}
 	p.rec.Date = dayOf(p.zone.Wall(seconds))
 	if p.rec.Date < behaviour.MinDate || p.rec.Date > behaviour.MaxDate {
 		return BadTime, fmt.Errorf("%q is not in the years 1 to 9999", short(text))

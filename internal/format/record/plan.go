@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ type plan struct {
 	user   source
 	at     source
 	time   timeReader
+	bounds bounds
 	fields []fieldPlan
 }
 
@@ -25,6 +27,36 @@ type fieldPlan struct {
 	name string
 	code code
 	time *timeReader // for a timestamp or date
+}
+
+// bounds are the first and the last microsecond of plausible times.
+type bounds struct{ first, last int64 }
+
+// boundsOf returns the bounds of times that f reads.
+func boundsOf(t *Time, f *timeFormat) bounds {
+	b := bounds{math.MinInt64, math.MaxInt64}
+	switch {
+	case !t.Earliest.IsZero():
+		b.first = t.Earliest.UnixMicro()
+	case f.perSecond > 0:
+		b.first = EpochBegins.UnixMicro()
+	}
+	if !t.Latest.IsZero() {
+		b.last = t.Latest.UnixMicro()
+	}
+	return b
+}
+
+// check returns an error if a time is outside of the bounds.
+func (b *bounds) check(text []byte, micros int64) error {
+	at := func(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
+	switch {
+	case micros < b.first:
+		return fmt.Errorf("%q is %s, and the earliest time is %s (time.earliest)", short(text), at(micros), at(b.first))
+	case micros > b.last:
+		return fmt.Errorf("%q is %s, and the latest time is %s (time.latest)", short(text), at(micros), at(b.last))
+	}
+	return nil
 }
 
 // wholeLine is the column number of "$line".
@@ -112,6 +144,7 @@ func (m *planner) plan(kind int) (*plan, error) {
 	if out.time, err = m.time(k.Time.Format, k.Time.Zone, k.Time.Year); err != nil {
 		return nil, fmt.Errorf("time: %w", err)
 	}
+	out.bounds = boundsOf(&k.Time, out.time.timeFormat)
 	for i, c := range k.Fields {
 		field, err := m.field(fields[i], c)
 		if err != nil {
