@@ -112,7 +112,7 @@ func Prepare(c *Config) (*Extract, error) {
 	}
 	x.Found = notfound.NewSearch(c.Users)
 	x.Census.Read = activity.Of(x.Query.Want.Kinds...)
-	x.readers, err = judge.NewReaders(x.Query, c.Table, c.Plan, x.Shares, &x.sizes)
+	x.readers, err = judge.NewReaders(x.Query, c.Table, c.Plan, x.Shares)
 	return x, err
 }
 

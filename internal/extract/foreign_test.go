@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
-	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
@@ -18,35 +18,20 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// others is a table into which another program has put a row, and a column of a row.
-type others struct{ table.Table }
-
-func (o others) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
-	return o.Table.Read(ctx, q, func(c *cell.Cell) error {
-		if err := emit(c); err != nil {
-			return err
-		}
-		column, row := c.Clone(), c.Clone()
-		column.Qualifier = []byte("title2")
-		row.Row = append(row.Row, "-x"...)
-		return errors.Join(emit(column), emit(row))
-	})
-}
-
 // TestForeignCellsAreSkippedAndCounted by each plan alike; a strict extract fails.
 func TestForeignCellsAreSkippedAndCounted(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
-	h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
+	h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 behaviours:
   play: {id: 1, fields: {title: string}}
 `)
-	h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\nu1,2014-09-01 10:00:00,a\nu1,2014-09-01 10:00:01,b\nu2,2014-09-01 10:00:00,c\n")})
+	h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\nu1,2014-09-01 10:00:00,a\nu1,2014-09-01 10:00:01,b\nu2,2014-09-01 10:00:00,c\n")})
 	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}}
-	h.load(t, turn{name: "trails", workers: 1, memory: 64 << 20, regions: 1}, q.Span)
+	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Regions: 1}, q.Span)
 	for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Auto} {
 		for _, strict := range []bool{false, true} {
-			c := h.question(t, q, others{h.opened(t, turn{name: "trails"})})
+			c := h.Question(t, q, extracttest.Others{Table: h.Opened(t, extracttest.Turn{Name: "trails"})})
 			c.Out, c.Plan, c.Strict = filepath.Join(testkit.Scratch(t), "out"), plan, strict
 			r, err := extract.Run(t.Context(), c)
 			if strict {
@@ -68,7 +53,7 @@ type firstForeign struct{ table.Table }
 
 func (f firstForeign) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if !q.Exist {
-		return others(f).Read(ctx, q, emit)
+		return extracttest.Others(f).Read(ctx, q, emit)
 	}
 	return f.Table.Read(ctx, q, func(c *cell.Cell) error {
 		column, row := c.Clone(), c.Clone()
@@ -82,19 +67,19 @@ func (f firstForeign) Read(ctx context.Context, q table.Query, emit func(*cell.C
 func TestForeignRowsHideNoUser(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
 	for _, layout := range []string{"reversed", "game", "fixed/4"} {
-		h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
+		h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 layout: `+layout+`
 behaviours:
   play: {id: 1, fields: {title: string}}
   order: {id: 2, fields: {price: int64}}
 `)
-		h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\n1,2014-09-01 10:00:00,a\n1,2014-09-01 10:00:01,b\n2,2014-09-01 10:00:00,c\n")})
-		h.deliver(t, testworld.File{Name: day.String() + "/order.csv", Text: []byte("user_id,time,price\n1,2014-09-01 10:00:00,5\n")})
+		h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\n1,2014-09-01 10:00:00,a\n1,2014-09-01 10:00:01,b\n2,2014-09-01 10:00:00,c\n")})
+		h.Deliver(t, testworld.File{Name: day.String() + "/order.csv", Text: []byte("user_id,time,price\n1,2014-09-01 10:00:00,5\n")})
 		q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play", "order"}}
-		h.load(t, turn{name: "trails", workers: 1, memory: 64 << 20, regions: 1}, q.Span)
+		h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Regions: 1}, q.Span)
 		for _, listed := range []bool{false, true} {
-			c := h.question(t, q, table.Unrolled(firstForeign{h.opened(t, turn{name: "trails"})}))
+			c := h.Question(t, q, table.Unrolled(firstForeign{h.Opened(t, extracttest.Turn{Name: "trails"})}))
 			c.Out = filepath.Join(testkit.Scratch(t), "out")
 			if listed {
 				u, err := userlist.Read(strings.NewReader("1\n2\n"), "list", c.Table.Info().Layout, 1<<20)
@@ -106,43 +91,6 @@ behaviours:
 			if r, err := extract.Run(t.Context(), c); err != nil || r.Found != 2 || r.Kept != 1 || r.Events != 3 {
 				t.Errorf("layout %s, a list of users %t: %+v, %v; want 2 users, one of whom did both", layout, listed, r, err)
 			}
-		}
-	}
-}
-
-// TestPiecesCountForeignCells as one process does.
-func TestPiecesCountForeignCells(t *testing.T) {
-	w, h := tiny(t)
-	h.load(t, turn{name: "trails", workers: 1, memory: 64 << 20, regions: 2}, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	u := turn{name: "trails", workers: 1, pieceSize: 5}
-	for _, strict := range []bool{false, true} {
-		out := filepath.Join(testkit.Scratch(t), "out")
-		list, err := h.plan(t.Context(), q, u, out)
-		if err != nil || len(list) < 2 {
-			t.Fatalf("%d pieces, %v", len(list), err)
-		}
-		worker := h.worker(u)
-		open := worker.Open
-		worker.Open = func(ctx context.Context, p *pieces.Piece) (table.Table, func() error, error) {
-			tab, end, err := open(ctx, p)
-			return others{tab}, end, err
-		}
-		var all pieces.Result
-		for i := range list {
-			list[i].Strict = strict
-			r, err := pieces.Run(t.Context(), worker, &list[i])
-			if strict && r.Events > 0 || err != nil && !errors.Is(err, extract.ErrForeign) || err != nil && !strict {
-				t.Fatalf("strict %t: %+v, %v", strict, r, err)
-			}
-			all.Add(r)
-		}
-		if strict {
-			continue
-		}
-		r, err := pieces.Commit(t.Context(), h.fs, list)
-		if err != nil || r.Foreign == 0 || r.Foreign != all.Foreign || len(r.Notes) == 0 {
-			t.Errorf("%+v, %v; want %d foreign cells and a note", r, err, all.Foreign)
 		}
 	}
 }

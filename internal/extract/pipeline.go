@@ -69,6 +69,7 @@ func (x *Extract) take(ctx context.Context, cutter *output.Cutter, b *judge.Batc
 	if err := cutter.Take(ctx, b); err != nil {
 		return err
 	}
+	x.sizes.Add(b)
 	p.Add(int64(b.Events))
 	return Strictly(x.Strict, cutter.Counts().Foreign)
 }

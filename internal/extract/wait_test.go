@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
@@ -32,9 +33,9 @@ func (q *queue) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 // TestAWaitingExtractLooksAgain extracts into a directory that another run makes while
 // this one waits for the lock. It reads no row for the result that exists, and leaves no file.
 func TestAWaitingExtractLooksAgain(t *testing.T) {
-	w, h := tiny(t)
-	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}
-	h.load(t, u, w.Span)
+	w, h := extracttest.Tiny(t)
+	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
+	h.Load(t, u, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	another := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
 	for name, first := range map[string]testworld.Question{"the same": q, "another": another} {
@@ -42,17 +43,17 @@ func TestAWaitingExtractLooksAgain(t *testing.T) {
 		out := filepath.Join(home, "out")
 		var want extract.Result
 		waiting := *h
-		waiting.fs = &queue{FS: h.fs, other: func() {
+		waiting.FS = &queue{FS: h.FS, other: func() {
 			var err error
-			if want, err = h.ask(t.Context(), first, u, out); err != nil {
+			if want, err = h.Extract(t.Context(), first, u, out); err != nil {
 				t.Fatal(err)
 			}
 		}}
-		c, err := waiting.asks(t.Context(), q, u, out)
+		c, err := waiting.Config(t.Context(), q, u, out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Table = untouched{c.Table, t}
+		c.Table = extracttest.Untouched{Table: c.Table, T: t}
 		r, err := extract.Run(t.Context(), c)
 		if !errors.Is(err, iofs.ErrExist) {
 			t.Errorf("%s query before: %v, want that it is there", name, err)
@@ -60,7 +61,7 @@ func TestAWaitingExtractLooksAgain(t *testing.T) {
 		if same := name == "the same"; r.Already != same || same && (r.Events != want.Events || r.Kept != want.Kept || r.Files != want.Files) {
 			t.Errorf("%s query before: %+v, want already %t, %+v", name, r, same, want)
 		}
-		if left := leftovers(t, home); len(left) > 0 {
+		if left := extracttest.Leftovers(t, home); len(left) > 0 {
 			t.Errorf("%s query before: there is also %q", name, left)
 		}
 		if err := c.Table.Close(); err != nil {
@@ -72,27 +73,27 @@ func TestAWaitingExtractLooksAgain(t *testing.T) {
 // TestAWaitingExtractMayOverwrite replaces the result that another run made while this one
 // waited for the lock.
 func TestAWaitingExtractMayOverwrite(t *testing.T) {
-	w, h := tiny(t)
-	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}
-	h.load(t, u, w.Span)
+	w, h := extracttest.Tiny(t)
+	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
+	h.Load(t, u, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	another := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
 	home := testkit.Scratch(t)
 	out, clean := filepath.Join(home, "out"), filepath.Join(testkit.Scratch(t), "clean")
-	if _, err := h.ask(t.Context(), q, u, clean); err != nil {
+	if _, err := h.Extract(t.Context(), q, u, clean); err != nil {
 		t.Fatal(err)
 	}
 	waiting := *h
-	waiting.fs = &queue{FS: h.fs, other: func() {
-		if _, err := h.ask(t.Context(), another, u, out); err != nil {
+	waiting.FS = &queue{FS: h.FS, other: func() {
+		if _, err := h.Extract(t.Context(), another, u, out); err != nil {
 			t.Fatal(err)
 		}
 	}}
-	u.overwrite = true
-	if _, err := waiting.ask(t.Context(), q, u, out); err != nil {
+	u.Overwrite = true
+	if _, err := waiting.Extract(t.Context(), q, u, out); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := dfstest.Snapshot(t, h.fs, out), dfstest.Snapshot(t, h.fs, clean); !maps.Equal(got, want) {
-		t.Errorf("in the end %s", differ(got, want))
+	if got, want := dfstest.Snapshot(t, h.FS, out), dfstest.Snapshot(t, h.FS, clean); !maps.Equal(got, want) {
+		t.Errorf("in the end %s", extracttest.Differ(got, want))
 	}
 }

@@ -1,7 +1,6 @@
 package extract_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,18 +8,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/store/dfs"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
 )
-
-var plain = turn{name: "trails", workers: 2, memory: 64 << 20}
 
 // TestAnswersAreTheOracles loads worlds and asks them many questions: lists and
 // everybody, spans, behaviours, all, any and min:N.
@@ -28,11 +24,11 @@ func TestAnswersAreTheOracles(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := testworld.World(seed, 30)
-			h := inhabit(t, w)
-			r := h.load(t, plain, w.Span)
+			h := extracttest.Delivered(t, w)
+			r := h.Load(t, extracttest.Plain, w.Span)
 			checkCounts(t, r, w.Counts(true))
 			for i, q := range w.Questions(seed, 12) {
-				same(t, fmt.Sprintf("question %d, %+v", i, q), h.answer(t, q, plain), w.Oracle(q))
+				extracttest.Same(t, fmt.Sprintf("question %d, %+v", i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
 			}
 		})
 	}
@@ -54,68 +50,42 @@ func checkCounts(t *testing.T, r bulkload.Result, want testworld.Counts) {
 func TestOneWorldOneAnswer(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 7) {
 		w := testworld.World(seed, 100)
-		h := inhabit(t, w)
+		h := extracttest.Delivered(t, w)
 		questions := w.Questions(seed, 4)
 		var want []map[string]string
-		for _, u := range []turn{
-			{name: "plain", workers: 1, memory: 1 << 30, regions: 1},
-			{name: "workers", workers: 8, memory: 1 << 30, regions: 1},
-			{name: "spilling", workers: 1, memory: 60 << 10, regions: 1},
-			{name: "regions", workers: 2, memory: 1 << 30, regions: 7},
-			{name: "all", workers: 8, memory: 260 << 10, regions: 60},
+		for _, u := range []extracttest.Turn{
+			{Name: "plain", Workers: 1, Memory: 1 << 30, Regions: 1},
+			{Name: "workers", Workers: 8, Memory: 1 << 30, Regions: 1},
+			{Name: "spilling", Workers: 1, Memory: 60 << 10, Regions: 1},
+			{Name: "regions", Workers: 2, Memory: 1 << 30, Regions: 7},
+			{Name: "all", Workers: 8, Memory: 260 << 10, Regions: 60},
 		} {
-			h.load(t, u, w.Span)
+			h.Load(t, u, w.Span)
 			for i, q := range questions {
 				out := filepath.Join(testkit.Scratch(t), "out")
-				if _, err := h.ask(t.Context(), q, u, out); err != nil {
-					t.Fatalf("world %d: table %s: %v", seed, u.name, err)
+				if _, err := h.Extract(t.Context(), q, u, out); err != nil {
+					t.Fatalf("world %d: table %s: %v", seed, u.Name, err)
 				}
-				got := parts(t, h.fs, out)
-				if u.name == "plain" {
+				got := extracttest.Parts(t, h.FS, out)
+				if u.Name == "plain" {
 					want = append(want, got)
 				}
 				if !maps.Equal(got, want[i]) {
-					t.Errorf("world %d: table %s answers question %d, %+v, with other bytes than the plain one", seed, u.name, i, q)
+					t.Errorf("world %d: table %s answers question %d, %+v, with other bytes than the plain one", seed, u.Name, i, q)
 				}
 			}
 		}
 	}
 }
 
-// created remembers which sorted runs and parts are written.
-type created struct {
-	dfs.FS
-	mu    sync.Mutex
-	runs  int
-	parts []string
-}
-
-func (c *created) Create(ctx context.Context, name string) (dfs.Pending, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if base := dfs.Base(name); strings.HasPrefix(base, "part-") {
-		c.parts = append(c.parts, base)
-	}
-	return c.FS.Create(ctx, name)
-}
-
-func (c *created) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if strings.HasPrefix(dfs.Base(name), "run-") {
-		c.runs++
-	}
-	return c.FS.Scratch(ctx, name)
-}
-
 // TestLittleMemorySpills makes sure that the turn of little memory is one.
 func TestLittleMemorySpills(t *testing.T) {
 	w := testworld.World(7, 120)
-	h := inhabit(t, w)
-	spy := &created{FS: h.fs}
-	h.fs = spy
-	h.load(t, turn{name: "spilling", workers: 1, memory: 60 << 10, regions: 1}, w.Span)
-	if n := spy.runs; n < 5 {
+	h := extracttest.Delivered(t, w)
+	spy := &extracttest.Created{FS: h.FS}
+	h.FS = spy
+	h.Load(t, extracttest.Turn{Name: "spilling", Workers: 1, Memory: 60 << 10, Regions: 1}, w.Span)
+	if n := spy.Runs; n < 5 {
 		t.Errorf("%d runs were spilled, want many", n)
 	}
 }
@@ -123,11 +93,11 @@ func TestLittleMemorySpills(t *testing.T) {
 // TestRegionsAreMade makes sure that the turn of many regions is one.
 func TestRegionsAreMade(t *testing.T) {
 	w := testworld.World(7, 60)
-	h := inhabit(t, w)
+	h := extracttest.Delivered(t, w)
 	for _, n := range []int{1, 7, 20} {
-		u := turn{name: fmt.Sprint("regions", n), workers: 2, memory: 1 << 30, regions: n}
-		h.load(t, u, w.Span)
-		table, err := h.store(u.name).Open(t.Context())
+		u := extracttest.Turn{Name: fmt.Sprint("regions", n), Workers: 2, Memory: 1 << 30, Regions: n}
+		h.Load(t, u, w.Span)
+		table, err := h.Store(u.Name).Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,21 +116,21 @@ func TestRegionsAreMade(t *testing.T) {
 func TestOrderOfDeliveryDoesNotMatter(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 8, 9) {
 		w := testworld.World(seed, 25)
-		h := newFixture(t, w.Job())
+		h := extracttest.New(t, w.Job())
 		r := rand.New(rand.NewPCG(seed, 3))
 		order := r.Perm(len(w.Files))
 		for len(order) > 0 {
 			n := 1 + r.IntN(min(5, len(order)))
 			for _, i := range order[:n] {
-				h.deliver(t, w.Files[i])
+				h.Deliver(t, w.Files[i])
 			}
 			order = order[n:]
-			if got := h.load(t, plain, w.Span); got.Files != n {
+			if got := h.Load(t, extracttest.Plain, w.Span); got.Files != n {
 				t.Errorf("world %d: %d files were taken in, want the %d new ones", seed, got.Files, n)
 			}
 		}
 		for i, q := range w.Questions(seed, 5) {
-			same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.answer(t, q, plain), w.Oracle(q))
+			extracttest.Same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
 		}
 	}
 }
@@ -169,15 +139,15 @@ func TestOrderOfDeliveryDoesNotMatter(t *testing.T) {
 func TestDayByDayIsAllAtOnce(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 10, 11) {
 		w := testworld.World(seed, 25)
-		h := inhabit(t, w)
+		h := extracttest.Delivered(t, w)
 		for d := w.Span.To; d >= w.Span.From; d-- {
-			_, err := load.Run(t.Context(), h.config(plain, behaviour.Span{From: d, To: d}))
+			_, err := load.Run(t.Context(), h.LoadConfig(extracttest.Plain, behaviour.Span{From: d, To: d}))
 			if err != nil && !errors.Is(err, bulkload.ErrNothing) {
 				t.Fatalf("world %d: %v", seed, err)
 			}
 		}
 		for i, q := range w.Questions(seed, 5) {
-			same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.answer(t, q, plain), w.Oracle(q))
+			extracttest.Same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
 		}
 	}
 }
@@ -188,22 +158,22 @@ func TestDayByDayIsAllAtOnce(t *testing.T) {
 func TestLateFilesAreAdded(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		w := testworld.World(seed, 30)
-		h := newFixture(t, w.Job())
-		first, later := late(w.Files)
-		h.deliver(t, first...)
-		checkCounts(t, h.load(t, plain, w.Span), w.Counts(false))
+		h := extracttest.New(t, w.Job())
+		first, later := extracttest.SplitLate(w.Files)
+		h.Deliver(t, first...)
+		checkCounts(t, h.Load(t, extracttest.Plain, w.Span), w.Counts(false))
 		questions := w.Questions(seed, 5)
 		for i, q := range questions {
 			q.Early = true
-			same(t, fmt.Sprintf("world %d, early question %d, %+v", seed, i, q), h.answer(t, q, plain), w.Oracle(q))
+			extracttest.Same(t, fmt.Sprintf("world %d, early question %d, %+v", seed, i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
 		}
-		h.deliver(t, later...)
-		_, err := load.Run(t.Context(), h.config(plain, w.Span))
+		h.Deliver(t, later...)
+		_, err := load.Run(t.Context(), h.LoadConfig(extracttest.Plain, w.Span))
 		if none := len(later) == 0; errors.Is(err, bulkload.ErrNothing) != none || err != nil && !none {
 			t.Fatalf("world %d: %v", seed, err)
 		}
 		for i, q := range questions {
-			same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.answer(t, q, plain), w.Oracle(q))
+			extracttest.Same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
 		}
 	}
 }
@@ -218,16 +188,16 @@ func TestCopiesAreDuplicates(t *testing.T) {
 		f.Name = strings.Replace(w.Files[i].Name, ".csv", ".zcopy.csv", 1)
 		everything := w.Questions(seed, 1)[0]
 		for _, early := range []bool{true, false} {
-			h := inhabit(t, w)
+			h := extracttest.Delivered(t, w)
 			if !early {
-				h.load(t, plain, w.Span)
+				h.Load(t, extracttest.Plain, w.Span)
 			}
-			h.deliver(t, f)
-			r := h.load(t, plain, w.Span)
+			h.Deliver(t, f)
+			r := h.Load(t, extracttest.Plain, w.Span)
 			if n := int64(f.Records - f.Bad); r.Duplicate != n || !early && r.Loaded != 0 {
 				t.Errorf("world %d: %d duplicates and %d loaded, want %d duplicates", seed, r.Duplicate, r.Loaded, n)
 			}
-			same(t, fmt.Sprintf("world %d with a copy", seed), h.answer(t, everything, plain), w.Oracle(everything))
+			extracttest.Same(t, fmt.Sprintf("world %d with a copy", seed), h.Answer(t, everything, extracttest.Plain), w.Oracle(everything))
 		}
 	}
 }

@@ -38,7 +38,6 @@ type Readers struct {
 	table  table.Table
 	plan   fetch.Plan
 	memory memory.Shares
-	sizes  *Sizes
 	taken  footprint.Footprint
 	bounds footprint.Bounds
 
@@ -48,9 +47,9 @@ type Readers struct {
 	fat       chan struct{} // holds one while a trail larger than a batch is held
 }
 
-// NewReaders returns readers of the table t, which tell sizes what they read. The error wraps
-// query.ErrWrong if the layout of the table does not allow the plan.
-func NewReaders(q *query.Query, t table.Table, plan fetch.Plan, m memory.Shares, sizes *Sizes) (*Readers, error) {
+// NewReaders returns readers of the table t. The error wraps query.ErrWrong if the layout of the
+// table does not allow the plan.
+func NewReaders(q *query.Query, t table.Table, plan fetch.Plan, m memory.Shares) (*Readers, error) {
 	l, s := q.Info.Layout, q.Info.Schema
 	if _, err := fetch.NewWhere(l, s, q.Want, plan); err != nil {
 		return nil, fmt.Errorf("%w: %w", query.ErrWrong, err)
@@ -59,7 +58,7 @@ func NewReaders(q *query.Query, t table.Table, plan fetch.Plan, m memory.Shares,
 	if err != nil {
 		return nil, err
 	}
-	r := &Readers{query: q, table: t, plan: plan, memory: m, sizes: sizes, taken: footprint.Of(l, s), bounds: bounds, fat: make(chan struct{}, 1)}
+	r := &Readers{query: q, table: t, plan: plan, memory: m, taken: footprint.Of(l, s), bounds: bounds, fat: make(chan struct{}, 1)}
 	if AsksExistence(q) {
 		r.existence = new(existence)
 	}
@@ -228,7 +227,6 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 	r.full.add(stay.Len(), began)
 	s.Users = rejoin(rejoin(s.Users, left), absent)
 	s.Last, s.Piece, s.Foreign = p.Keys.At(p.Keys.Len()-1), p.Piece, r.foreign
-	r.sizes.add(s)
 	return s, nil
 }
 

@@ -11,8 +11,8 @@ type Sizes struct {
 // firstGuess is the assumed number of a user's records before any are read.
 const firstGuess = 32
 
-// add adds a batch that was read.
-func (s *Sizes) add(l *Batch) {
+// Add adds a batch that was read.
+func (s *Sizes) Add(l *Batch) {
 	s.bytes.Add(int64(l.bytes))
 	s.records.Add(int64(l.Events))
 	s.users.Add(int64(len(l.Users)))

@@ -1,4 +1,4 @@
-package extract_test
+package explain_test
 
 import (
 	"context"
@@ -10,11 +10,10 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/cell"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
 	"usertrail/internal/extract/explain"
-	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/manifest"
@@ -26,26 +25,10 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// unread is a table whose rows cannot be read.
-type unread struct{ *files.Table }
-
-var errRead = errors.New("a row was read")
-
-func (unread) Read(context.Context, table.Query, func(*cell.Cell) error) error { return errRead }
-
-// narrow is a table in which reading few columns is cheaper, as in HBase.
-type narrow struct{ *files.Table }
-
-func (n narrow) Info() table.Info {
-	info := n.Table.Info()
-	info.Narrow = true
-	return info
-}
-
 // strange is a table whose rows alone tell which users exist, and whose rows cannot be read.
-type strange struct{ unread }
+type strange struct{ extracttest.Unread }
 
-func (s strange) Info() table.Info { return narrow{s.Table}.Info() }
+func (s strange) Info() table.Info { return extracttest.Narrow{Table: s.Table}.Info() }
 
 func (s strange) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	return table.RowUsers(ctx, s, r, span), nil
@@ -62,75 +45,26 @@ func (u unheard) Manifest() *manifest.Table {
 
 func (unheard) Ledgers(context.Context) ([]*manifest.Load, error) { return nil, nil }
 
-// opened is the table of a turn, until the test ends.
-func (h *fixture) opened(t *testing.T, u turn) *files.Table {
-	t.Helper()
-	opened, err := files.Open(t.Context(), h.fs, h.store(u.name).Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := opened.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return opened
-}
-
-// question is a world's question as extract takes it.
-func (h *fixture) question(t *testing.T, q testworld.Question, in table.Table) extract.Config {
-	t.Helper()
-	users := userlist.All()
-	if q.Users != nil {
-		var err error
-		if users, err = userlist.Read(strings.NewReader(strings.Join(q.Users, "\n")), "list", in.Info().Layout, 1<<30); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return extract.Config{
-		Spec:   query.Spec{Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q)},
-		Target: place.Target{FS: h.fs, Out: filepath.Join(testkit.Scratch(t), "out")},
-		Table:  in, Sizes: h.sizes, Plan: fetch.Auto, Workers: 2,
-	}
-}
-
-// cost runs an extract, and returns its result and the cost in its manifest.
-func cost(t *testing.T, c extract.Config) (extract.Result, manifest.Cost) {
-	t.Helper()
-	r, err := extract.Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := new(manifest.Extract)
-	if err := manifest.Read(t.Context(), c.FS, filepath.Join(c.Out, place.ManifestName), m); err != nil {
-		t.Fatal(err)
-	}
-	if m.Cost == nil {
-		t.Fatal("the manifest tells of no cost")
-	}
-	return r, *m.Cost
-}
-
 // TestExplainKnowsWhoWithoutReading explains the queries of worlds on tables whose rows
 // cannot be read, and then runs the queries. Without conditions, the users who may be active
 // are the active users.
 func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 120)
-		h := inhabit(t, w)
-		h.load(t, turn{name: plain.name, workers: 2, memory: 1 << 30, regions: 4}, w.Span)
-		opened := h.opened(t, plain)
+		h := extracttest.Delivered(t, w)
+		h.Load(t, extracttest.Turn{Name: extracttest.Plain.Name, Workers: 2, Memory: 1 << 30, Regions: 4}, w.Span)
+		opened := h.Opened(t, extracttest.Plain)
 		r := rand.New(rand.NewPCG(seed, 6))
 		for i, q := range w.Questions(seed, 20) {
 			if i%2 == 1 {
 				w.Narrow(r, &q)
 			}
-			c := h.question(t, q, opened)
-			x, err := explain.Of(t.Context(), c, unread{opened})
+			c := h.Question(t, q, opened)
+			x, err := explain.Of(t.Context(), c, extracttest.Unread{Table: opened})
 			if err != nil {
 				t.Fatalf("world %d, question %d, %+v: %v", seed, i, q, err)
 			}
-			ran, cost := cost(t, c)
+			ran, cost := extracttest.Cost(t, c)
 			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
 			if !x.Exact || x.Users != ran.Users || x.Found != ran.Found || x.Rolls != estimate.Known {
 				t.Errorf("%s: explained as %d users, %d found (%s, exact %t); there are %d and %d", what, x.Users, x.Found, x.Rolls, x.Exact, ran.Users, ran.Found)
@@ -156,18 +90,18 @@ func TestEstimatesComeTrue(t *testing.T) {
 	const factor = 2
 	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		w := testworld.World(seed, 200)
-		h := inhabit(t, w)
-		h.load(t, plain, w.Span)
-		opened := h.opened(t, plain)
+		h := extracttest.Delivered(t, w)
+		h.Load(t, extracttest.Plain, w.Span)
+		opened := h.Opened(t, extracttest.Plain)
 		large := 0
 		for i, q := range w.Questions(seed, 15) {
 			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
-			c := h.question(t, q, opened)
-			x, err := explain.Of(t.Context(), c, unread{opened})
+			c := h.Question(t, q, opened)
+			x, err := explain.Of(t.Context(), c, extracttest.Unread{Table: opened})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			_, cost := cost(t, c)
+			_, cost := extracttest.Cost(t, c)
 			got := x.Plans[x.Chosen]
 			if cost.Estimate.Rows != cost.Outcome.Rows || got.Rows != cost.Outcome.Rows || cost.Estimate.Users != cost.Outcome.Users {
 				t.Errorf("%s: estimated %+v and %+v, took %+v", what, got.Amount, cost.Estimate, cost.Outcome)
@@ -203,20 +137,20 @@ func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 	screened := 0
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 80)
-		h := inhabit(t, w)
-		h.load(t, plain, w.Span)
-		opened := h.opened(t, plain)
+		h := extracttest.Delivered(t, w)
+		h.Load(t, extracttest.Plain, w.Span)
+		opened := h.Opened(t, extracttest.Plain)
 		r := rand.New(rand.NewPCG(seed, 7))
 		for i, q := range w.Questions(seed, 25) {
 			w.Narrow(r, &q)
 			// A screen changes the counts of users who do not stay, so tables with a screen are
 			// compared with each other, and so are tables without.
-			for _, in := range []table.Table{opened, narrow{opened}, table.Unrolled(opened), table.Unrolled(narrow{opened})} {
-				c := h.question(t, q, in)
+			for _, in := range []table.Table{opened, extracttest.Narrow{Table: opened}, table.Unrolled(opened), table.Unrolled(extracttest.Narrow{Table: opened})} {
+				c := h.Question(t, q, in)
 				c.Workers = 1
-				ran, first := cost(t, c)
+				ran, first := extracttest.Cost(t, c)
 				c.Out, c.Workers = filepath.Join(testkit.Scratch(t), "out"), 6
-				_, second := cost(t, c)
+				_, second := extracttest.Cost(t, c)
 				if first != second {
 					t.Errorf("world %d, question %d, %+v: costs %+v, and %+v with more workers", seed, i, q, first, second)
 				}
@@ -237,14 +171,14 @@ func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 // TestExplainTellsOfPlans asks tables that know less or more, or can do more.
 func TestExplainTellsOfPlans(t *testing.T) {
 	w := testworld.World(1, 60)
-	h := inhabit(t, w)
-	h.load(t, plain, w.Span)
-	opened := h.opened(t, plain)
+	h := extracttest.Delivered(t, w)
+	h.Load(t, extracttest.Plain, w.Span)
+	opened := h.Opened(t, extracttest.Plain)
 	everything := w.Questions(1, 1)[0]
 	var err error
 	explained := func(in table.Loader, change func(*extract.Config)) explain.Explanation {
 		t.Helper()
-		c := h.question(t, everything, in)
+		c := h.Question(t, everything, in)
 		change(&c)
 		x, err := explain.Of(t.Context(), c, in)
 		if err != nil {
@@ -252,7 +186,7 @@ func TestExplainTellsOfPlans(t *testing.T) {
 		}
 		return x
 	}
-	live := unread{opened}
+	live := extracttest.Unread{Table: opened}
 	x := explained(live, func(c *extract.Config) { c.Table = table.Unrolled(live) })
 	if p := x.Plans[x.Chosen]; x.Rolls != estimate.Off || p.Settle != estimate.ByWalk || !strings.Contains(strings.Join(x.Why, " "), "--rolls off") {
 		t.Errorf("without rolls: %+v, %q", p, x.Why)
@@ -261,12 +195,12 @@ func TestExplainTellsOfPlans(t *testing.T) {
 		t.Errorf("the logs are %+v, delivered were %d files", x.Logs, len(w.Files))
 	}
 	for plan, want := range map[fetch.Plan]string{fetch.Auto: estimate.Scan, fetch.Get: estimate.Get, fetch.Scan: estimate.Scan, fetch.Snapshot: estimate.Snapshot} {
-		x := explained(narrow{opened}, func(c *extract.Config) { c.Plan = plan })
+		x := explained(extracttest.Narrow{Table: opened}, func(c *extract.Config) { c.Plan = plan })
 		if p := x.Plans[x.Chosen]; p.Name != want || len(x.Plans) != 5 {
 			t.Errorf("--plan %s: %q of %d plans is chosen, want %q of 5", plan, p.Name, len(x.Plans), want)
 		}
 	}
-	x = explained(narrow{opened}, func(c *extract.Config) { c.Span.To, c.Types = c.Span.From, []string{"play"} })
+	x = explained(extracttest.Narrow{Table: opened}, func(c *extract.Config) { c.Span.To, c.Types = c.Span.From, []string{"play"} })
 	if p := x.Plans[x.Chosen]; p.Name != estimate.Get {
 		t.Errorf("one row of each user: %q is chosen", p.Name)
 	}
@@ -291,12 +225,12 @@ func TestExplainTellsOfPlans(t *testing.T) {
 // a record of its loads. It reads no row to find out.
 func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	w := testworld.World(3, 150)
-	h := inhabit(t, w)
-	h.load(t, plain, w.Span)
-	opened := h.opened(t, plain)
+	h := extracttest.Delivered(t, w)
+	h.Load(t, extracttest.Plain, w.Span)
+	opened := h.Opened(t, extracttest.Plain)
 	ask := func(in table.Loader, q testworld.Question) explain.Explanation {
 		t.Helper()
-		x, err := explain.Of(t.Context(), h.question(t, q, in), in)
+		x, err := explain.Of(t.Context(), h.Question(t, q, in), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,17 +240,17 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 		return x
 	}
 	q := testworld.Question{Span: w.Span, Kinds: []string{"play", "order"}, Active: "all"}
-	x := ask(strange{unread{opened}}, q)
+	x := ask(strange{extracttest.Unread{Table: opened}}, q)
 	there := explained(t, h, q, opened)
 	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByWalk || x.May < there.May || x.May > 2*int64(len(w.Users)) || p.Rows == 0 || p.Cells == 0 {
 		t.Errorf("of all users %d may be active, by %+v; the rolls know of %d", x.May, p, there.May)
 	}
 	q.Users = w.Users
-	if p := ask(strange{unread{opened}}, q); p.Plans[p.Chosen].Settle != estimate.ByExist || p.May != int64(len(w.Users)) {
+	if p := ask(strange{extracttest.Unread{Table: opened}}, q); p.Plans[p.Chosen].Settle != estimate.ByExist || p.May != int64(len(w.Users)) {
 		t.Errorf("of %d users on a list %d may be active, by %+v", len(w.Users), p.May, p.Plans[p.Chosen])
 	}
 	q.Active = "any"
-	x = ask(unheard{strange{unread{opened}}}, q)
+	x = ask(unheard{strange{extracttest.Unread{Table: opened}}}, q)
 	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByRows || p.Users != int64(len(w.Users)) || p.Calls == 0 || x.Logs.Files != 0 {
 		t.Errorf("of a table that no load tells of: %+v, logs %+v", p, x.Logs)
 	}
@@ -325,9 +259,9 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	}
 }
 
-func explained(t *testing.T, h *fixture, q testworld.Question, in *files.Table) explain.Explanation {
+func explained(t *testing.T, h *extracttest.Fixture, q testworld.Question, in *files.Table) explain.Explanation {
 	t.Helper()
-	x, err := explain.Of(t.Context(), h.question(t, q, in), in)
+	x, err := explain.Of(t.Context(), h.Question(t, q, in), in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package extract_test
+package notfound_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/test/testkit"
@@ -26,24 +27,24 @@ func TestNamesOfThoseNotFoundAreSorted(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
 	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}, Active: "any", Users: append(list, "u1")}
 	for _, layout := range []string{"reversed", "tall", "hashed", "game"} {
-		h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
+		h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 layout: `+layout+`
 behaviours:
   play: {id: 1, fields: {title: string}}
 `)
-		h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\nu1,2014-09-01 10:00:00,a\n")})
-		h.load(t, turn{name: "trails", workers: 1, memory: 64 << 20, regions: 1}, q.Span)
+		h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\nu1,2014-09-01 10:00:00,a\n")})
+		h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Regions: 1}, q.Span)
 		out := filepath.Join(testkit.Scratch(t), "out")
-		r, err := h.ask(t.Context(), q, turn{name: "trails", workers: 2}, out)
+		r, err := h.Extract(t.Context(), q, extracttest.Turn{Name: "trails", Workers: 2}, out)
 		if err != nil || r.NotFound != 20_000 {
 			t.Fatalf("%s: %+v, %v", layout, r, err)
 		}
-		names, err := dfs.ReadFile(t.Context(), h.fs, filepath.Join(out, notfound.FileName))
+		names, err := dfs.ReadFile(t.Context(), h.FS, filepath.Join(out, notfound.FileName))
 		if err != nil || string(names) != strings.Join(want, "\n")+"\n" {
 			t.Errorf("%s: %d bytes of names are not the IDs in order, %v", layout, len(names), err)
 		}
-		list, err := h.fs.List(t.Context(), out)
+		list, err := h.FS.List(t.Context(), out)
 		if err != nil || len(list) != 4 {
 			t.Errorf("%s: the result holds %v, %v; want a part, the manifest, the names and _SUCCESS", layout, list, err)
 		}

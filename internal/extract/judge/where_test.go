@@ -1,4 +1,4 @@
-package extract_test
+package judge_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/extract/explain"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
@@ -95,7 +95,7 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 	rich := []uint64{1, 2} // worlds whose questions leave out rows; a new one's may all be of what no server can tell
 	for _, seed := range testkit.Seeds(t, rich...) {
 		w := testworld.Numbered(seed, 25)
-		h := inhabit(t, w)
+		h := extracttest.Delivered(t, w)
 		r := rand.New(rand.NewPCG(seed, 9))
 		var questions []testworld.Question
 		for _, q := range w.Questions(seed, 30) {
@@ -103,7 +103,7 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 				questions = append(questions, q)
 			}
 		}
-		laid(t, w, h, func(name string, u turn) {
+		extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 			l, err := layout.ByName(name)
 			if err != nil {
 				t.Fatal(err)
@@ -112,16 +112,16 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 			for i, q := range questions {
 				var outcomes []manifest.Amount
 				for turn := range 3 {
-					u.unrolled = turn == 2
-					opened, err := h.open(t.Context(), u)
+					u.Unrolled = turn == 2
+					opened, err := h.Open(t.Context(), u)
 					if err != nil {
 						t.Fatal(err)
 					}
 					in := &tested{Table: opened, none: turn == 1}
-					c := h.question(t, q, in)
-					r, took := cost(t, c)
+					c := h.Question(t, q, in)
+					r, took := extracttest.Cost(t, c)
 					what := fmt.Sprintf("world %d, layout %s, question %d, turn %d, %+v", seed, name, i, turn, q)
-					same(t, what, h.read(t, r, c.Out), w.Oracle(q))
+					extracttest.Same(t, what, h.Read(t, r, c.Out), w.Oracle(q))
 					if err := opened.Close(); err != nil {
 						t.Fatal(err)
 					}
@@ -138,47 +138,4 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestConditionsThatServersTakeAreTold explains queries that servers can filter by values,
-// and other queries.
-func TestConditionsThatServersTakeAreTold(t *testing.T) {
-	w := testworld.Numbered(7, 30)
-	h := inhabit(t, w)
-	laid(t, w, h, func(name string, u turn) {
-		l, err := layout.ByName(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := narrow{h.opened(t, u)}
-		for _, x := range []struct {
-			types      []string
-			conditions testworld.Conditions
-			pushed     bool
-		}{
-			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "order.paid"}}, true},
-			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "play.seconds >= 1 || order.price > 0"}, Latest: 2}, true},
-			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "order.paid"}, Context: 1}, false},
-			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: `order.paid || behaviour == "play"`}}, false},
-			{[]string{"order"}, testworld.Conditions{Where: testworld.Where{Text: `order.paid || behaviour == "play"`}}, true},
-			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "hour < 12"}}, false},
-			{w.Names(), testworld.Conditions{Latest: 2}, false},
-		} {
-			q := testworld.Question{Span: w.Span, Kinds: x.types, Active: "any", Conditions: x.conditions}
-			told, err := explain.Of(t.Context(), h.question(t, q, in), in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := x.pushed && l.Traits().OneRecord; slices.Contains(told.Pushed, "values") != want {
-				t.Errorf("%s: %+v of %q pushes down %q, values wanted: %t", name, x.conditions, x.types, told.Pushed, want)
-			}
-		}
-		q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any", Users: []string{"1", "2"}}
-		q.Conditions.Where.Text = "order.paid"
-		c := h.question(t, q, in)
-		c.Table = table.Unrolled(in)
-		if told, err := explain.Of(t.Context(), c, in); err != nil || slices.Contains(told.Pushed, "values") {
-			t.Errorf("%s: a list without rolls pushes down %q, %v", name, told.Pushed, err)
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package extract_test
+package explain_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/extract/estimate"
 	"usertrail/internal/extract/explain"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/table"
 	"usertrail/internal/test/testworld"
@@ -42,24 +43,24 @@ func TestLayoutsAreExplained(t *testing.T) {
 	const factor = 2
 	near := func(a, b int64) bool { return a <= b*factor && b <= a*factor }
 	w := testworld.Numbered(6, 400)
-	h := inhabit(t, w)
+	h := extracttest.Delivered(t, w)
 	everything := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	day := behaviour.Span{From: w.Span.From + 1, To: w.Span.From + 1}
 	oneDay := testworld.Question{Span: day, Kinds: []string{"order", "play"}, Active: "any"}
 	hours := oneDay
 	hours.Conditions.Hours = "12-18"
 	much := map[string]string{}
-	laid(t, w, h, func(name string, u turn) {
+	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 		for what, q := range map[string]testworld.Question{"everything": everything, "a day": oneDay, "hours": hours} {
-			opened := h.opened(t, u)
-			x, err := explain.Of(t.Context(), h.question(t, q, opened), unread{opened})
+			opened := h.Opened(t, u)
+			x, err := explain.Of(t.Context(), h.Question(t, q, opened), extracttest.Unread{Table: opened})
 			if err != nil {
 				t.Fatal(err)
 			}
 			came := &passed{Table: opened, rows: map[string]bool{}}
-			c := h.question(t, q, came)
+			c := h.Question(t, q, came)
 			c.Known = table.Known(opened)
-			_, made := cost(t, c)
+			_, made := extracttest.Cost(t, c)
 			p := x.Plans[x.Chosen]
 			if x.Layout != name || !near(p.Rows, made.Outcome.Rows) || !near(p.Needs, made.Outcome.Cells) || !near(made.Estimate.Cells, made.Outcome.Cells) {
 				t.Errorf("%s, %s: explained as %+v, estimated as %+v, made from %+v", name, what, p, made.Estimate, made.Outcome)
@@ -92,9 +93,9 @@ func TestLayoutsAreExplained(t *testing.T) {
 // table in which reading few columns is cheap. Rows are got by name where they have one.
 func TestWhatServersLeaveOutIsTold(t *testing.T) {
 	w := testworld.Numbered(7, 30)
-	h := inhabit(t, w)
+	h := extracttest.Delivered(t, w)
 	day := behaviour.Span{From: w.Span.From, To: w.Span.From}
-	laid(t, w, h, func(name string, u turn) {
+	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 		l, err := layout.ByName(name)
 		if err != nil {
 			t.Fatal(err)
@@ -103,10 +104,10 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := narrow{h.opened(t, u)}
+		in := extracttest.Narrow{Table: h.Opened(t, u)}
 		q := testworld.Question{Span: day, Kinds: w.Names(), Active: "any"}
 		q.Conditions.Latest = 2
-		x, err := explain.Of(t.Context(), h.question(t, q, in), in)
+		x, err := explain.Of(t.Context(), h.Question(t, q, in), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +123,7 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 		if got != (reads.Rows != nil) {
 			t.Errorf("%s: the plans are %+v", name, x.Plans)
 		}
-		c := h.question(t, q, in)
+		c := h.Question(t, q, in)
 		c.Table = table.Unrolled(in)
 		if x, err = explain.Of(t.Context(), c, in); err != nil || slices.Contains(x.Pushed, "fuzzy rows") != (reads.Fuzzy != nil) {
 			t.Errorf("%s: everybody without rolls pushes down %q, %v", name, x.Pushed, err)

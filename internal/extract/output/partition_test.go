@@ -1,4 +1,4 @@
-package extract_test
+package output_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract/explain"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/test/testkit"
@@ -18,10 +19,10 @@ import (
 
 // longTrails is a table of users who log in often on each of some days, and a question
 // for all of it. Their logins are so many parts.
-func longTrails(t *testing.T, days, parts int) (*fixture, testworld.Question) {
+func longTrails(t *testing.T, days, parts int) (*extracttest.Fixture, testworld.Question) {
 	t.Helper()
 	const users = 500
-	h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
+	h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 behaviours:
   login: {id: 1, fields: {from: string}}
@@ -31,7 +32,7 @@ behaviours:
 	span.To = span.From + behaviour.Date(days-1)
 	for d := span.From; d <= span.To; d++ {
 		logins, plays := "user_id,time,from\n", "user_id,time,seconds\n"
-		for i := range parts * int(sizes.PartEvents) / users / days {
+		for i := range parts * int(extracttest.SmallSizes.PartEvents) / users / days {
 			for u := range users {
 				logins += fmt.Sprintf("%05d,%s 00:%02d:%02d,%d\n", u, d, i/60, i%60, u%7)
 			}
@@ -39,9 +40,9 @@ behaviours:
 		for u := range users / 10 {
 			plays += fmt.Sprintf("%05d,%s 01:00:00,%d\n", u, d, u)
 		}
-		h.deliver(t, testworld.File{Name: d.String() + "/login.csv", Text: []byte(logins)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
+		h.Deliver(t, testworld.File{Name: d.String() + "/login.csv", Text: []byte(logins)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
 	}
-	h.load(t, turn{name: "trails", workers: 2, memory: 256 << 20, regions: 3}, span)
+	h.Load(t, extracttest.Turn{Name: "trails", Workers: 2, Memory: 256 << 20, Regions: 3}, span)
 	return h, testworld.Question{Span: span, Kinds: []string{"login", "play"}, Active: "any"}
 }
 
@@ -50,22 +51,22 @@ behaviours:
 func TestAPartitionGrowsAcrossParts(t *testing.T) {
 	h, q := longTrails(t, 6, 5)
 	whole := filepath.Join(testkit.Scratch(t), "whole")
-	if _, err := h.ask(t.Context(), q, turn{name: "trails", workers: 2, output: query.Output{Format: query.CSV}}, whole); err != nil {
+	if _, err := h.Extract(t.Context(), q, extracttest.Turn{Name: "trails", Workers: 2, Output: query.Output{Format: query.CSV}}, whole); err != nil {
 		t.Fatal(err)
 	}
-	rows := readOutput(t, h.fs, whole, q.Kinds)
+	rows := readOutput(t, h.FS, whole, q.Kinds)
 	for partition, most := range map[string]int{"date": 6, "behaviour": 2 * 3} {
 		var want map[string]string
-		for _, u := range []turn{
-			{name: "trails", workers: 1, output: query.Output{Format: query.CSV, Partition: partition}},
-			{name: "trails", workers: 3, output: query.Output{Format: query.CSV, Partition: partition}},
+		for _, u := range []extracttest.Turn{
+			{Name: "trails", Workers: 1, Output: query.Output{Format: query.CSV, Partition: partition}},
+			{Name: "trails", Workers: 3, Output: query.Output{Format: query.CSV, Partition: partition}},
 		} {
 			out := filepath.Join(testkit.Scratch(t), "out")
-			r, err := h.ask(t.Context(), q, u, out)
+			r, err := h.Extract(t.Context(), q, u, out)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := parts(t, h.fs, out)
+			got := extracttest.Parts(t, h.FS, out)
 			if want == nil {
 				want = got
 				checkLeaves(t, h, out, q.Kinds, rows)
@@ -74,12 +75,12 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 				t.Errorf("by %s: %d files, the result says %d; want at most %d: %q", partition, len(got), r.Files, most, slices.Sorted(maps.Keys(got)))
 			}
 			if !maps.Equal(got, want) {
-				t.Errorf("by %s: %d workers write other bytes", partition, u.workers)
+				t.Errorf("by %s: %d workers write other bytes", partition, u.Workers)
 			}
 		}
-		c := h.question(t, q, h.opened(t, turn{name: "trails"}))
+		c := h.Question(t, q, h.Opened(t, extracttest.Turn{Name: "trails"}))
 		c.Output.Partition = partition
-		x, err := explain.Of(t.Context(), c, h.opened(t, turn{name: "trails"}))
+		x, err := explain.Of(t.Context(), c, h.Opened(t, extracttest.Turn{Name: "trails"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,12 +92,12 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 
 // checkLeaves checks that a result in directories has the rows that it has in one, and
 // that users are in order in each file.
-func checkLeaves(t *testing.T, h *fixture, out string, kinds []string, rows []testworld.Row) {
+func checkLeaves(t *testing.T, h *extracttest.Fixture, out string, kinds []string, rows []testworld.Row) {
 	t.Helper()
-	same(t, out, testworld.Answer{Rows: readOutput(t, h.fs, out, kinds)}, testworld.Answer{Rows: rows})
-	m := readManifest(t, h.fs, out)
+	extracttest.Same(t, out, testworld.Answer{Rows: readOutput(t, h.FS, out, kinds)}, testworld.Answer{Rows: rows})
+	m := extracttest.ReadManifest(t, h.FS, out)
 	for _, p := range m.Parts {
-		lines := readLines(t, h.fs, dfs.Join(out, p.Name), m)
+		lines := readLines(t, h.FS, dfs.Join(out, p.Name), m)
 		if !slices.IsSortedFunc(lines, func(a, b map[string]string) int {
 			if c := strings.Compare(a["user_id"], b["user_id"]); c != 0 {
 				return c

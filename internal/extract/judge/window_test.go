@@ -1,4 +1,4 @@
-package extract_test
+package judge_test
 
 import (
 	"context"
@@ -11,24 +11,13 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
 )
-
-// laid loads a world into a table of each layout, and calls yield with the turn that
-// asks it.
-func laid(t *testing.T, w *testworld.W, h *fixture, yield func(name string, u turn)) {
-	t.Helper()
-	for _, name := range layout.Names() {
-		h.job.Layout = name
-		u := turn{name: name, workers: 2, memory: 64 << 20}
-		h.load(t, u, w.Span)
-		yield(name, u)
-	}
-}
 
 // bounded adds bounds to a question: hours of one day, a time, a number of events, or several
 // of these.
@@ -92,7 +81,7 @@ func someTime(w *testworld.W, r *rand.Rand, q *testworld.Question) {
 func TestAWindowChangesNoAnswer(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.Numbered(seed, 25)
-		h := inhabit(t, w)
+		h := extracttest.Delivered(t, w)
 		r := rand.New(rand.NewPCG(seed, 8))
 		questions := w.Questions(seed, 40)
 		for i := range questions {
@@ -101,11 +90,11 @@ func TestAWindowChangesNoAnswer(t *testing.T) {
 			}
 			bounded(w, r, &questions[i])
 		}
-		laid(t, w, h, func(name string, u turn) {
+		extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 			for i, q := range questions {
 				want := w.Oracle(q)
-				for _, u.unrolled = range []bool{false, true} {
-					same(t, fmt.Sprintf("world %d, layout %s, question %d, without rolls %t, %+v", seed, name, i, u.unrolled, q), h.answer(t, q, u), want)
+				for _, u.Unrolled = range []bool{false, true} {
+					extracttest.Same(t, fmt.Sprintf("world %d, layout %s, question %d, without rolls %t, %+v", seed, name, i, u.Unrolled, q), h.Answer(t, q, u), want)
 				}
 			}
 		})
@@ -126,15 +115,15 @@ func (c *counted) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 }
 
 // cellsOf asks a question and says how many cells came, and what its answer was made from.
-func (h *fixture) cellsOf(t *testing.T, q testworld.Question, u turn) (cells int64, outcome manifest.Amount) {
+func cellsOf(t *testing.T, h *extracttest.Fixture, q testworld.Question, u extracttest.Turn) (cells int64, outcome manifest.Amount) {
 	t.Helper()
-	opened, err := h.open(t.Context(), u)
+	opened, err := h.Open(t.Context(), u)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer opened.Close()
 	c := &counted{Table: opened}
-	_, made := cost(t, h.question(t, q, c))
+	_, made := extracttest.Cost(t, h.Question(t, q, c))
 	return c.cells.Load(), made.Outcome
 }
 
@@ -143,21 +132,21 @@ func (h *fixture) cellsOf(t *testing.T, q testworld.Question, u turn) (cells int
 // other hours, and for the latest two events no older ones.
 func TestAWindowIsReadAlone(t *testing.T) {
 	w := testworld.Numbered(5, 60)
-	h := inhabit(t, w)
+	h := extracttest.Delivered(t, w)
 	day := behaviour.Span{From: w.Span.From + 1, To: w.Span.From + 1}
 	hours := testworld.Question{Span: day, Kinds: []string{"play"}, Active: "any"}
 	hours.Conditions.Hours = "20-22"
 	latest := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	latest.Conditions.Latest = 2
-	laid(t, w, h, func(name string, u turn) {
+	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 		l, err := layout.ByName(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := hours
 		all.Conditions = testworld.Conditions{}
-		more, whole := h.cellsOf(t, all, u)
-		less, near := h.cellsOf(t, hours, u)
+		more, whole := cellsOf(t, h, all, u)
+		less, near := cellsOf(t, h, hours, u)
 		if near.Behaviours == 0 || 4*near.Behaviours > whole.Behaviours {
 			t.Fatalf("%s: the day has %d behaviours, and its hours %d", name, whole.Behaviours, near.Behaviours)
 		}
@@ -171,7 +160,7 @@ func TestAWindowIsReadAlone(t *testing.T) {
 				t.Errorf("%s: %d cells come of some hours, and %d of all", name, less, more)
 			}
 		}
-		cells, made := h.cellsOf(t, latest, u)
+		cells, made := cellsOf(t, h, latest, u)
 		if newest := l.Traits().Newest != layout.NotNewest; newest && (cells != made.Behaviours || cells > 2*made.Users) || made.Behaviours == 0 {
 			t.Errorf("%s: %d cells come of the latest 2 of %d users, made from %+v", name, cells, made.Users, made)
 		}
@@ -182,15 +171,15 @@ func TestAWindowIsReadAlone(t *testing.T) {
 // settled over the whole day all the same.
 func TestWhoIsSureIsActive(t *testing.T) {
 	w := testworld.Numbered(3, 40)
-	h := inhabit(t, w)
-	h.load(t, plain, w.Span)
+	h := extracttest.Delivered(t, w)
+	h.Load(t, extracttest.Plain, w.Span)
 	before := w.Span.From.Start(time.UTC).AddDate(0, 0, -2).UnixMicro()
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	q.Conditions.At = &before
-	for _, u := range []turn{plain, {name: plain.name, workers: 1, unrolled: true}} {
-		r, err := h.ask(t.Context(), q, u, filepath.Join(testkit.Scratch(t), "out"))
+	for _, u := range []extracttest.Turn{extracttest.Plain, {Name: extracttest.Plain.Name, Workers: 1, Unrolled: true}} {
+		r, err := h.Extract(t.Context(), q, u, filepath.Join(testkit.Scratch(t), "out"))
 		if err != nil || r.Active == 0 || r.Active != r.Found || r.Kept != 0 {
-			t.Errorf("without rolls %t: %+v, %v", u.unrolled, r, err)
+			t.Errorf("without rolls %t: %+v, %v", u.Unrolled, r, err)
 		}
 	}
 }

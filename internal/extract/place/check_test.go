@@ -1,4 +1,4 @@
-package extract_test
+package place_test
 
 import (
 	"context"
@@ -11,30 +11,29 @@ import (
 	"testing"
 
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/pieces"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
-	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
-	"usertrail/internal/table"
 	"usertrail/internal/test/testworld"
 )
 
 // A site is a folder with a table of files and a place for results, out.
 type site struct {
-	*fixture
+	*extracttest.Fixture
 	w   *testworld.W
-	u   turn
+	u   extracttest.Turn
 	q   testworld.Question
 	out string
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	w, h := tiny(t)
-	s := &site{fixture: h, w: w, u: turn{name: "trails", workers: 1, memory: 1 << 20, overwrite: true, pieceSize: 1 << 40}, out: filepath.Join(h.dir, "home", "out")}
-	s.load(t, s.u, w.Span)
+	w, h := extracttest.Tiny(t)
+	s := &site{Fixture: h, w: w, u: extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Overwrite: true, PieceSize: 1 << 40}, out: filepath.Join(h.Dir, "home", "out")}
+	s.Load(t, s.u, w.Span)
 	s.q = testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	s.write(t, "home/precious.txt", "precious")
 	return s
@@ -43,7 +42,7 @@ func newSite(t *testing.T) *site {
 // write writes a file below the folder.
 func (s *site) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := dfs.WriteFile(t.Context(), s.fs, filepath.Join(s.dir, name), []byte(text)); err != nil {
+	if err := dfs.WriteFile(t.Context(), s.FS, filepath.Join(s.Dir, name), []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -51,7 +50,7 @@ func (s *site) write(t *testing.T, name, text string) {
 // link makes a link below the folder.
 func (s *site) link(t *testing.T, target, name string) {
 	t.Helper()
-	if err := os.Symlink(target, filepath.Join(s.dir, name)); err != nil {
+	if err := os.Symlink(target, filepath.Join(s.Dir, name)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -60,8 +59,8 @@ func (s *site) link(t *testing.T, target, name string) {
 func (s *site) result(t *testing.T, name string, o query.Output) {
 	t.Helper()
 	u := s.u
-	u.output, u.pieceSize = o, 0
-	if _, err := s.ask(t.Context(), s.q, u, filepath.Join(s.dir, name)); err != nil {
+	u.Output, u.PieceSize = o, 0
+	if _, err := s.Extract(t.Context(), s.q, u, filepath.Join(s.Dir, name)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +69,7 @@ func (s *site) result(t *testing.T, name string, o query.Output) {
 func (s *site) tree(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	err := filepath.WalkDir(s.dir, func(name string, e os.DirEntry, err error) error {
+	err := filepath.WalkDir(s.Dir, func(name string, e os.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -91,17 +90,6 @@ func (s *site) tree(t *testing.T) map[string]string {
 	return out
 }
 
-// untouched is a table that must not be read.
-type untouched struct {
-	table.Table
-	t *testing.T
-}
-
-func (u untouched) Regions(context.Context) ([]split.Region, error) {
-	u.t.Error("the table was read")
-	return nil, errBroken
-}
-
 // refused has Run and Plan make a result in out, which must fail for a reason before
 // anything is read, and must leave everything as it was.
 func (s *site) refused(t *testing.T, out string, reason error) {
@@ -114,12 +102,12 @@ func (s *site) refused(t *testing.T, out string, reason error) {
 			return err
 		},
 	} {
-		c, err := s.asks(t.Context(), s.q, s.u, out)
+		c, err := s.Config(t.Context(), s.q, s.u, out)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Table.Close()
-		c.Table, c.Homes = untouched{c.Table, t}, []string{s.store(s.u.name).Dir}
+		c.Table, c.Homes = extracttest.Untouched{Table: c.Table, T: t}, []string{s.Store(s.u.Name).Dir}
 		if err := do(c); !errors.Is(err, reason) {
 			t.Errorf("%s --out %s: %v, want %v", what, out, err, reason)
 		} else {
@@ -127,7 +115,7 @@ func (s *site) refused(t *testing.T, out string, reason error) {
 		}
 	}
 	if after := s.tree(t); !maps.Equal(after, before) {
-		t.Errorf("--out %s: %s", out, differ(after, before))
+		t.Errorf("--out %s: %s", out, extracttest.Differ(after, before))
 	}
 }
 
@@ -137,7 +125,9 @@ func TestOverwriteReplacesOnlyResults(t *testing.T) {
 		"a folder of documents": func(t *testing.T, s *site) { s.write(t, "home/out/letter.txt", "dear") },
 		"a folder of folders":   func(t *testing.T, s *site) { s.write(t, "home/out/a/b/c", "c") },
 		"a file":                func(t *testing.T, s *site) { s.write(t, "home/out", "text") },
-		"another table":         func(t *testing.T, s *site) { s.load(t, turn{name: "home/out", workers: 1, memory: 1 << 20}, s.w.Span) },
+		"another table": func(t *testing.T, s *site) {
+			s.Load(t, extracttest.Turn{Name: "home/out", Workers: 1, Memory: 1 << 20}, s.w.Span)
+		},
 		"a link to a result": func(t *testing.T, s *site) {
 			s.result(t, "home/other", query.Output{})
 			s.link(t, "other", "home/out")
@@ -200,25 +190,25 @@ func TestOverwriteReplacesResults(t *testing.T) {
 		"a partitioned result": func(t *testing.T, s *site) { s.result(t, "home/out", query.Output{Partition: "date"}) },
 		"an older result": func(t *testing.T, s *site) {
 			s.result(t, "home/out", query.Output{})
-			if err := os.Rename(s.out, filepath.Join(s.dir, "home", ".out.old")); err != nil {
+			if err := os.Rename(s.out, filepath.Join(s.Dir, "home", ".out.old")); err != nil {
 				t.Fatal(err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			clean := filepath.Join(s.dir, "clean")
-			if _, err := s.ask(t.Context(), s.q, s.u, clean); err != nil {
+			clean := filepath.Join(s.Dir, "clean")
+			if _, err := s.Extract(t.Context(), s.q, s.u, clean); err != nil {
 				t.Fatal(err)
 			}
 			make(t, s)
-			if _, err := s.ask(t.Context(), s.q, s.u, s.out); err != nil {
+			if _, err := s.Extract(t.Context(), s.q, s.u, s.out); err != nil {
 				t.Fatal(err)
 			}
-			if diff := differ(dfstest.Snapshot(t, s.fs, s.out), dfstest.Snapshot(t, s.fs, clean)); diff != "" {
+			if diff := extracttest.Differ(dfstest.Snapshot(t, s.FS, s.out), dfstest.Snapshot(t, s.FS, clean)); diff != "" {
 				t.Error(diff)
 			}
-			if left := leftovers(t, filepath.Dir(s.out)); len(left) != 1 {
+			if left := extracttest.Leftovers(t, filepath.Dir(s.out)); len(left) != 1 {
 				t.Errorf("there is also %q, want the precious file", left)
 			}
 		})
@@ -236,21 +226,21 @@ func mkdir(t *testing.T, name string) {
 // it, in all sorts of ways.
 func TestOutIsApartFromTheTable(t *testing.T) {
 	s := newSite(t)
-	mkdir(t, filepath.Join(s.dir, "home", "deep"))
+	mkdir(t, filepath.Join(s.Dir, "home", "deep"))
 	s.link(t, "../trails", "home/link")
-	s.link(t, s.dir, "home/parent")
+	s.link(t, s.Dir, "home/parent")
 	s.link(t, "deep/../../trails/new", "home/to-be")
-	s.load(t, turn{name: "home/other", workers: 1, memory: 1 << 20}, s.w.Span)
-	t.Chdir(filepath.Join(s.dir, "home"))
+	s.Load(t, extracttest.Turn{Name: "home/other", Workers: 1, Memory: 1 << 20}, s.w.Span)
+	t.Chdir(filepath.Join(s.Dir, "home"))
 	for _, out := range []string{
-		s.dir + "/trails", s.dir + "/trails/", s.dir + "//home/deep/../../trails", "../trails", "link", "parent/trails", "deep/../link",
-		s.dir, "..//../" + filepath.Base(s.dir), "parent", "/",
-		s.dir + "/trails/x", "../trails/d/x", "link/x/y", "parent/trails/x", "to-be", "to-be/x",
+		s.Dir + "/trails", s.Dir + "/trails/", s.Dir + "//home/deep/../../trails", "../trails", "link", "parent/trails", "deep/../link",
+		s.Dir, "..//../" + filepath.Base(s.Dir), "parent", "/",
+		s.Dir + "/trails/x", "../trails/d/x", "link/x/y", "parent/trails/x", "to-be", "to-be/x",
 		"other/x", "other/d/x/y", "link/../home/new", ".", "..", "deep/.", "deep/..", "",
 	} {
 		s.refused(t, out, query.ErrWrong)
 	}
-	if _, err := s.ask(t.Context(), s.q, s.u, "deep/../../home/fine"); err != nil {
+	if _, err := s.Extract(t.Context(), s.q, s.u, "deep/../../home/fine"); err != nil {
 		t.Error(err)
 	}
 }
@@ -261,9 +251,9 @@ func TestOutNamesThatAreTooLong(t *testing.T) {
 	s := newSite(t)
 	long := strings.Repeat("a", 300)
 	for _, out := range []string{long, long[:247], long + "/x", long[:247] + "/"} {
-		s.refused(t, s.dir+"/"+out, query.ErrWrong)
+		s.refused(t, s.Dir+"/"+out, query.ErrWrong)
 	}
-	if _, err := s.ask(t.Context(), s.q, s.u, s.dir+"/"+long[:246]); err != nil {
+	if _, err := s.Extract(t.Context(), s.q, s.u, s.Dir+"/"+long[:246]); err != nil {
 		t.Error(err)
 	}
 }
@@ -275,7 +265,7 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 	s.result(t, "home/out", query.Output{Partition: "behaviour"})
 	list := filepath.Join(s.out, "behaviour="+s.w.Names()[0], "part-00000.parquet")
 	before := s.tree(t)
-	c, err := s.asks(t.Context(), s.q, s.u, s.out)
+	c, err := s.Config(t.Context(), s.q, s.u, s.out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +276,7 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 	}
 	t.Chdir(filepath.Dir(list))
 	s.refused(t, s.out, query.ErrWrong)
-	if diff := differ(s.tree(t), before); diff != "" {
+	if diff := extracttest.Differ(s.tree(t), before); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -295,21 +285,21 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 // first of a table that has changed.
 func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 	w := testworld.World(1, 30)
-	h := inhabit(t, w)
+	h := extracttest.Delivered(t, w)
 	first := w.Span
 	first.To--
-	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20}, first)
-	u := turn{name: "trails", workers: 1, output: query.Output{Format: query.CSV}}
+	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}, first)
+	u := extracttest.Turn{Name: "trails", Workers: 1, Output: query.Output{Format: query.CSV}}
 	q := testworld.Question{Users: w.Users, Span: w.Span, Kinds: w.Names(), Active: "any"}
 	q.Conditions.Without = w.Names()[:1]
-	out := filepath.Join(h.dir, "out")
-	want, err := h.ask(t.Context(), q, u, out)
+	out := filepath.Join(h.Dir, "out")
+	want, err := h.Extract(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := func(what string, q testworld.Question, u turn, already bool) {
+	again := func(what string, q testworld.Question, u extracttest.Turn, already bool) {
 		t.Helper()
-		r, err := h.ask(t.Context(), q, u, out)
+		r, err := h.Extract(t.Context(), q, u, out)
 		if !errors.Is(err, iofs.ErrExist) || r.Already != already {
 			t.Errorf("%s: %+v, %v, want that it is there, already %t", what, r, err, already)
 		}
@@ -325,9 +315,9 @@ func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 	other.Conditions.Without = nil
 	again("without a condition", other, u, false)
 	unrolled := u
-	unrolled.unrolled = true
+	unrolled.Unrolled = true
 	again("without rolls", q, unrolled, false)
-	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20}, w.Span)
+	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}, w.Span)
 	again("a later table", q, u, false)
 }
 
@@ -353,12 +343,12 @@ func (f *swapping) Publish(ctx context.Context, from, to string) error {
 func TestOutThatBecomesSomethingElseStays(t *testing.T) {
 	for name, make := range map[string]func(*site, dfs.FS) error{
 		"extract": func(s *site, fs dfs.FS) error {
-			h := *s.fixture
-			h.fs = fs
-			_, err := h.ask(t.Context(), s.q, s.u, s.out)
+			h := *s.Fixture
+			h.FS = fs
+			_, err := h.Extract(t.Context(), s.q, s.u, s.out)
 			return err
 		},
-		"pieces": func(s *site, fs dfs.FS) error { return s.byPieces(t.Context(), fs, s.q, s.u, s.out) },
+		"pieces": func(s *site, fs dfs.FS) error { return s.ByPieces(t.Context(), fs, s.q, s.u, s.out) },
 	} {
 		for _, before := range []bool{false, true} { // there was a result
 			s := newSite(t)
@@ -372,13 +362,13 @@ func TestOutThatBecomesSomethingElseStays(t *testing.T) {
 				}
 				s.write(t, "home/out/letter.txt", "dear")
 			}
-			if err := make(s, &swapping{s.fs, t, s.out, swap}); !errors.Is(err, iofs.ErrExist) {
+			if err := make(s, &swapping{s.FS, t, s.out, swap}); !errors.Is(err, iofs.ErrExist) {
 				t.Errorf("%s: %v, want fs.ErrExist", name, err)
 			}
-			if got := dfstest.Snapshot(t, s.fs, s.out); len(got) != 1 || got["letter.txt"] != "dear" {
+			if got := dfstest.Snapshot(t, s.FS, s.out); len(got) != 1 || got["letter.txt"] != "dear" {
 				t.Errorf("%s: OUT holds %q, want the letter", name, got)
 			}
-			if left, err := filepath.Glob(filepath.Join(s.dir, "home", ".*.old")); err != nil || len(left) > 0 {
+			if left, err := filepath.Glob(filepath.Join(s.Dir, "home", ".*.old")); err != nil || len(left) > 0 {
 				t.Errorf("%s: %q are left, %v", name, left, err)
 			}
 		}
@@ -393,7 +383,7 @@ func TestCommitLooksAgain(t *testing.T) {
 	}{
 		"documents": {func(t *testing.T, s *site) { s.write(t, "home/out/letter.txt", "dear") }, iofs.ErrExist},
 		"a place in the table": {func(t *testing.T, s *site) {
-			if err := os.Rename(filepath.Join(s.dir, "home"), filepath.Join(s.dir, "trails", "home")); err != nil {
+			if err := os.Rename(filepath.Join(s.Dir, "home"), filepath.Join(s.Dir, "trails", "home")); err != nil {
 				t.Fatal(err)
 			}
 			s.link(t, "trails/home", "home")
@@ -401,19 +391,19 @@ func TestCommitLooksAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			list, err := s.plan(t.Context(), s.q, s.u, s.out)
+			list, err := s.PlanPieces(t.Context(), s.q, s.u, s.out)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.do(t.Context(), s.u, list); err != nil {
+			if _, err := s.RunPieces(t.Context(), s.u, list); err != nil {
 				t.Fatal(err)
 			}
 			c.become(t, s)
 			before := s.tree(t)
-			if _, err := pieces.Commit(t.Context(), s.fs, list); !errors.Is(err, c.want) {
+			if _, err := pieces.Commit(t.Context(), s.FS, list); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
-			if diff := differ(s.tree(t), before); diff != "" {
+			if diff := extracttest.Differ(s.tree(t), before); diff != "" {
 				t.Error(diff)
 			}
 		})

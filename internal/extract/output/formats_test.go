@@ -1,4 +1,4 @@
-package extract_test
+package output_test
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/output"
-	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
@@ -44,11 +44,11 @@ func outputs() []query.Output {
 }
 
 // answerIn extracts an answer that looks like o.
-func (h *fixture) answerIn(t *testing.T, q testworld.Question, o query.Output) (extract.Result, string) {
+func answerIn(t *testing.T, h *extracttest.Fixture, q testworld.Question, o query.Output) (extract.Result, string) {
 	t.Helper()
-	out, u := filepath.Join(testkit.Scratch(t), "out"), plain
-	u.output = o
-	r, err := h.ask(t.Context(), q, u, out)
+	out, u := filepath.Join(testkit.Scratch(t), "out"), extracttest.Plain
+	u.Output = o
+	r, err := h.Extract(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatalf("extract %+v as %+v: %v", q, o, err)
 	}
@@ -60,8 +60,8 @@ func (h *fixture) answerIn(t *testing.T, q testworld.Question, o query.Output) (
 func TestEveryOutputIsTheOracles(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 30)
-		h := inhabit(t, w)
-		h.load(t, plain, w.Span)
+		h := extracttest.Delivered(t, w)
+		h.Load(t, extracttest.Plain, w.Span)
 		r := rand.New(rand.NewPCG(seed, 7))
 		for i, q := range w.Questions(seed, 6) {
 			if i%2 == 1 {
@@ -78,9 +78,9 @@ func TestEveryOutputIsTheOracles(t *testing.T) {
 				if o.Format == query.CSV {
 					want.Rows = lineFeeds(want.Rows)
 				}
-				result, out := h.answerIn(t, q, o)
-				got := testworld.Answer{Users: int(result.Users), Found: int(result.Found), Active: int(result.Active), Rows: readOutput(t, h.fs, out, w.Names())}
-				same(t, what, got, want)
+				result, out := answerIn(t, h, q, o)
+				got := testworld.Answer{Users: int(result.Users), Found: int(result.Found), Active: int(result.Active), Rows: readOutput(t, h.FS, out, w.Names())}
+				extracttest.Same(t, what, got, want)
 			}
 		}
 	}
@@ -98,21 +98,11 @@ func lineFeeds(rows []testworld.Row) []testworld.Row {
 	return rows
 }
 
-// readManifest reads what an answer says of itself.
-func readManifest(t *testing.T, fs dfs.FS, out string) *manifest.Extract {
-	t.Helper()
-	m := new(manifest.Extract)
-	if err := manifest.Read(t.Context(), fs, dfs.Join(out, place.ManifestName), m); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 // readOutput reads the files that an answer's manifest names, in the order of the
 // rows' users, times, behaviours and IDs.
 func readOutput(t *testing.T, fs dfs.FS, out string, kinds []string) []testworld.Row {
 	t.Helper()
-	m := readManifest(t, fs, out)
+	m := extracttest.ReadManifest(t, fs, out)
 	type timed struct {
 		testworld.Row
 		at time.Time
@@ -239,13 +229,13 @@ func oracleText(t *testing.T, typ behaviour.Type, s string) string {
 
 // checkWide compares an answer of one row a user with what plain loops make of the
 // oracle's rows.
-func checkWide(t *testing.T, what string, h *fixture, w *testworld.W, q testworld.Question, o query.Output) {
+func checkWide(t *testing.T, what string, h *extracttest.Fixture, w *testworld.W, q testworld.Question, o query.Output) {
 	t.Helper()
-	_, out := h.answerIn(t, q, o)
-	m := readManifest(t, h.fs, out)
+	_, out := answerIn(t, h, q, o)
+	m := extracttest.ReadManifest(t, h.FS, out)
 	got := map[string]map[string]string{}
 	for _, p := range m.Parts {
-		for _, line := range readLines(t, h.fs, dfs.Join(out, p.Name), m) {
+		for _, line := range readLines(t, h.FS, dfs.Join(out, p.Name), m) {
 			if got[line["user_id"]] != nil {
 				t.Fatalf("%s: user %q stands twice", what, line["user_id"])
 			}
@@ -299,63 +289,63 @@ func wideOf(rows []testworld.Row, kinds []string) map[string]map[string]string {
 // TestEveryOutputHasTheSameBytes from tables and by workers that must not matter.
 func TestEveryOutputHasTheSameBytes(t *testing.T) {
 	w := testworld.World(7, 60)
-	h := inhabit(t, w)
+	h := extracttest.Delivered(t, w)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	turns := []turn{
-		{name: "plain", workers: 1, memory: 1 << 30, regions: 1},
-		{name: "regions", workers: 8, memory: 1 << 30, regions: 9},
+	turns := []extracttest.Turn{
+		{Name: "plain", Workers: 1, Memory: 1 << 30, Regions: 1},
+		{Name: "regions", Workers: 8, Memory: 1 << 30, Regions: 9},
 	}
 	for _, u := range turns {
-		h.load(t, u, w.Span)
+		h.Load(t, u, w.Span)
 	}
 	for _, o := range outputs() {
 		var want map[string]string
 		for _, u := range turns {
-			u.output = o
+			u.Output = o
 			out := filepath.Join(testkit.Scratch(t), "out")
-			if _, err := h.ask(t.Context(), q, u, out); err != nil {
+			if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 				t.Fatal(err)
 			}
-			got := parts(t, h.fs, out)
+			got := extracttest.Parts(t, h.FS, out)
 			if want == nil {
 				want = got
 			}
 			if len(got) == 0 || !maps.Equal(got, want) {
-				t.Errorf("%+v: %d files from %s, which are not those of the plain table", o, len(got), u.name)
+				t.Errorf("%+v: %d files from %s, which are not those of the plain table", o, len(got), u.Name)
 			}
 		}
 	}
 }
 
 // streamed asks for a stream of one format.
-func (h *fixture) streamed(t *testing.T, q testworld.Question, o query.Output, to io.Writer) (extract.Result, error) {
+func streamed(t *testing.T, h *extracttest.Fixture, q testworld.Question, o query.Output, to io.Writer) (extract.Result, error) {
 	t.Helper()
-	u := plain
-	u.output, u.output.Stream = o, to
-	return h.ask(t.Context(), q, u, "-")
+	u := extracttest.Plain
+	u.Output, u.Output.Stream = o, to
+	return h.Extract(t.Context(), q, u, "-")
 }
 
 // TestAStreamIsThePartsInOrder, with one header.
 func TestAStreamIsThePartsInOrder(t *testing.T) {
-	h, q := severalParts(t)
+	h, q := extracttest.SeveralParts(t)
 	for _, f := range []query.Format{query.CSV, query.JSONL} {
-		u := plain
-		u.output.Format = f
-		out := filepath.Join(h.dir, string(f))
-		r, err := h.ask(t.Context(), q, u, out)
+		u := extracttest.Plain
+		u.Output.Format = f
+		out := filepath.Join(h.Dir, string(f))
+		r, err := h.Extract(t.Context(), q, u, out)
 		if err != nil || r.Files < 3 {
 			t.Fatalf("%+v, %v; want several parts", r, err)
 		}
 		var want strings.Builder
-		for i, name := range slices.Sorted(maps.Keys(parts(t, h.fs, out))) {
-			text := parts(t, h.fs, out)[name]
+		for i, name := range slices.Sorted(maps.Keys(extracttest.Parts(t, h.FS, out))) {
+			text := extracttest.Parts(t, h.FS, out)[name]
 			if f == query.CSV && i > 0 {
 				_, text, _ = strings.Cut(text, "\n")
 			}
 			want.WriteString(text)
 		}
 		var got bytes.Buffer
-		s, err := h.streamed(t, q, query.Output{Format: f}, &got)
+		s, err := streamed(t, h, q, query.Output{Format: f}, &got)
 		if err != nil || s.Events != r.Events || s.Kept != r.Kept || s.Files != 0 {
 			t.Errorf("%s: %+v, %v; want the counts of %+v, and no files", f, s, err, r)
 		}
@@ -376,12 +366,12 @@ func (g *gone) Write(b []byte) (int, error) {
 }
 
 func TestAStreamEndsWhenItsReaderHasGone(t *testing.T) {
-	w, h := tiny(t)
-	h.load(t, plain, w.Span)
+	w, h := extracttest.Tiny(t)
+	h.Load(t, extracttest.Plain, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	for _, takes := range []gone{0, 100} {
 		left := takes
-		if _, err := h.streamed(t, q, query.Output{Format: query.CSV}, &left); !errors.Is(err, output.ErrGone) {
+		if _, err := streamed(t, h, q, query.Output{Format: query.CSV}, &left); !errors.Is(err, output.ErrGone) {
 			t.Errorf("after %d bytes: %v, want ErrGone", takes, err)
 		}
 	}
@@ -389,15 +379,15 @@ func TestAStreamEndsWhenItsReaderHasGone(t *testing.T) {
 
 // TestAnEmptyStreamHasItsHeader, and a stream of jsonl has nothing.
 func TestAnEmptyStreamHasItsHeader(t *testing.T) {
-	w, h := tiny(t)
-	h.load(t, plain, w.Span)
+	w, h := extracttest.Tiny(t)
+	h.Load(t, extracttest.Plain, w.Span)
 	q := testworld.Question{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
 	for o, want := range map[query.Output]string{
 		{Format: query.CSV, Shape: trailfile.WideShape}: "user_id,play_count,play_first,play_last,play_days\n",
 		{Format: query.JSONL}:                           "",
 	} {
 		var got bytes.Buffer
-		if _, err := h.streamed(t, q, o, &got); err != nil || got.String() != want {
+		if _, err := streamed(t, h, q, o, &got); err != nil || got.String() != want {
 			t.Errorf("%+v: %q, %v; want %q", o, got.String(), err, want)
 		}
 	}
@@ -405,23 +395,23 @@ func TestAnEmptyStreamHasItsHeader(t *testing.T) {
 
 // TestAnEmptyPartitionedAnswerTellsItsColumns in the manifest: there is no file.
 func TestAnEmptyPartitionedAnswerTellsItsColumns(t *testing.T) {
-	w, h := tiny(t)
-	h.load(t, plain, w.Span)
+	w, h := extracttest.Tiny(t)
+	h.Load(t, extracttest.Plain, w.Span)
 	q := testworld.Question{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names(), Active: "any"}
-	r, out := h.answerIn(t, q, query.Output{Partition: "date"})
-	m := readManifest(t, h.fs, out)
+	r, out := answerIn(t, h, q, query.Output{Partition: "date"})
+	m := extracttest.ReadManifest(t, h.FS, out)
 	if r.Files != 0 || len(m.Parts) != 0 || len(m.Columns) < 5 || m.Columns[1].Name != "date" || m.Question.PartitionBy != "date" {
 		text, err := json.Marshal(m)
 		t.Errorf("%d files, %s, %v; want none and all columns", r.Files, text, err)
 	}
-	if files := parts(t, h.fs, out); len(files) != 0 {
+	if files := extracttest.Parts(t, h.FS, out); len(files) != 0 {
 		t.Errorf("there are %d files", len(files))
 	}
 }
 
 func TestWrongOutputsAreRefused(t *testing.T) {
-	w, h := tiny(t)
-	h.load(t, plain, w.Span)
+	w, h := extracttest.Tiny(t)
+	h.Load(t, extracttest.Plain, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	for says, o := range map[string]query.Output{
 		`--format "xml" is none of parquet, csv, jsonl, arrow`:        {Format: "xml"},
@@ -432,19 +422,19 @@ func TestWrongOutputsAreRefused(t *testing.T) {
 		"--out -: parquet cannot be read from a pipe; say --format":   {Stream: io.Discard},
 		"--out -: arrow cannot be read from a pipe; say --format csv": {Stream: io.Discard, Format: query.Arrow, Shape: trailfile.WideShape},
 	} {
-		u := plain
-		u.output = o
-		if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), says) {
+		u := extracttest.Plain
+		u.Output = o
+		if _, err := h.Extract(t.Context(), q, u, filepath.Join(h.Dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want ErrQuestion and %q", o, err, says)
 		}
 	}
 	q.Conditions.Fields = []string{"seconds"}
-	u := plain
-	u.output.Shape = trailfile.WideShape
-	if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), "no field comes out") {
+	u := extracttest.Plain
+	u.Output.Shape = trailfile.WideShape
+	if _, err := h.Extract(t.Context(), q, u, filepath.Join(h.Dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), "no field comes out") {
 		t.Errorf("fields of a wide answer: %v, want ErrQuestion", err)
 	}
-	if left := leftovers(t, h.dir); strings.Contains(strings.Join(left, " "), "out") {
+	if left := extracttest.Leftovers(t, h.Dir); strings.Contains(strings.Join(left, " "), "out") {
 		t.Errorf("wrong questions left %q", left)
 	}
 }
@@ -452,19 +442,19 @@ func TestWrongOutputsAreRefused(t *testing.T) {
 // TestAStepsColumnIsNoField asks for a sequence where a field is called like one of
 // its columns.
 func TestAStepsColumnIsNoField(t *testing.T) {
-	h := newFixture(t, "logs: logs/{date}/{behaviour}.csv\ntable: trails\nbehaviours: {play: {id: 1, fields: {step_2: int64, other: int64}}}\n")
+	h := extracttest.New(t, "logs: logs/{date}/{behaviour}.csv\ntable: trails\nbehaviours: {play: {id: 1, fields: {step_2: int64, other: int64}}}\n")
 	day := behaviour.DateOf(2014, 9, 1)
-	h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,step_2,other\nu,2014-09-01 08:00:00,7,8\nu,2014-09-01 08:10:00,7,8\n")})
+	h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,step_2,other\nu,2014-09-01 08:00:00,7,8\nu,2014-09-01 08:10:00,7,8\n")})
 	span := behaviour.Span{From: day, To: day}
-	h.load(t, plain, span)
+	h.Load(t, extracttest.Plain, span)
 	q := testworld.Question{Span: span, Kinds: []string{"play"}}
 	q.Conditions.Steps = []testworld.Step{{Kind: "play"}, {Kind: "play"}}
-	_, err := h.ask(t.Context(), q, plain, filepath.Join(h.dir, "out"))
+	_, err := h.Extract(t.Context(), q, extracttest.Plain, filepath.Join(h.Dir, "out"))
 	if want := "--sequence: the field step_2 is called as the column of step 2; leave it out with --fields"; !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want ErrQuestion and %q", err, want)
 	}
 	q.Conditions.Fields = []string{"play.other"}
-	if _, err := h.ask(t.Context(), q, plain, filepath.Join(h.dir, "out")); err != nil {
+	if _, err := h.Extract(t.Context(), q, extracttest.Plain, filepath.Join(h.Dir, "out")); err != nil {
 		t.Errorf("with another field: %v", err)
 	}
 }

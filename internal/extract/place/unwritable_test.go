@@ -1,4 +1,4 @@
-package extract_test
+package place_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
@@ -25,8 +26,8 @@ func (r unlockable) Lock(context.Context, string) (dfs.Lock, error) { return nil
 
 // TestUnwritableOut: another try does not help where this user can write nothing.
 func TestUnwritableOut(t *testing.T) {
-	h, q := crowd(t, 4, 1)
-	c, err := h.asks(t.Context(), q, turn{name: "trails", workers: 1}, filepath.Join(h.dir, "out"))
+	h, q := extracttest.Crowd(t, 4, 1)
+	c, err := h.Config(t.Context(), q, extracttest.Turn{Name: "trails", Workers: 1}, filepath.Join(h.Dir, "out"))
 	if err != nil {
 		t.Fatal(err)
 	}

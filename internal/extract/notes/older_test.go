@@ -1,4 +1,4 @@
-package extract_test
+package notes_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/notes"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
@@ -29,19 +30,19 @@ func (a aging) TTL(context.Context) (time.Duration, error) { return a.ttl, nil }
 // days that have not.
 func TestDaysThatAreGoneAreSaid(t *testing.T) {
 	w := testworld.World(4, 5)
-	h := inhabit(t, w)
-	h.load(t, turn{name: "trails", workers: 1, memory: 8 << 20, regions: 2}, w.Span)
+	h := extracttest.Delivered(t, w)
+	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 8 << 20, Regions: 2}, w.Span)
 	half := w.Span.From + behaviour.Date(w.Span.Days()/2)
 	notes := func(of func(table.Loader) table.Loader, from behaviour.Date) string {
 		t.Helper()
-		opened, err := h.store("trails").Open(t.Context())
+		opened, err := h.Store("trails").Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer opened.Close()
 		c := extract.Config{
 			Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: from, To: w.Span.To}, Types: w.Names(), Active: "any"},
-			Target: place.Target{FS: h.fs},
+			Target: place.Target{FS: h.FS},
 			Table:  opened,
 		}
 		said, err := notes.Of(t.Context(), of(opened), c, extract.Result{Kept: 1})
@@ -59,7 +60,7 @@ func TestDaysThatAreGoneAreSaid(t *testing.T) {
 	if said := notes(func(l table.Loader) table.Loader { return aging{l, 10 * 24 * time.Hour} }, w.Span.From); !strings.Contains(said, "the table keeps behaviours for 10d: what happened before ") {
 		t.Errorf("of days that have expired is said %q", said)
 	}
-	if _, err := upkeep.Drop(t.Context(), upkeep.Config{FS: h.fs, Store: h.store("trails")}, half); err != nil {
+	if _, err := upkeep.Drop(t.Context(), upkeep.Config{FS: h.FS, Store: h.Store("trails")}, half); err != nil {
 		t.Fatal(err)
 	}
 	if said := notes(plain, w.Span.From); !strings.Contains(said, "the days before "+half.String()+" were dropped from the table") {

@@ -1,4 +1,4 @@
-package extract_test
+package judge_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
@@ -23,15 +24,15 @@ import (
 
 // TestOverflowIsTheQuestions asks for arithmetic that leaves 64 bits of what is there.
 func TestOverflowIsTheQuestions(t *testing.T) {
-	h, q := crowd(t, 40, 1)
+	h, q := extracttest.Crowd(t, 40, 1)
 	q.Kinds = []string{"play"}
-	u := turn{name: "trails", workers: 1}
+	u := extracttest.Turn{Name: "trails", Workers: 1}
 	for _, c := range []testworld.Conditions{
 		{Where: testworld.Where{Text: "play.seconds * 9223372036854775807 > 0"}},
 		{Having: testworld.Having{Text: "count(play) + 9223372036854775807 > 0"}},
 	} {
 		q.Conditions = c
-		if _, err := h.ask(t.Context(), q, u, filepath.Join(h.dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), "does not fit 64 bits") {
+		if _, err := h.Extract(t.Context(), q, u, filepath.Join(h.Dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), "does not fit 64 bits") {
 			t.Errorf("%+v: %v, want ErrQuestion", c, err)
 		}
 	}
@@ -43,16 +44,16 @@ func TestConditionsAreTheOracles(t *testing.T) {
 	worlds, some := testkit.Seeds(t, 1, 2, 3, 4), 0
 	for _, seed := range worlds {
 		w := testworld.World(seed, 40)
-		h := inhabit(t, w)
-		h.load(t, plain, w.Span)
+		h := extracttest.Delivered(t, w)
+		h.Load(t, extracttest.Plain, w.Span)
 		r := rand.New(rand.NewPCG(seed, 5))
 		for i, q := range w.Questions(seed, 60) {
 			w.Narrow(r, &q)
 			want := w.Oracle(q)
-			for _, u := range []turn{{}, {unrolled: true}, {unsure: true}} {
-				what := fmt.Sprintf("world %d, question %d, without rolls %t, with too much in them %t, %+v", seed, i, u.unrolled, u.unsure, q)
-				u.name, u.workers = plain.name, plain.workers
-				same(t, what, h.answer(t, q, u), want)
+			for _, u := range []extracttest.Turn{{}, {Unrolled: true}, {Unsure: true}} {
+				what := fmt.Sprintf("world %d, question %d, without rolls %t, with too much in them %t, %+v", seed, i, u.Unrolled, u.Unsure, q)
+				u.Name, u.Workers = extracttest.Plain.Name, extracttest.Plain.Workers
+				extracttest.Same(t, what, h.Answer(t, q, u), want)
 			}
 			if len(want.Rows) > 0 {
 				some++
@@ -116,9 +117,9 @@ func (a *asking) note(q table.Query) {
 // only of those who can be active yet, and everything only of those who stay.
 func TestWhoFirstPayloadAfter(t *testing.T) {
 	w := testworld.World(3, 300)
-	h := inhabit(t, w)
-	h.load(t, plain, w.Span)
-	opened, err := h.store(plain.name).Open(t.Context())
+	h := extracttest.Delivered(t, w)
+	h.Load(t, extracttest.Plain, w.Span)
+	opened, err := h.Store(extracttest.Plain.Name).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestWhoFirstPayloadAfter(t *testing.T) {
 	types := []string{"play", "order", "login"}
 	r, err := extract.Run(t.Context(), extract.Config{
 		Spec:   query.Spec{Users: users, Span: w.Span, Types: types, Conditions: query.Conditions{Having: "count(play) >= 5"}},
-		Target: place.Target{FS: h.fs, Out: filepath.Join(h.dir, "out")},
+		Target: place.Target{FS: h.FS, Out: filepath.Join(h.Dir, "out")},
 		Table:  a, Plan: fetch.Scan, Workers: 1,
 	})
 	if err != nil {
@@ -157,13 +158,13 @@ func TestWhoFirstPayloadAfter(t *testing.T) {
 // behaviours as well: of these nothing comes out and nobody is judged, so none is read.
 func TestWhereReadsNoMoreKinds(t *testing.T) {
 	w := testworld.World(3, 100)
-	h := inhabit(t, w)
-	h.load(t, plain, w.Span)
+	h := extracttest.Delivered(t, w)
+	h.Load(t, extracttest.Plain, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: []string{"play"}}
-	opened := h.opened(t, plain)
-	_, want := cost(t, h.question(t, q, opened))
+	opened := h.Opened(t, extracttest.Plain)
+	_, want := extracttest.Cost(t, h.Question(t, q, opened))
 	q.Conditions.Where.Text = "hour >= 0 || order.price > 0"
-	r, got := cost(t, h.question(t, q, opened))
+	r, got := extracttest.Cost(t, h.Question(t, q, opened))
 	if got.Outcome.Rows != want.Outcome.Rows || r.Kept == 0 {
 		t.Errorf("%d rows were read, of plays alone there are %d; %d users are kept", got.Outcome.Rows, want.Outcome.Rows, r.Kept)
 	}

@@ -1,4 +1,4 @@
-package extract_test
+package place_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/store/dfs"
@@ -20,9 +21,9 @@ import (
 
 // wordy is a table of a few users with long values, and a query for all of it. Rows that
 // are sorted in the least memory spill into several runs.
-func wordy(t *testing.T) (*fixture, testworld.Question) {
+func wordy(t *testing.T) (*extracttest.Fixture, testworld.Question) {
 	t.Helper()
-	h := newFixture(t, `logs: logs/{date}/{behaviour}.csv
+	h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
 behaviours:
   visit: {id: 1, fields: {page: string}}
@@ -36,16 +37,16 @@ behaviours:
 			visits += fmt.Sprintf("%02d,%s 00:00:01,%s\n", u, d, strings.Repeat(fmt.Sprint(u), 1200))
 			plays += fmt.Sprintf("%02d,%s 00:00:02\n", u, d)
 		}
-		h.deliver(t, testworld.File{Name: d.String() + "/visit.csv", Text: []byte(visits)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
+		h.Deliver(t, testworld.File{Name: d.String() + "/visit.csv", Text: []byte(visits)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
 	}
-	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}, span)
+	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}, span)
 	return h, testworld.Question{Users: []string{"01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "nobody"}, Span: span, Kinds: []string{"visit", "play"}, Active: "any"}
 }
 
 // A killed is a query whose extracts end dead, and another one to the same directory.
 type killed struct {
-	*fixture
-	u     turn
+	*extracttest.Fixture
+	u     extracttest.Turn
 	asked map[string]testworld.Question
 	want  map[string]map[string]string
 }
@@ -55,21 +56,21 @@ type killed struct {
 // other workers, another query or --overwrite.
 func TestWhateverAKilledExtractLeavesIsItsOwn(t *testing.T) {
 	h, q := wordy(t)
-	h.sizes.SortBytes = 32 << 10
+	h.Sizes.SortBytes = 32 << 10
 	other := q
 	other.Kinds = q.Kinds[:1]
 	for _, o := range []query.Output{{Format: query.CSV, Partition: "date"}, {Partition: "behaviour"}, {Format: query.JSONL}} {
 		t.Run(fmt.Sprintf("%s %s", o.Format, o.Partition), func(t *testing.T) {
 			k := &killed{
-				fixture: h, u: turn{name: "trails", workers: 1, memory: 1 << 20, output: o},
+				Fixture: h, u: extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Output: o},
 				asked: map[string]testworld.Question{"the same": q, "another": other}, want: map[string]map[string]string{},
 			}
 			for name, q := range k.asked {
 				clean := filepath.Join(testkit.Scratch(t), "clean")
-				if _, err := h.ask(t.Context(), q, k.u, clean); err != nil {
+				if _, err := h.Extract(t.Context(), q, k.u, clean); err != nil {
 					t.Fatal(err)
 				}
-				k.want[name] = dfstest.Snapshot(t, h.fs, clean)
+				k.want[name] = dfstest.Snapshot(t, h.FS, clean)
 			}
 			dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead, dfstest.Dead | dfstest.Torn | dfstest.Uncertain}, 30, k.deadAt)
 		})
@@ -82,10 +83,10 @@ func (k *killed) deadAt(t *testing.T, n int, mode dfstest.Mode) (past bool) {
 	t.Helper()
 	home := testkit.Scratch(t)
 	out := filepath.Join(home, "out")
-	fault := dfstest.FaultAt(k.fs, n, mode)
-	faulty := *k.fixture
-	faulty.fs = fault
-	_, err := faulty.ask(t.Context(), k.asked["the same"], k.u, out)
+	fault := dfstest.FaultAt(k.FS, n, mode)
+	faulty := *k.Fixture
+	faulty.FS = fault
+	_, err := faulty.Extract(t.Context(), k.asked["the same"], k.u, out)
 	if _, there := os.Stat(out); there == nil {
 		return fault.Count() <= n
 	}
@@ -93,15 +94,15 @@ func (k *killed) deadAt(t *testing.T, n int, mode dfstest.Mode) (past bool) {
 		t.Fatalf("dead at operation %d: %v", n, err)
 	}
 	u := k.u
-	u.workers, u.overwrite = 1+n%2, n%3 == 0
+	u.Workers, u.Overwrite = 1+n%2, n%3 == 0
 	what := []string{"the same", "another"}[n/2%2]
-	if _, err := k.ask(t.Context(), k.asked[what], u, out); err != nil {
+	if _, err := k.Extract(t.Context(), k.asked[what], u, out); err != nil {
 		t.Fatalf("dead at operation %d (%v), then %s query: %v", n, err, what, err)
 	}
-	if diff := differ(dfstest.Snapshot(t, k.fs, out), k.want[what]); diff != "" {
+	if diff := extracttest.Differ(dfstest.Snapshot(t, k.FS, out), k.want[what]); diff != "" {
 		t.Errorf("dead at operation %d, then %s query: %s", n, what, diff)
 	}
-	if left := leftovers(t, home); len(left) > 0 {
+	if left := extracttest.Leftovers(t, home); len(left) > 0 {
 		t.Errorf("dead at operation %d, then %s query: there is also %q", n, what, left)
 	}
 	return false
@@ -121,31 +122,31 @@ func (f halfRemoved) Remove(ctx context.Context, name string) error {
 // TestAHalfRemovedResultIsStillAResult replaces a result, and dies as the earlier one is
 // removed. The next extract removes the rest.
 func TestAHalfRemovedResultIsStillAResult(t *testing.T) {
-	w, h := tiny(t)
+	w, h := extracttest.Tiny(t)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	h.load(t, turn{name: "trails", workers: 1, memory: 1 << 20}, w.Span)
+	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}, w.Span)
 	for _, partition := range []string{"", "date"} {
-		u := turn{name: "trails", workers: 1, memory: 1 << 20, overwrite: true, output: query.Output{Partition: partition}}
+		u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Overwrite: true, Output: query.Output{Partition: partition}}
 		home := testkit.Scratch(t)
 		out := filepath.Join(home, "out")
-		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+		if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 			t.Fatal(err)
 		}
-		want := dfstest.Snapshot(t, h.fs, out)
+		want := dfstest.Snapshot(t, h.FS, out)
 		dying := *h
-		dying.fs = halfRemoved{h.fs}
+		dying.FS = halfRemoved{h.FS}
 		for range 2 {
-			if _, err := dying.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
+			if _, err := dying.Extract(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
 				t.Fatalf("%v, want ErrInjected", err)
 			}
 		}
-		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+		if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 			t.Fatal(err)
 		}
-		if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
+		if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want); diff != "" {
 			t.Errorf("in the end %s", diff)
 		}
-		if left := leftovers(t, home); len(left) > 0 {
+		if left := extracttest.Leftovers(t, home); len(left) > 0 {
 			t.Errorf("in the end there is also %q", left)
 		}
 	}

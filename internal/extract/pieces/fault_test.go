@@ -1,4 +1,4 @@
-package extract_test
+package pieces_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/pieces"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/store/dfs"
@@ -19,40 +20,25 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// byPieces plans, does all pieces and commits, with files that may fail.
-func (h *fixture) byPieces(ctx context.Context, fs dfs.FS, q testworld.Question, u turn, out string) error {
-	faulty := *h
-	faulty.fs = fs
-	list, err := faulty.plan(ctx, q, u, out)
-	if err != nil {
-		return err
-	}
-	if _, err := faulty.do(ctx, u, list); err != nil {
-		return err
-	}
-	_, err = pieces.Commit(ctx, fs, list)
-	return err
-}
-
 // TestPiecesSurviveAnyFault fails each operation of plan, run-piece and commit, one after
 // the other. After each failure OUT is absent or whole, and the same again ends with the
 // answer of one process.
 func TestPiecesSurviveAnyFault(t *testing.T) {
-	w, h := tiny(t)
-	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2}
-	h.load(t, u, w.Span)
+	w, h := extracttest.Tiny(t)
+	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
+	h.Load(t, u, w.Span)
 	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
-	sizes := testkit.Pick(map[int64][]dfstest.Mode{1: modes}, map[int64][]dfstest.Mode{1: {0, dfstest.Dead | dfstest.Torn}, 1 << 40: {dfstest.Torn, dfstest.Uncertain, dfstest.Dead}})
+	sizes := testkit.Pick(map[int64][]dfstest.Mode{1: extracttest.Modes}, map[int64][]dfstest.Mode{1: {0, dfstest.Dead | dfstest.Torn}, 1 << 40: {dfstest.Torn, dfstest.Uncertain, dfstest.Dead}})
 	for size, modes := range sizes {
-		u.pieceSize = size
-		clean := filepath.Join(h.dir, fmt.Sprint("clean", size))
-		if _, err := h.ask(t.Context(), q, u, clean); err != nil {
+		u.PieceSize = size
+		clean := filepath.Join(h.Dir, fmt.Sprint("clean", size))
+		if _, err := h.Extract(t.Context(), q, u, clean); err != nil {
 			t.Fatal(err)
 		}
-		want := dfstest.Snapshot(t, h.fs, clean)
+		want := dfstest.Snapshot(t, h.FS, clean)
 		t.Run(fmt.Sprintf("pieces of %d", size), func(t *testing.T) {
 			dfstest.Sweep(t, modes, 60, func(t *testing.T, n int, mode dfstest.Mode) bool {
-				home := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d-%d", size, mode, n))
+				home := filepath.Join(h.Dir, fmt.Sprintf("home-%d-%d-%d", size, mode, n))
 				if err := os.Mkdir(home, 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -64,11 +50,11 @@ func TestPiecesSurviveAnyFault(t *testing.T) {
 
 // pieceFault extracts into a directory of home by pieces with a fault in operation n, and
 // again without. It says whether the extract never came to its fault.
-func pieceFault(t *testing.T, h *fixture, q testworld.Question, u turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+func pieceFault(t *testing.T, h *extracttest.Fixture, q testworld.Question, u extracttest.Turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	out := filepath.Join(home, "out")
-	fault := dfstest.FaultAt(h.fs, n, mode)
-	err := h.byPieces(t.Context(), fault, q, u, out)
+	fault := dfstest.FaultAt(h.FS, n, mode)
+	err := h.ByPieces(t.Context(), fault, q, u, out)
 	past = fault.Count() <= n
 	if past && err != nil {
 		t.Fatalf("fault at %d was not reached, and yet: %v", n, err)
@@ -77,20 +63,20 @@ func pieceFault(t *testing.T, h *fixture, q testworld.Question, u turn, home str
 		t.Fatalf("fault at %d: lost the cause: %v", n, err)
 	}
 	if _, none := os.Stat(out); none == nil {
-		if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
+		if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want); diff != "" {
 			t.Errorf("fault at %d (%v): half published: %s", n, err, diff)
 		}
 	}
-	if again := h.byPieces(t.Context(), h.fs, q, u, out); again != nil && !errors.Is(again, pieces.ErrNothing) {
+	if again := h.ByPieces(t.Context(), h.FS, q, u, out); again != nil && !errors.Is(again, pieces.ErrNothing) {
 		t.Fatalf("fault at %d (%v): second run: %v", n, err, again)
 	}
-	if diff := differ(dfstest.Snapshot(t, h.fs, out), want); diff != "" {
+	if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want); diff != "" {
 		t.Errorf("fault at %d (%v): in the end %s", n, err, diff)
 	}
-	if third := h.byPieces(t.Context(), h.fs, q, u, out); !errors.Is(third, pieces.ErrNothing) {
+	if third := h.ByPieces(t.Context(), h.FS, q, u, out); !errors.Is(third, pieces.ErrNothing) {
 		t.Errorf("fault at %d: the third run says %v, want nothing to do", n, third)
 	}
-	if left := leftovers(t, home); len(left) > 0 && mode&(dfstest.Dead|dfstest.Uncertain) == 0 {
+	if left := extracttest.Leftovers(t, home); len(left) > 0 && mode&(dfstest.Dead|dfstest.Uncertain) == 0 {
 		t.Errorf("fault at %d (%v): in the end there is also %q", n, err, left)
 	}
 	return past
@@ -99,28 +85,28 @@ func pieceFault(t *testing.T, h *fixture, q testworld.Question, u turn, home str
 // TestACommitTidiesUpAfterOneThatWasKilled kills a commit while it removes the files of the
 // pieces, and commits again.
 func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
-	w, h := tiny(t)
-	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2, pieceSize: 3}
-	h.load(t, u, w.Span)
+	w, h := extracttest.Tiny(t)
+	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}
+	h.Load(t, u, w.Span)
 	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
-	out := filepath.Join(h.dir, "home", "out")
-	partial, kept := filepath.Join(h.dir, "home", ".out.partial"), filepath.Join(h.dir, "kept")
-	list, err := h.plan(t.Context(), q, u, out)
+	out := filepath.Join(h.Dir, "home", "out")
+	partial, kept := filepath.Join(h.Dir, "home", ".out.partial"), filepath.Join(h.Dir, "kept")
+	list, err := h.PlanPieces(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.do(t.Context(), u, list); err != nil {
+	if _, err := h.RunPieces(t.Context(), u, list); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.CopyFS(kept, os.DirFS(partial)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pieces.Commit(t.Context(), h.fs, list); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.FS, list); err != nil {
 		t.Fatal(err)
 	}
 	again := map[string]func() error{
-		"commit": func() error { _, err := pieces.Commit(t.Context(), h.fs, list); return err },
-		"plan":   func() error { _, err := h.plan(t.Context(), q, u, out); return err },
+		"commit": func() error { _, err := pieces.Commit(t.Context(), h.FS, list); return err },
+		"plan":   func() error { _, err := h.PlanPieces(t.Context(), q, u, out); return err },
 	}
 	for what, run := range again {
 		for _, gone := range []string{"", "_users", "_question.json", "*"} {
@@ -139,7 +125,7 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 			if err := run(); !errors.Is(err, pieces.ErrNothing) {
 				t.Errorf("%s without %q: %v, want nothing to do", what, gone, err)
 			}
-			if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
+			if left := extracttest.Leftovers(t, filepath.Dir(out)); len(left) > 0 {
 				t.Errorf("%s without %q leaves %q", what, gone, left)
 			}
 			if _, err := os.Stat(partial); !errors.Is(err, os.ErrNotExist) {
@@ -163,20 +149,20 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 // TestTheQuestionIsRemovedLast fails each operation by which a commit tidies up: as long as
 // something is left, the plan tells whose it is.
 func TestTheQuestionIsRemovedLast(t *testing.T) {
-	w, h := tiny(t)
-	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2, pieceSize: 3}
-	h.load(t, u, w.Span)
+	w, h := extracttest.Tiny(t)
+	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}
+	h.Load(t, u, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
-		home := filepath.Join(h.dir, fmt.Sprint("home-", n))
-		list, err := h.plan(t.Context(), q, u, filepath.Join(home, "out"))
+		home := filepath.Join(h.Dir, fmt.Sprint("home-", n))
+		list, err := h.PlanPieces(t.Context(), q, u, filepath.Join(home, "out"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.do(t.Context(), u, list); err != nil {
+		if _, err := h.RunPieces(t.Context(), u, list); err != nil {
 			t.Fatal(err)
 		}
-		fault := dfstest.FaultAt(h.fs, n, mode)
+		fault := dfstest.FaultAt(h.FS, n, mode)
 		pieces.Commit(t.Context(), fault, list)
 		left, err := os.ReadDir(filepath.Join(home, ".out.partial"))
 		if err == nil && len(left) > 0 && !slices.ContainsFunc(left, func(e os.DirEntry) bool { return e.Name() == "_question.json" }) {
@@ -189,46 +175,46 @@ func TestTheQuestionIsRemovedLast(t *testing.T) {
 // TestCommitKeepsAnAnswer fails each operation of a commit that replaces a result. One of
 // the two results is there, whole. The same commit then continues, and leaves nothing behind.
 func TestCommitKeepsAnAnswer(t *testing.T) {
-	w, h := tiny(t)
-	u := turn{name: "trails", workers: 1, memory: 1 << 20, regions: 2, pieceSize: 3}
-	h.load(t, u, w.Span)
+	w, h := extracttest.Tiny(t)
+	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}
+	h.Load(t, u, w.Span)
 	before := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
 	after := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	want := map[string]map[string]string{}
 	for name, q := range map[string]testworld.Question{"before": before, "after": after} {
-		out := filepath.Join(h.dir, name)
-		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+		out := filepath.Join(h.Dir, name)
+		if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 			t.Fatal(err)
 		}
-		want[name] = dfstest.Snapshot(t, h.fs, out)
+		want[name] = dfstest.Snapshot(t, h.FS, out)
 	}
 	dfstest.Sweep(t, []dfstest.Mode{0, dfstest.Uncertain}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
-		out := filepath.Join(h.dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
-		if _, err := h.ask(t.Context(), before, u, out); err != nil {
+		out := filepath.Join(h.Dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
+		if _, err := h.Extract(t.Context(), before, u, out); err != nil {
 			t.Fatal(err)
 		}
 		replacing := u
-		replacing.overwrite = true
-		list, err := h.plan(t.Context(), after, replacing, out)
+		replacing.Overwrite = true
+		list, err := h.PlanPieces(t.Context(), after, replacing, out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.do(t.Context(), u, list); err != nil {
+		if _, err := h.RunPieces(t.Context(), u, list); err != nil {
 			t.Fatal(err)
 		}
-		fault := dfstest.FaultAt(h.fs, n, mode)
+		fault := dfstest.FaultAt(h.FS, n, mode)
 		_, err = pieces.Commit(t.Context(), fault, list)
-		got := dfstest.Snapshot(t, h.fs, out)
+		got := dfstest.Snapshot(t, h.FS, out)
 		if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
 			t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
 		}
-		if _, again := pieces.Commit(t.Context(), h.fs, list); again != nil && !errors.Is(again, pieces.ErrNothing) {
+		if _, again := pieces.Commit(t.Context(), h.FS, list); again != nil && !errors.Is(again, pieces.ErrNothing) {
 			t.Errorf("mode %d, fault at %d (%v): second commit: %v", mode, n, err, again)
 		}
-		if diff := differ(dfstest.Snapshot(t, h.fs, out), want["after"]); diff != "" {
+		if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want["after"]); diff != "" {
 			t.Errorf("mode %d, fault at %d (%v): in the end %s", mode, n, err, diff)
 		}
-		if left := leftovers(t, filepath.Dir(out)); len(left) > 0 {
+		if left := extracttest.Leftovers(t, filepath.Dir(out)); len(left) > 0 {
 			t.Errorf("mode %d, fault at %d (%v): in the end there is also %q", mode, n, err, left)
 		}
 		return fault.Count() <= n
@@ -238,26 +224,26 @@ func TestCommitKeepsAnAnswer(t *testing.T) {
 // TestKilledPiecesGoOn kills workers and commits with SIGKILL. Other workers continue until
 // the result exists.
 func TestKilledPiecesGoOn(t *testing.T) {
-	h, q := severalParts(t)
-	for name, e := range map[string]childTask{
+	h, q := extracttest.SeveralParts(t)
+	for name, e := range map[string]extracttest.Task{
 		"everything":              {Question: q},
-		"conditions of rows only": {Question: picky(q), Unrolled: true},
+		"conditions of rows only": {Question: extracttest.Picky(q), Unrolled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := turn{name: "trails", workers: 2, pieceSize: sizes.PartEvents * 5 / 4, unrolled: e.Unrolled}
-			clean := filepath.Join(h.dir, "clean pieces", name)
-			if _, err := h.ask(t.Context(), e.Question, u, clean); err != nil {
+			u := extracttest.Turn{Name: "trails", Workers: 2, PieceSize: extracttest.SmallSizes.PartEvents * 5 / 4, Unrolled: e.Unrolled}
+			clean := filepath.Join(h.Dir, "clean pieces", name)
+			if _, err := h.Extract(t.Context(), e.Question, u, clean); err != nil {
 				t.Fatal(err)
 			}
-			want := dfstest.Snapshot(t, h.fs, clean)
-			e.Dir, e.Table = h.dir, "trails"
-			e.Out = filepath.Join(h.dir, "pieces", name, "whole")
+			want := dfstest.Snapshot(t, h.FS, clean)
+			e.Dir, e.Table = h.Dir, "trails"
+			e.Out = filepath.Join(h.Dir, "pieces", name, "whole")
 			e.Pieces = linesOf(t, h, e, u)
-			send(t, e)
-			if diff := differ(dfstest.Snapshot(t, h.fs, e.Out), want); diff != "" || len(e.Pieces) < 2 {
+			extracttest.RunProcess(t, e)
+			if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, e.Out), want); diff != "" || len(e.Pieces) < 2 {
 				t.Fatalf("undisturbed, by %d pieces, %s", len(e.Pieces), diff)
 			}
-			killOn(t, h, filepath.Join(h.dir, "pieces", name), want, func(out string) childTask {
+			extracttest.KillTwice(t, h, filepath.Join(h.Dir, "pieces", name), want, func(out string) extracttest.Task {
 				e.Out = out
 				e.Pieces = linesOf(t, h, e, u)
 				return e
@@ -266,9 +252,9 @@ func TestKilledPiecesGoOn(t *testing.T) {
 	}
 }
 
-func linesOf(t *testing.T, h *fixture, e childTask, u turn) []pieces.Piece {
+func linesOf(t *testing.T, h *extracttest.Fixture, e extracttest.Task, u extracttest.Turn) []pieces.Piece {
 	t.Helper()
-	list, err := h.plan(t.Context(), e.Question, u, e.Out)
+	list, err := h.PlanPieces(t.Context(), e.Question, u, e.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,51 +264,51 @@ func linesOf(t *testing.T, h *fixture, e childTask, u turn) []pieces.Piece {
 // TestAPieceGoesOnAfterItsLastWholePart fails a piece as it writes its last part: the
 // next worker writes that part alone.
 func TestAPieceGoesOnAfterItsLastWholePart(t *testing.T) {
-	h, q := severalParts(t)
-	u := turn{name: "trails", workers: 1, pieceSize: 1 << 40}
-	out := filepath.Join(h.dir, "out")
-	list, err := h.plan(t.Context(), q, u, out)
+	h, q := extracttest.SeveralParts(t)
+	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 1 << 40}
+	out := filepath.Join(h.Dir, "out")
+	list, err := h.PlanPieces(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	broken := *h
-	broken.fs = refusing{h.fs, "part-00002.parquet"}
-	if _, err := broken.do(t.Context(), u, list); !errors.Is(err, dfstest.ErrInjected) {
+	broken.FS = extracttest.Refusing{FS: h.FS, Base: "part-00002.parquet"}
+	if _, err := broken.RunPieces(t.Context(), u, list); !errors.Is(err, dfstest.ErrInjected) {
 		t.Fatalf("%v, want ErrInjected", err)
 	}
-	spy := &created{FS: h.fs}
+	spy := &extracttest.Created{FS: h.FS}
 	watched := *h
-	watched.fs = spy
-	if _, err := watched.do(t.Context(), u, list); err != nil {
+	watched.FS = spy
+	if _, err := watched.RunPieces(t.Context(), u, list); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(spy.parts, []string{"part-00002.parquet"}) {
-		t.Errorf("going on wrote %q, want the part that was not finished", spy.parts)
+	if !slices.Equal(spy.Parts, []string{"part-00002.parquet"}) {
+		t.Errorf("going on wrote %q, want the part that was not finished", spy.Parts)
 	}
 }
 
 // TestGoingOnCountsOnce stops an extract between its last part and its end: users who
 // were read after the last one who comes out are counted, and once.
 func TestGoingOnCountsOnce(t *testing.T) {
-	h, q := crowd(t, 400, 4)
+	h, q := extracttest.Crowd(t, 400, 4)
 	q.Conditions.Where = testworld.Where{Text: "play.seconds < 5"}
 	q.Kinds = []string{"play"}
 	for _, size := range []int64{0, 300} {
-		u := turn{name: "trails", workers: 1, unrolled: true, pieceSize: size}
-		clean := filepath.Join(h.dir, fmt.Sprint("clean", size))
-		if _, err := h.ask(t.Context(), q, u, clean); err != nil {
+		u := extracttest.Turn{Name: "trails", Workers: 1, Unrolled: true, PieceSize: size}
+		clean := filepath.Join(h.Dir, fmt.Sprint("clean", size))
+		if _, err := h.Extract(t.Context(), q, u, clean); err != nil {
 			t.Fatal(err)
 		}
 		broken := *h
-		broken.fs = refusing{h.fs, place.SuccessName}
-		out := filepath.Join(h.dir, fmt.Sprint("out", size))
-		if _, err := broken.ask(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
+		broken.FS = extracttest.Refusing{FS: h.FS, Base: place.SuccessName}
+		out := filepath.Join(h.Dir, fmt.Sprint("out", size))
+		if _, err := broken.Extract(t.Context(), q, u, out); !errors.Is(err, dfstest.ErrInjected) {
 			t.Fatalf("%v, want ErrInjected", err)
 		}
-		if _, err := h.ask(t.Context(), q, u, out); err != nil {
+		if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 			t.Fatal(err)
 		}
-		if diff := differ(dfstest.Snapshot(t, h.fs, out), dfstest.Snapshot(t, h.fs, clean)); diff != "" {
+		if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), dfstest.Snapshot(t, h.FS, clean)); diff != "" {
 			t.Errorf("pieces of %d: in the end %s", size, diff)
 		}
 	}
@@ -330,10 +316,10 @@ func TestGoingOnCountsOnce(t *testing.T) {
 
 // TestAWorkerThatIsStoppedLetsGo ends a worker by its context. The worker has released the piece.
 func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
-	h, q := crowd(t, 500, 20)
-	u := turn{name: "trails", workers: 2, pieceSize: 2000}
-	out := filepath.Join(h.dir, "out")
-	list, err := h.plan(t.Context(), q, u, out)
+	h, q := extracttest.Crowd(t, 500, 20)
+	u := extracttest.Turn{Name: "trails", Workers: 2, PieceSize: 2000}
+	out := filepath.Join(h.Dir, "out")
+	list, err := h.PlanPieces(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,8 +327,8 @@ func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
 	for done := false; !done; {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := *h
-		ended.fs = &endsAt{FS: h.fs, left: stopped + 1, end: cancel}
-		_, err := ended.do(ctx, u, list)
+		ended.FS = &endsAt{FS: h.FS, left: stopped + 1, end: cancel}
+		_, err := ended.RunPieces(ctx, u, list)
 		done = err == nil
 		if !done && ctx.Err() == nil {
 			t.Fatalf("a worker that was not stopped: %v", err)
@@ -355,14 +341,14 @@ func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
 	if stopped < 10 {
 		t.Errorf("only %d workers were stopped", stopped)
 	}
-	impatient := h.worker(u)
+	impatient := h.Worker(u)
 	impatient.Patience = 0
 	for i := range list {
 		if _, err := pieces.Run(t.Context(), impatient, &list[i]); err != nil {
 			t.Errorf("after it was stopped: %v", err)
 		}
 	}
-	if _, err := pieces.Commit(t.Context(), h.fs, list); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.FS, list); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,118 @@
+package pieces_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/extract/extracttest"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs/dfstest"
+)
+
+// TestCommitFindsDamagedParts damages a file of a piece that is done: before the commit, or
+// after a commit was killed that had brought the parts together. The commit names the piece
+// and publishes nothing; the piece is done again, and then the commit makes the answer.
+func TestCommitFindsDamagedParts(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	q.Users = []string{"nobody", "00003", "00250", "00499"}
+	for i := range 400 {
+		q.Users = append(q.Users, fmt.Sprintf("%05d", i))
+	}
+	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: extracttest.SmallSizes.PartEvents / 2}
+	clean := filepath.Join(h.Dir, "clean")
+	if _, err := h.Extract(t.Context(), q, u, clean); err != nil {
+		t.Fatal(err)
+	}
+	want := dfstest.Snapshot(t, h.FS, clean)
+	for _, x := range []struct {
+		file   string
+		killed bool // the commit, before
+	}{
+		{"_piece-00001/part-00000.parquet", false},
+		{"_piece-*/" + notfound.FileName, false},
+		{"_answer/part-00001.parquet", true},
+	} {
+		for i, damage := range extracttest.Damages {
+			t.Run(x.file+" is "+damage.Name, func(t *testing.T) {
+				out := filepath.Join(h.Dir, fmt.Sprint(strings.ReplaceAll(x.file, "/", "-"), i))
+				list := linesOf(t, h, extracttest.Task{Question: q, Out: out}, u)
+				if _, err := h.RunPieces(t.Context(), u, list); err != nil || len(list) < 2 {
+					t.Fatalf("%d pieces, %v", len(list), err)
+				}
+				if x.killed {
+					if _, err := pieces.Commit(t.Context(), extracttest.Refusing{FS: h.FS, Base: place.SuccessName}, list); !errors.Is(err, dfstest.ErrInjected) {
+						t.Fatalf("%v, want ErrInjected", err)
+					}
+				}
+				names, err := filepath.Glob(filepath.Join(h.Dir, "."+filepath.Base(out)+".partial", x.file))
+				if err != nil || len(names) != 1 {
+					t.Fatalf("%q, %v; want one file", names, err)
+				}
+				damage.Do(t, names[0])
+				commitsAgain(t, h, u, list)
+				if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want); diff != "" {
+					t.Errorf("in the end %s", diff)
+				}
+			})
+		}
+	}
+}
+
+// commitsAgain commits pieces, one of which is damaged, does them again and commits them.
+func commitsAgain(t *testing.T, h *extracttest.Fixture, u extracttest.Turn, list []pieces.Piece) {
+	t.Helper()
+	for range 2 {
+		_, err := pieces.Commit(t.Context(), h.FS, list)
+		if !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), "piece ") {
+			t.Errorf("commit: %v, want ErrMissing that names the piece", err)
+		}
+		if _, err := os.Stat(list[0].Out); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("--out is there: %v", err)
+		}
+	}
+	again := 0
+	for i := range list {
+		r, err := h.RunPieces(t.Context(), u, list[i:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Already {
+			again++
+		}
+	}
+	if again != 1 {
+		t.Errorf("%d pieces were done again, want one", again)
+	}
+	if _, err := pieces.Commit(t.Context(), h.FS, list); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAnEmptyPartIsChecked damages the part that an answer of nobody has.
+func TestAnEmptyPartIsChecked(t *testing.T) {
+	h, q := extracttest.Crowd(t, 20, 1)
+	q.Users = []string{"nobody"}
+	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 1}
+	for i, damage := range extracttest.Damages {
+		out := filepath.Join(h.Dir, fmt.Sprint("out", i))
+		list := linesOf(t, h, extracttest.Task{Question: q, Out: out}, u)
+		if _, err := h.RunPieces(t.Context(), u, list); err != nil {
+			t.Fatal(err)
+		}
+		partial := filepath.Join(h.Dir, "."+filepath.Base(out)+".partial")
+		damage.Do(t, filepath.Join(partial, "_none/part-00000.parquet"))
+		if _, err := pieces.Commit(t.Context(), h.FS, list); err == nil || !strings.Contains(err.Error(), "plan again") {
+			t.Errorf("%s: commit: %v, want an error that says what to do", damage.Name, err)
+		}
+		if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: --out is there: %v", damage.Name, err)
+		}
+	}
+}
