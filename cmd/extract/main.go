@@ -355,7 +355,7 @@ func (o *options) config() (c extract.Config, err error) {
 	if o.rolls != "use" && o.rolls != "off" {
 		return c, fmt.Errorf("%w: --rolls %q is none of use, off", cli.ErrUsage, o.rolls)
 	}
-	return c, o.output.check()
+	return c, o.output.check(o.env)
 }
 
 func isLive(s table.Store) bool {

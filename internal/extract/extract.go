@@ -173,8 +173,9 @@ func (x *Extract) Facts() (*facts.Facts, error) {
 // toStream writes the result to a stream.
 func (x *Extract) toStream(ctx context.Context, pieces cut.Pieces) (Result, error) {
 	lost := func() (notfound.Count, error) { return x.Found.Count(x.Query.Info.Layout) }
-	publish := func(*manifest.Extract) error { return nil }
-	return x.make(ctx, &output.Stream{Query: x.Query}, pieces, lost, publish)
+	out := &output.Stream{Query: x.Query}
+	publish := func(*manifest.Extract) error { return out.End() }
+	return x.make(ctx, out, pieces, lost, publish)
 }
 
 // toDirectory writes the result to a directory.

@@ -86,12 +86,13 @@ func (x *Extract) writers(out output.Sink, done int) []writer {
 			return output.Partition(ctx, cfg, parts, at)
 		}}
 	}
-	n := x.Shares.Workers
-	if _, ok := out.(*output.Stream); ok {
-		n = 1 // in order
+	if s, ok := out.(*output.Stream); ok {
+		return []writer{func(ctx context.Context, parts <-chan *output.Part, at *progress.Worker) error {
+			return s.WriteParts(ctx, x.Sizes, parts, at)
+		}}
 	}
 	var all []writer
-	for range n {
+	for range x.Shares.Workers {
 		all = append(all, func(ctx context.Context, parts <-chan *output.Part, at *progress.Worker) error {
 			return output.Write(ctx, x.Query, x.Sizes, out, parts, at)
 		})

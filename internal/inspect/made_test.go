@@ -327,7 +327,7 @@ func makeParts(t testing.TB, dir string) {
 	fields := schema.Columns([]int{login, play, visit})
 	long, wide := trailfile.Long(schema.Names(), 0, fields), trailfile.Wide(schema.Names()[:1], 1)
 	text := func(f textfile.Format) func(w io.Writer, s trailfile.Schema) (trails, error) {
-		return func(w io.Writer, s trailfile.Schema) (trails, error) { return textfile.NewWriter(w, s, f, true) }
+		return func(w io.Writer, s trailfile.Schema) (trails, error) { return textfile.NewWriter(w, s, f) }
 	}
 	arrow := func(w io.Writer, s trailfile.Schema) (trails, error) { return arrowfile.NewWriter(w, s) }
 	for _, f := range []struct {

@@ -17,17 +17,21 @@ type fileWriter interface {
 	Reset(w io.Writer)
 }
 
-// newFile begins the first file. All files of a stream are one file, which has one header
-// at its beginning.
+// newFile begins the first file.
 func newFile(w io.Writer, o *query.Output, s trailfile.Schema, sizes memory.Sizes) (fileWriter, error) {
 	switch o.Format {
 	case query.CSV:
-		return textfile.NewWriter(w, s, textfile.CSV, o.Stream == nil)
+		return textfile.NewWriter(w, s, textfile.CSV)
 	case query.JSONL:
-		return textfile.NewWriter(w, s, textfile.JSON, false)
+		return textfile.NewWriter(w, s, textfile.JSON)
 	case query.Arrow:
 		return arrowfile.NewWriter(w, s)
 	}
-	// A part is one row group, unless one of its users has very many events.
-	return trailfile.NewWriter(w, s, trailfile.Options{GroupRows: int(sizes.PartEvents) * 3 / 2, GroupBytes: 2 * sizes.PartBytes})
+	return trailfile.NewWriter(w, s, groupsOf(sizes))
+}
+
+// groupsOf returns the options of Parquet. A part is one row group, unless one of its users has
+// very many events.
+func groupsOf(sizes memory.Sizes) trailfile.Options {
+	return trailfile.Options{GroupRows: int(sizes.PartEvents) * 3 / 2, GroupBytes: 2 * sizes.PartBytes}
 }

@@ -3,6 +3,7 @@ package output_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -369,13 +370,41 @@ func TestAStreamEndsWhenItsReaderHasGone(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	h.Load(t, extracttest.Plain, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	for _, takes := range []gone{0, 100} {
-		left := takes
-		if _, err := streamed(t, h, q, query.Output{Format: query.CSV}, &left); !errors.Is(err, output.ErrGone) {
-			t.Errorf("after %d bytes: %v, want ErrGone", takes, err)
+	for _, f := range query.Formats {
+		for _, takes := range []gone{0, 100} {
+			left := takes
+			if _, err := streamed(t, h, q, query.Output{Format: f}, &left); !errors.Is(err, output.ErrGone) {
+				t.Errorf("%s, after %d bytes: %v, want ErrGone", f, takes, err)
+			}
 		}
 	}
 }
+
+// TestAFailedStreamHasNoEnd reads a table that changes while it is read. A reader of Parquet or
+// Arrow sees that the rows are not all there.
+func TestAFailedStreamHasNoEnd(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	for format, end := range map[query.Format]string{query.Arrow: "\xff\xff\xff\xff\x00\x00\x00\x00", query.Parquet: "PAR1"} {
+		var whole, cut bytes.Buffer
+		if _, err := streamed(t, h, q, query.Output{Format: format}, &whole); err != nil || !strings.HasSuffix(whole.String(), end) {
+			t.Fatalf("%s: a stream of %d bytes that ends with %q: %v", format, whole.Len(), whole.Bytes()[max(0, whole.Len()-8):], err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		u := extracttest.Plain
+		u.Output = query.Output{Format: format, Stream: writerFunc(func(b []byte) (int, error) {
+			cancel() // the other parts are not written
+			return cut.Write(b)
+		})}
+		if _, err := h.Extract(ctx, q, u, "-"); !errors.Is(err, context.Canceled) || cut.Len() == 0 || strings.HasSuffix(cut.String(), end) {
+			t.Errorf("%s: a canceled stream of %d bytes ends with %q: %v", format, cut.Len(), cut.Bytes()[max(0, cut.Len()-8):], err)
+		}
+		cancel()
+	}
+}
+
+type writerFunc func(b []byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // TestAnEmptyStreamHasItsHeader, and a stream of jsonl has nothing.
 func TestAnEmptyStreamHasItsHeader(t *testing.T) {
@@ -414,13 +443,11 @@ func TestWrongOutputsAreRefused(t *testing.T) {
 	h.Load(t, extracttest.Plain, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	for says, o := range map[string]query.Output{
-		`--format "xml" is none of parquet, csv, jsonl, arrow`:        {Format: "xml"},
-		`--shape "tall" is none of long, wide`:                        {Shape: "tall"},
-		`--partition-by "user_id" is none of date, behaviour`:         {Partition: "user_id"},
-		"--partition-by date: with --shape wide a row is a user":      {Partition: "date", Shape: trailfile.WideShape},
-		"--partition-by date: standard output has no directories":     {Partition: "date", Format: query.CSV, Stream: io.Discard},
-		"--out -: parquet cannot be read from a pipe; say --format":   {Stream: io.Discard},
-		"--out -: arrow cannot be read from a pipe; say --format csv": {Stream: io.Discard, Format: query.Arrow, Shape: trailfile.WideShape},
+		`--format "xml" is none of parquet, csv, jsonl, arrow`:    {Format: "xml"},
+		`--shape "tall" is none of long, wide`:                    {Shape: "tall"},
+		`--partition-by "user_id" is none of date, behaviour`:     {Partition: "user_id"},
+		"--partition-by date: with --shape wide a row is a user":  {Partition: "date", Shape: trailfile.WideShape},
+		"--partition-by date: standard output has no directories": {Partition: "date", Format: query.CSV, Stream: io.Discard},
 	} {
 		u := extracttest.Plain
 		u.Output = o

@@ -32,7 +32,7 @@ type Output struct {
 	Format    Format          // Parquet
 	Shape     trailfile.Shape // one row for each event
 	Partition string          // the column whose values are directories, of Partitions; none
-	Stream    io.Writer       // takes csv or jsonl instead of a directory; none
+	Stream    io.Writer       // takes all parts as one file, instead of a directory; none
 }
 
 // check sets the defaults of empty fields. It reports values that are not valid, alone or together.
@@ -59,8 +59,6 @@ func (o Output) check() (Output, error) {
 		return o, fmt.Errorf("%w: --partition-by %s: with --shape wide a row is a user, of many dates and behaviours", ErrWrong, o.Partition)
 	case o.Stream != nil && o.Partition != "":
 		return o, fmt.Errorf("%w: --partition-by %s: standard output has no directories; name one with --out", ErrWrong, o.Partition)
-	case o.Stream != nil && o.Format != CSV && o.Format != JSONL:
-		return o, fmt.Errorf("%w: --out -: %s cannot be read from a pipe; say --format csv or --format jsonl", ErrWrong, o.Format)
 	}
 	return o, nil
 }

@@ -75,6 +75,9 @@ func (f *footer) columnIndexes(p *pages) error {
 func (f *footer) offsetIndexes(p *pages) error {
 	for _, chunks := range f.chunks {
 		for _, c := range chunks {
+			if c.offsets.PageLocations == nil {
+				continue
+			}
 			c.column.OffsetIndexOffset = p.offset
 			n, err := p.thrift(&c.offsets)
 			if err != nil {

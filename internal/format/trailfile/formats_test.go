@@ -65,7 +65,7 @@ func text(name string, f textfile.Format) kind {
 	return kind{
 		name, 3,
 		func(w io.Writer, s trailfile.Schema, _ trailfile.Options) (trailWriter, error) {
-			return textfile.NewWriter(w, s, f, true)
+			return textfile.NewWriter(w, s, f)
 		},
 		func(r io.ReaderAt, size int64) (trailReader, error) { return textfile.Open(r, size, f) },
 		func(c *trailfile.Column, v any) string { return plainText(f, c, v) },

@@ -18,7 +18,14 @@ type Options struct {
 	GroupRows  int   // rows of a row group; 131072
 	GroupBytes int   // most bytes of the strings in a row group; 64 MiB
 	PageBytes  int   // approximate bytes of a data page before compression; 256 KiB
+
+	// Parts allows Break. The file then has no page indexes, and at most MaxPartGroups row
+	// groups, so that the footer needs at most some tens of MiB of memory.
+	Parts bool
 }
+
+// MaxPartGroups is the largest number of row groups of a file with Options.Parts.
+const MaxPartGroups = 4096
 
 const (
 	defaultGroupRows  = 128 << 10
@@ -31,6 +38,14 @@ const (
 	maxGroupBytes = 1 << 29
 	maxValueBytes = 1 << 29
 )
+
+// groups returns the largest number of row groups.
+func (o Options) groups() int {
+	if o.Parts {
+		return MaxPartGroups
+	}
+	return maxGroups
+}
 
 // withDefaults replaces zero values by defaults, and returns an error for impossible
 // values.

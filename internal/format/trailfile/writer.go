@@ -1,6 +1,7 @@
 package trailfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -120,8 +121,8 @@ func (w *Writer) flush() error {
 	if err := w.start(); err != nil {
 		return err
 	}
-	if len(w.footer.groups) == maxGroups {
-		return fmt.Errorf("trailfile: more than %d row groups", maxGroups)
+	if n := w.opts.groups(); len(w.footer.groups) == n {
+		return fmt.Errorf("trailfile: more than %d row groups", n)
 	}
 	if err := w.writeGroup(); err != nil {
 		return fmt.Errorf("trailfile: row group %d: %w", len(w.footer.groups), err)
@@ -142,8 +143,29 @@ func (w *Writer) writeGroup() error {
 	if err := w.pages.bloom(chunks[0], w.group.user); err != nil {
 		return err
 	}
+	if w.opts.Parts {
+		for _, c := range chunks {
+			c.index, c.offsets.PageLocations = nil, nil
+		}
+	}
 	w.footer.add(chunks, w.group.rows, begin)
 	return nil
+}
+
+// Break ends a part: the row group ends, and the rows after it may sort before the rows that
+// were written. It needs Options.Parts.
+func (w *Writer) Break() error {
+	switch {
+	case w.closed:
+		return ErrClosed
+	case !w.opts.Parts:
+		return errors.New("trailfile: the options of the file allow one part only")
+	}
+	if w.err == nil && w.group.rows > 0 {
+		w.err = w.flush()
+	}
+	w.group.user.started = false
+	return w.err
 }
 
 // start writes the bytes before the first row group.

@@ -14,9 +14,12 @@
 // so results of both formats can be concatenated. For the same reason the behaviour is not a
 // dictionary. A column that is required in Parquet is not nullable.
 //
-// A record batch has batchRows rows. It has fewer if it is the last, or if another row
-// would take its strings beyond batchBytes. Each of its buffers is compressed by LZ4
-// separately, as Arrow's own file writers do.
+// A stream has the same batches in Arrow's streaming format, without compression, because it
+// is read at once by another process. It has many parts. Rows are sorted in a part only.
+//
+// A record batch has batchRows rows. It has fewer if it is the last, or if another
+// row would take its strings beyond batchBytes. In a file each buffer is compressed by LZ4, as
+// Arrow's own writers do.
 package arrowfile
 
 import (
@@ -44,10 +47,17 @@ type Writer struct {
 	arrow   *arrow.Schema
 	columns *array.RecordBuilder
 	out     counted
-	file    *ipc.FileWriter
+	file    batchWriter
+	stream  bool
 	rows    int // in columns
 	bytes   int // bytes of strings in columns
 	batches int
+}
+
+// A batchWriter writes record batches in one of Arrow's two formats.
+type batchWriter interface {
+	Write(arrow.RecordBatch) error
+	Close() error
 }
 
 // counted counts the written bytes.
@@ -71,6 +81,22 @@ func NewWriter(w io.Writer, s trailfile.Schema) (*Writer, error) {
 	out := &Writer{guard: g, schema: s, arrow: newSchema(s)}
 	out.Reset(w)
 	return out, nil
+}
+
+// NewStream begins a stream on w. The stream is complete when Close returns without an error.
+func NewStream(w io.Writer, s trailfile.Schema) (*Writer, error) {
+	out, err := NewWriter(w, s)
+	if err == nil {
+		out.stream = true
+	}
+	return out, err
+}
+
+// Break ends a part of a stream. The rows after it may sort before the rows that were written.
+func (w *Writer) Break() error {
+	_, err := w.guard.Close(w.rest)
+	w.guard.Reset()
+	return err
 }
 
 func newSchema(s trailfile.Schema) *arrow.Schema {
@@ -141,7 +167,11 @@ func (w *Writer) flush() error {
 }
 
 func (w *Writer) begin() (err error) {
-	if w.file == nil {
+	switch {
+	case w.file != nil:
+	case w.stream:
+		w.file = ipc.NewWriter(&w.out, ipc.WithSchema(w.arrow))
+	default:
 		w.file, err = ipc.NewFileWriter(&w.out, ipc.WithSchema(w.arrow), ipc.WithLZ4())
 	}
 	return err
@@ -155,11 +185,17 @@ func (w *Writer) Close() (trailfile.Meta, error) {
 	return meta, err
 }
 
+// rest writes the collected rows as the last record batch of a part.
+func (w *Writer) rest() error {
+	if w.rows == 0 {
+		return nil
+	}
+	return w.flush()
+}
+
 func (w *Writer) finish() error {
-	if w.rows > 0 {
-		if err := w.flush(); err != nil {
-			return err
-		}
+	if err := w.rest(); err != nil {
+		return err
 	}
 	if err := w.begin(); err != nil {
 		return err

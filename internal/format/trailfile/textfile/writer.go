@@ -53,16 +53,15 @@ var dialects = map[Format]dialect{
 	JSON: {text: appendJSON, quote: `"`, strange: appendStrangeJSON},
 }
 
-// NewWriter begins a file on w. Without header, a csv file begins with its first row, so that
-// it can be appended to a file with the header.
-func NewWriter(w io.Writer, s trailfile.Schema, f Format, header bool) (*Writer, error) {
+// NewWriter begins a file on w.
+func NewWriter(w io.Writer, s trailfile.Schema, f Format) (*Writer, error) {
 	g, err := trailfile.NewGuard(s)
 	if err != nil {
 		return nil, err
 	}
 	out := &Writer{guard: g, out: w}
 	out.setUp(s, f)
-	if f == CSV && header {
+	if f == CSV {
 		out.header = Header(s)
 	}
 	out.Reset(w)
@@ -134,6 +133,13 @@ func (w *Writer) flush() error {
 	n, err := w.out.Write(w.buf)
 	w.bytes += int64(n)
 	w.buf = w.buf[:0]
+	return err
+}
+
+// Break ends a part of the file. The rows after it may sort before the rows that were written.
+func (w *Writer) Break() error {
+	_, err := w.guard.Close(w.flush)
+	w.guard.Reset()
 	return err
 }
 
