@@ -32,7 +32,10 @@ import (
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/secure"
+	"usertrail/internal/store/secure/certs"
 	"usertrail/internal/store/secure/kerberos"
+	"usertrail/internal/store/secure/token"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/precheck"
@@ -59,6 +62,9 @@ var statuses = map[string]struct {
 	"job.ErrJob":          {job.ErrJob, 64},
 	"live.ErrAddress":     {live.ErrAddress, 64},
 
+	"certs.ErrStore":          {certs.ErrStore, 64},
+	"secure.ErrPolicy":        {secure.ErrPolicy, 64},
+	"token.ErrFile":           {token.ErrFile, 64},
 	"kerberos.ErrConf":        {kerberos.ErrConf, 64},
 	"kerberos.ErrCredentials": {kerberos.ErrCredentials, 64},
 	"kerberos.ErrExpired":     {kerberos.ErrExpired, 64},

@@ -28,7 +28,9 @@ import (
 var ErrConf = exit.New(exit.Usage, "hadoop configuration")
 
 // files are read in this order.
-var files = []string{"core-site.xml", "hdfs-site.xml", "hbase-site.xml"}
+var files = []string{"core-site.xml", "hdfs-site.xml", hbaseSite}
+
+const hbaseSite = "hbase-site.xml"
 
 // maxDepth limits how deeply references in values may be nested, as in Hadoop.
 const maxDepth = 20
@@ -45,15 +47,27 @@ type property struct {
 }
 
 // FromEnv loads the configuration in $HADOOP_CONF_DIR, or else in
-// $HADOOP_HOME/etc/hadoop. If neither is set, the Conf is empty.
+// $HADOOP_HOME/etc/hadoop. The hbase-site.xml in $HBASE_CONF_DIR overrides it. If no variable is
+// set, the Conf is empty.
 func FromEnv() (*Conf, error) {
+	c, err := fromHadoop()
+	if dir := os.Getenv("HBASE_CONF_DIR"); dir != "" && err == nil {
+		err = c.read(filepath.Join(dir, hbaseSite))
+		if err != nil {
+			err = fmt.Errorf("%w: $HBASE_CONF_DIR: %w", ErrConf, err)
+		}
+	}
+	return c, err
+}
+
+func fromHadoop() (*Conf, error) {
 	if dir := os.Getenv("HADOOP_CONF_DIR"); dir != "" {
 		return Load(dir)
 	}
 	if home := os.Getenv("HADOOP_HOME"); home != "" {
 		return Load(filepath.Join(home, "etc", "hadoop"))
 	}
-	return &Conf{}, nil
+	return &Conf{properties: map[string]property{}}, nil
 }
 
 // Load reads the files of dir. Some may be missing, but not all.
@@ -61,13 +75,9 @@ func Load(dir string) (*Conf, error) {
 	c := &Conf{properties: map[string]property{}}
 	found := false
 	for _, name := range files {
-		file := filepath.Join(dir, name)
-		b, err := os.ReadFile(file)
+		err := c.read(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
-		}
-		if err == nil {
-			err = c.add(file, b)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConf, err)
@@ -80,7 +90,16 @@ func Load(dir string) (*Conf, error) {
 	return c, nil
 }
 
-// add adds the properties of a file.
+// read adds the properties of a file.
+func (c *Conf) read(file string) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return c.add(file, b)
+}
+
+// add adds the properties of a file's content.
 func (c *Conf) add(file string, b []byte) error {
 	var doc struct {
 		XMLName    xml.Name   `xml:"configuration"`

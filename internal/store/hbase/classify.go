@@ -68,7 +68,10 @@ func judge(err error) verdict {
 	var conn *rpc.ConnError
 	var dial *rpc.DialError
 	var dns *net.DNSError
+	security, secured := judgeSecurity(err)
 	switch {
+	case secured:
+		return security
 	case errors.Is(err, errNotOnline):
 		return verdict{remedy: relocate, err: err}
 	case errors.Is(err, ErrUnavailable):

@@ -32,6 +32,7 @@ type Client struct {
 	tables  map[string]*table
 	meta    string // address of the server that has hbase:meta; empty if not known
 	master  string // address of the active master; empty if not known
+	id      string // of the cluster; empty if not known
 }
 
 // Dial checks cfg and that the cluster's registry answers. Close ends the client.

@@ -25,7 +25,9 @@ type Config struct {
 	Masters   []string // host:port; the client asks them where hbase:meta is if ZooKeeper is empty
 	Registry  Registry // the client asks it in place of both
 
-	User string // $HADOOP_USER_NAME, else the user that runs the program
+	User string // $HADOOP_USER_NAME, else the user that runs the program; with Kerberos, the user who logs in
+
+	Security *Security // nil: the servers believe User
 
 	DialTimeout time.Duration // to connect to one server; 10 s, but no more than CallTimeout
 	CallTimeout time.Duration // of one call; 60 s, but no more than OpTimeout
@@ -97,6 +99,10 @@ func (cfg Config) resolve() (Config, error) {
 	number("InFlight", &cfg.InFlight, 6, MaxInFlight)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if proved, err := cfg.Security.user(); proved != "" || err != nil {
+		cfg.User = proved
+		errs = append(errs, err)
 	}
 	if cfg.User == "" {
 		name, err := systemUser()

@@ -17,6 +17,7 @@ var (
 	ErrReadOnly    = errors.New("table takes no puts")
 	ErrPermission  = errors.New("permission denied")
 	ErrUnknownHost = errors.New("host name does not resolve here")
+	ErrInsecure    = errors.New("no secure connection")
 	ErrClosed      = errors.New("client is closed")
 	ErrUncertain   = errors.New("it may have been done or not")
 	ErrRegionGone  = errors.New("the region is not there any more")

@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"usertrail/internal/store/hbase/rpc"
 	"usertrail/internal/store/hbase/wire"
 )
 
@@ -47,6 +46,21 @@ func (c *Client) ClusterID(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("hbase: ID of the cluster: %w", err)
 	}
 	return id, nil
+}
+
+// knownID returns the ID of the cluster. It asks the registry only once.
+func (c *Client) knownID(ctx context.Context, r identifier) (string, error) {
+	c.mu.Lock()
+	id := c.id
+	c.mu.Unlock()
+	if id != "" {
+		return id, nil
+	}
+	id, err := r.ClusterID(ctx)
+	c.mu.Lock()
+	c.id = id
+	c.mu.Unlock()
+	return id, err
 }
 
 // zooKeeper is the registry in ZooKeeper. The client asks it rarely. Therefore it
@@ -268,7 +282,7 @@ func (m *masters) ask(ctx context.Context, method string, use func(param []byte)
 func (m *masters) askOne(ctx context.Context, addr, method string, use func(param []byte) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.c.cfg.DialTimeout, context.DeadlineExceeded)
 	defer cancel()
-	conn, err := rpc.Dial(ctx, addr, wire.ClientMetaService, m.c.cfg.User, rpc.Options{DialTimeout: m.c.cfg.DialTimeout, Dial: m.c.cfg.Dial})
+	conn, err := m.c.dial(ctx, addr, wire.ClientMetaService)
 	if err != nil {
 		return err
 	}

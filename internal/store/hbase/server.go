@@ -79,9 +79,7 @@ func (s *server) connect(ctx context.Context) (*rpc.Conn, error) {
 // dial makes one attempt. A server that was silent before must first answer a probe,
 // because a frozen server still accepts connections.
 func (s *server) dial() {
-	conn, err := rpc.Dial(s.c.life, s.addr, s.service, s.c.cfg.User, rpc.Options{
-		DialTimeout: s.c.cfg.DialTimeout, Silence: s.c.cfg.CallTimeout, MaxFrame: s.c.cfg.MaxAnswerBytes, Dial: s.c.cfg.Dial,
-	})
+	conn, err := s.c.dial(s.c.life, s.addr, s.service)
 	if ended := context.Cause(s.c.life); err != nil && ended != nil {
 		err = ended
 	}
@@ -104,6 +102,21 @@ func (s *server) dial() {
 	}
 	s.conn, s.silent = conn, false
 	s.c.wg.Go(func() { s.watch(conn) })
+}
+
+// dial connects to a server.
+func (c *Client) dial(ctx context.Context, addr string, service wire.Service) (*rpc.Conn, error) {
+	o := rpc.Options{DialTimeout: c.cfg.DialTimeout, Silence: c.cfg.CallTimeout, MaxFrame: c.cfg.MaxAnswerBytes, Dial: c.cfg.Dial}
+	user := c.cfg.User
+	c.cfg.Security.apply(&o, c, addr, service)
+	if o.Auth != nil {
+		user = ""
+	}
+	conn, err := rpc.Dial(ctx, addr, service, user, o)
+	if _, refused := errors.AsType[*rpc.ServerError](err); refused {
+		c.cfg.Security.forget(addr, service)
+	}
+	return conn, err
 }
 
 // watch closes conn if the server is frozen, which shows only as silence. If calls

@@ -59,7 +59,7 @@ type Spec struct {
 // A Design is the description of a new table.
 type Design struct {
 	address Address
-	client  hbase.Config
+	options Options
 	catalog string
 	schema  *wire.TableSchema
 	splits  split.Points
@@ -81,8 +81,7 @@ func NewDesign(address string, o Options, spec Spec) (*Design, error) {
 	if err := place.find("", o); err != nil {
 		return nil, err
 	}
-	o.Client.ZooKeeper, o.Client.Znode = a.Quorum, a.Parent
-	d := &Design{address: a, client: o.Client, catalog: place.dir, splits: spec.Splits}
+	d := &Design{address: a, options: o, catalog: place.dir, splits: spec.Splits}
 	d.schema = &wire.TableSchema{
 		Name:     wire.ParseTableName(a.Table),
 		Families: []wire.FamilySchema{spec.family(cmp.Or(o.Family, defaultFamily))},
@@ -134,7 +133,7 @@ func (d *Design) Regions() int { return len(d.splits) + 1 }
 // changes nothing and returns there as true. differs then lists the settings that differ. Make does
 // not compare regions, because they change as a table grows.
 func (d *Design) Make(ctx context.Context) (there bool, differs []string, err error) {
-	client, err := hbase.Dial(ctx, d.client)
+	client, err := d.options.dial(ctx, d.address)
 	if err != nil {
 		return false, nil, d.address.explain(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/hbase"
 	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/store/secure"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 )
@@ -28,7 +29,22 @@ type Options struct {
 	Root    string // the folder of HBase's files; by default hbase.rootdir of Conf
 	Others  bool   // other programs write rows, too
 	Conf    *hadoopconf.Conf
-	Client  hbase.Config // without quorum and znode
+	User    *secure.Identity // of a secured cluster; nil is the user of the ticket cache
+	Client  hbase.Config     // without quorum, znode and security
+}
+
+// dial connects to the cluster of an address.
+func (o Options) dial(ctx context.Context, a Address) (*hbase.Client, error) {
+	user := o.User
+	if user == nil {
+		user = secure.New(secure.Config{})
+	}
+	var err error
+	if o.Client.Security, err = hbase.NewSecurity(o.Conf, user); err != nil {
+		return nil, err
+	}
+	o.Client.ZooKeeper, o.Client.Znode = a.Quorum, a.Parent
+	return hbase.Dial(ctx, o.Client)
 }
 
 // A Store is a table in HBase. It may have no loads yet.
@@ -59,8 +75,7 @@ func Connect(ctx context.Context, fs dfs.FS, address string, o Options) (*Store,
 	if err != nil {
 		return nil, err
 	}
-	o.Client.ZooKeeper, o.Client.Znode = a.Quorum, a.Parent
-	client, err := hbase.Dial(ctx, o.Client)
+	client, err := o.dial(ctx, a)
 	if err != nil {
 		return nil, a.explain(err)
 	}

@@ -1,7 +1,12 @@
 package clustertest
 
 import (
+	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -56,3 +61,36 @@ func (c *Cluster) TLS(name string) string { return filepath.Join(c.dir, "tls", n
 
 // StorePassword is the password of the files *.pkcs12.
 const StorePassword = "changeit"
+
+// ClientConf writes a configuration directory of a client: the cluster's, with other values for
+// some properties.
+func (c *Cluster) ClientConf(t testing.TB, properties map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"core-site.xml", "hdfs-site.xml", "hbase-site.xml"} {
+		b, err := os.ReadFile(filepath.Join(c.ConfDir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "hbase-site.xml" { // the last file that is read
+			var more strings.Builder
+			for _, key := range slices.Sorted(maps.Keys(properties)) {
+				fmt.Fprintf(&more, "  <property><name>%s</name><value>%s</value></property>\n", key, properties[key])
+			}
+			b = []byte(strings.Replace(string(b), "</configuration>", more.String()+"</configuration>", 1))
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// WithTLS are the properties of a client that speaks TLS and has no certificate. The servers of
+// Secure speak it on the same ports.
+func (c *Cluster) WithTLS() map[string]string {
+	return map[string]string{
+		"hbase.client.netty.tls.enabled": "true", "hbase.rpc.tls.keystore.location": "",
+		"hbase.rpc.tls.truststore.location": c.TLS("trust.pkcs12"), "hbase.rpc.tls.truststore.password": StorePassword,
+	}
+}

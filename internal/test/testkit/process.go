@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,12 +35,15 @@ func Build(dir string, packages ...string) error {
 	return nil
 }
 
+// ours are the prefixes of variables that configure the commands.
+var ours = []string{"USERTRAIL_", "HADOOP_", "HBASE_", "KRB5"}
+
 // CleanEnv returns the environment of this process without the variables that configure the
 // commands.
 func CleanEnv() []string {
 	var out []string
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "USERTRAIL_") && !strings.HasPrefix(v, "HADOOP_") {
+		if !slices.ContainsFunc(ours, func(prefix string) bool { return strings.HasPrefix(v, prefix) }) {
 			out = append(out, v)
 		}
 	}

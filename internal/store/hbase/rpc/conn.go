@@ -2,13 +2,16 @@ package rpc
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/store/secure/sasl"
 )
 
 // Options configure a connection. The zero Options are the defaults.
@@ -18,6 +21,9 @@ type Options struct {
 	MaxFrame    int           // bytes of the largest answer; 256 MiB
 
 	Dial func(ctx context.Context, addr string) (net.Conn, error) // in place of TCP
+
+	TLS  *tls.Config                             // the server's certificate must be for the host of its address; nil is no TLS
+	Auth func(ctx context.Context) (Auth, error) // makes the exchange with the server; nil is simple authentication
 }
 
 func (o Options) withDefaults() Options {
@@ -35,9 +41,12 @@ func (o Options) withDefaults() Options {
 
 // A Conn is a connection. Many goroutines may use it.
 type Conn struct {
-	addr string
-	net  net.Conn
-	opts Options
+	addr       string
+	net        net.Conn
+	layer      sasl.Layer              // of the bytes on net; may be nil
+	protection sasl.Protection         // 0 without an exchange
+	put        func(net.Buffers) error // writes frames
+	opts       Options
 
 	queue chan *call    // to the writer
 	done  chan struct{} // closed when err is set
@@ -59,14 +68,15 @@ type Conn struct {
 // system call. Further callers wait for the writer.
 const queueLen = 32
 
-// Dial connects to addr, host:port, as user. Its errors are *DialError.
+// Dial connects to addr, host:port, as user. A user with Options.Auth must be empty. Its errors are
+// *DialError.
 func Dial(ctx context.Context, addr string, service wire.Service, user string, o Options) (*Conn, error) {
 	o = o.withDefaults()
 	nc, err := o.dial(ctx, addr)
 	if err != nil {
 		return nil, &DialError{Addr: addr, Err: err}
 	}
-	c, err := start(nc, addr, service, user, o)
+	c, err := start(ctx, nc, addr, service, user, o)
 	if err != nil {
 		nc.Close()
 		return nil, &DialError{Addr: addr, Err: err}
@@ -84,17 +94,20 @@ func (o Options) dial(ctx context.Context, addr string) (net.Conn, error) {
 	return o.Dial(ctx, addr)
 }
 
-// start introduces the client on nc and starts the connection's goroutines.
-func start(nc net.Conn, addr string, service wire.Service, user string, o Options) (*Conn, error) {
+// start secures nc, introduces the client on it, and starts the connection's goroutines.
+func start(ctx context.Context, nc net.Conn, addr string, service wire.Service, user string, o Options) (*Conn, error) {
+	nc, mechanism, err := o.secure(ctx, nc, addr)
+	if err != nil {
+		return nil, err
+	}
 	if err := nc.SetWriteDeadline(time.Now().Add(o.DialTimeout)); err != nil {
 		return nil, err
 	}
-	if _, err := nc.Write(wire.AppendPreamble(nil, service, user)); err != nil {
-		return nil, err
+	var first []byte
+	if o.Auth == nil {
+		first = wire.AppendMagic(first, wire.Simple)
 	}
-	if err := nc.SetWriteDeadline(time.Time{}); err != nil {
-		return nil, err
-	}
+	first = wire.AppendHeader(first, service, user)
 	c := &Conn{
 		addr:    addr,
 		net:     nc,
@@ -103,10 +116,35 @@ func start(nc net.Conn, addr string, service wire.Service, user string, o Option
 		done:    make(chan struct{}),
 		pending: map[uint32]*call{},
 	}
+	if mechanism != nil {
+		c.layer, c.protection = mechanism.Layer(), mechanism.Protection()
+	}
+	c.put = c.writer()
+	if err := c.put(net.Buffers{first}); err != nil {
+		return nil, err
+	}
+	if err := nc.SetWriteDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
 	c.heard.Store(time.Now().UnixNano())
 	c.ended.Go(c.read)
 	c.ended.Go(c.write)
 	return c, nil
+}
+
+// Protection returns how the connection is protected, such as "TLS 1.3, privacy" or "none".
+func (c *Conn) Protection() string {
+	var all []string
+	if t, ok := c.net.(*tls.Conn); ok {
+		all = append(all, tls.VersionName(t.ConnectionState().Version))
+	}
+	if c.protection != 0 {
+		all = append(all, c.protection.String())
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
 }
 
 // Addr returns the address that was passed to Dial.

@@ -20,9 +20,13 @@
 // Integers are big endian, varints and messages protobuf's. RPC.proto of HBase has
 // the messages.
 //
-//	client  "HBas" | 00 | 50 simple authentication | int32 n | ConnectionHeader
+//	client  "HBas" | 00 | method [tokens of SASL] | int32 n | ConnectionHeader
 //	        repeat  int32 n | varint | RequestHeader | varint | parameter | cell block
 //	server  repeat  int32 n | varint | ResponseHeader | [varint | result] | [cell block]
+//
+// The method is 50 without authentication, 51 with Kerberos, 52 with a delegation token. After the
+// tokens of SASL, the bytes of both sides travel in further tokens, if signed or sealed bytes were
+// agreed on: int32 n | token. With TLS, all of this is inside TLS.
 //
 // n does not count itself. The server says nothing to the header: it answers a
 // service or codec that it does not know by closing the connection. An answer

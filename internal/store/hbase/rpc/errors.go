@@ -19,6 +19,12 @@ var (
 	// this moment looks the same.
 	ErrRefused = errors.New("connection closed without an answer: the server does not offer the service, or wants another authentication")
 
+	// ErrSimple is matched if a server without Kerberos was asked with it.
+	ErrSimple = errors.New("the server does not ask for Kerberos")
+
+	// ErrNoTLS is matched if a server without TLS was asked with it.
+	ErrNoTLS = errors.New("the server does not speak TLS")
+
 	// ErrClosed is matched after Close.
 	ErrClosed = errors.New("connection closed")
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/store/secure/sasl"
 )
 
 // writeSize is the number of bytes of waiting calls that one write sends.
@@ -59,7 +60,7 @@ func (c *Conn) send(calls []*call) error {
 			frames = append(frames, call.bytes)
 		}
 	}
-	_, err := frames.WriteTo(c.net)
+	err := c.put(frames)
 	for i, call := range calls {
 		call.frame.release()
 		calls[i] = nil
@@ -78,7 +79,7 @@ func (c *Conn) writeFailed(err error) {
 
 // read delivers frames to their calls until reading fails, and then ends the connection.
 func (c *Conn) read() {
-	r := bufio.NewReaderSize((*stream)(c), 64<<10)
+	r := c.reader()
 	for first := true; ; first = false {
 		frame, err := c.readFrame(r)
 		if err == nil {
@@ -98,6 +99,20 @@ func (c *Conn) read() {
 	}
 }
 
+// reader returns the bytes of the server.
+func (c *Conn) reader() io.Reader {
+	raw := bufio.NewReaderSize((*stream)(c), 64<<10)
+	if c.layer == nil {
+		return raw
+	}
+	return sasl.NewReader(raw, c.layer, c.opts.MaxFrame+maxToken, func(length int) error {
+		if length == refusal {
+			return readRefusal(raw)
+		}
+		return nil
+	})
+}
+
 // readFrame reads a frame without its length.
 func (c *Conn) readFrame(r io.Reader) (*buffer, error) {
 	var length [4]byte
@@ -105,6 +120,9 @@ func (c *Conn) readFrame(r io.Reader) (*buffer, error) {
 		return nil, err
 	}
 	n := int(int32(binary.BigEndian.Uint32(length[:])))
+	if n == refusal && c.opts.Auth != nil {
+		return nil, readRefusal(r)
+	}
 	if n <= 0 || n > c.opts.MaxFrame {
 		return nil, fmt.Errorf("answer of %d bytes: must be 1 to %d; ask for less at once, or raise the limit", n, c.opts.MaxFrame)
 	}

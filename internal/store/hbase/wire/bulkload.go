@@ -1,6 +1,10 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+
+	"usertrail/internal/store/secure/token"
+)
 
 // PrepareBulkLoadRequest is the parameter of "PrepareBulkLoad".
 type PrepareBulkLoadRequest struct {
@@ -41,6 +45,10 @@ type BulkLoadRequest struct {
 	Region []byte // complete name
 	Files  []FamilyPath
 	Token  string // of PrepareBulkLoad
+
+	// FSToken lets the server read and move the files on HDFS as the client's user. Without
+	// Kerberos it is nil, and the server believes the name of the connection's header.
+	FSToken *token.Token
 }
 
 // Append appends the message. It names no cluster. A server that reads its own cluster's ID
@@ -55,6 +63,15 @@ func (r *BulkLoadRequest) Append(dst []byte) []byte {
 		dst = end(dst, at)
 	}
 	dst = appendBool(dst, 3, true)
+	if t := r.FSToken; t != nil {
+		var at int
+		dst, at = begin(dst, 4)
+		dst = appendBytes(dst, 1, t.Identifier)
+		dst = appendBytes(dst, 2, t.Password)
+		dst = appendString(dst, 3, t.Kind)
+		dst = appendString(dst, 4, t.Service)
+		dst = end(dst, at)
+	}
 	dst = appendString(dst, 5, r.Token)
 	return appendBool(dst, 6, false)
 }

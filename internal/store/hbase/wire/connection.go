@@ -24,16 +24,31 @@ const ConnectionCallID = 0xffffffff
 // Codec is the class of the cell blocks, both ways.
 const Codec = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 
-// AppendPreamble appends the first bytes that a client sends: the magic, simple
-// authentication and the ConnectionHeader. Because of the version in it, servers limit the
-// size of a Multi's answer and use cell blocks for single Gets.
-func AppendPreamble(dst []byte, service Service, user string) []byte {
-	dst = append(dst, "HBas\x00\x50"...)
+// A Method says how a client proves who it is.
+type Method byte
+
+// The methods of authentication.
+const (
+	Simple   Method = 0x50 // it does not: the header has its name
+	Kerberos Method = 0x51
+	Token    Method = 0x52 // a delegation token
+)
+
+// AppendMagic appends the first bytes that a client sends.
+func AppendMagic(dst []byte, m Method) []byte { return append(dst, 'H', 'B', 'a', 's', 0, byte(m)) }
+
+// AppendHeader appends the length and the ConnectionHeader. Because of the version in it, servers
+// limit the size of a Multi's answer and use cell blocks for single Gets. A user that has proved who
+// it is has no name in it: servers take another name for that of a user to be impersonated.
+func AppendHeader(dst []byte, service Service, user string) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
-	dst, at := begin(dst, 1)
-	dst = appendString(dst, 1, user)
-	dst = end(dst, at)
+	var at int
+	if user != "" {
+		dst, at = begin(dst, 1)
+		dst = appendString(dst, 1, user)
+		dst = end(dst, at)
+	}
 	dst = appendString(dst, 2, string(service))
 	dst = appendString(dst, 3, Codec)
 	dst, at = begin(dst, 5)

@@ -58,6 +58,7 @@ func FuzzAnswers(f *testing.F) {
 			_, _ = wire.DecodeMasterZnode(b)
 			_, _ = wire.DecodeMetaLocations(b)
 			_, _ = wire.DecodeActiveMaster(b)
+			_, _ = wire.DecodeToken(b)
 			_, _ = wire.DecodeTableState(b)
 			_, _ = wire.DecodeTableDescriptors(b)
 			_, _ = wire.DecodeProcedureID(b)

@@ -45,7 +45,7 @@ func same(t *testing.T, what string, got []byte, want string) {
 var familyF = wire.Get{Columns: []wire.Column{{Family: []byte("f")}}}
 
 func TestGoldenRequests(t *testing.T) {
-	same(t, "the preamble", wire.AppendPreamble(nil, wire.ClientService, "trail"), goldenPreamble)
+	same(t, "the preamble", wire.AppendHeader(wire.AppendMagic(nil, wire.Simple), wire.ClientService, "trail"), goldenPreamble)
 
 	get := wire.GetRequest{Region: []byte(goldenRegion), Row: []byte("10"), Fields: familyF.Fields()}
 	same(t, "a Get", get.Append(nil), goldenGetParam)

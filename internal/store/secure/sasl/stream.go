@@ -66,12 +66,18 @@ func (r *Reader) next() ([]byte, error) {
 		}
 		return nil, fmt.Errorf("%w: token of %d bytes, which must be %d to %d", ErrProtocol, n, r.layer.Least(), r.limit)
 	}
+	if cap(r.token) > keepMost {
+		r.token = nil
+	}
 	var err error
 	if r.token, err = readGrowing(r.in, r.token[:0], n); err != nil {
 		return nil, err
 	}
 	return r.layer.Unwrap(r.token)
 }
+
+// keepMost is the room that is kept for the next token.
+const keepMost = 8 << 20
 
 // readGrowing reads n bytes. It takes memory as the bytes arrive, because a length may be a lie.
 func readGrowing(in io.Reader, b []byte, n int) ([]byte, error) {

@@ -1,0 +1,284 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/run/exit"
+	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/hbase/rpc"
+	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/store/secure"
+	"usertrail/internal/store/secure/etype"
+	"usertrail/internal/store/secure/gss"
+	"usertrail/internal/store/secure/kerberos"
+	"usertrail/internal/store/secure/sasl"
+	"usertrail/internal/store/secure/token"
+	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
+)
+
+// identity returns a user of the secured cluster, who logs in by a keytab.
+func identity(k *clustertest.Cluster, user string, least sasl.Protection) *secure.Identity {
+	return secure.New(secure.Config{Kerberos: kerberos.Config{Krb5Conf: k.Krb5Conf(), Keytab: k.Keytab(user)}, Tokens: "", Least: least})
+}
+
+// security returns the security of a client whose configuration has some properties.
+func security(t *testing.T, k *clustertest.Cluster, id *secure.Identity, properties map[string]string) *Security {
+	t.Helper()
+	conf, err := hadoopconf.Load(k.ClientConf(t, properties))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSecurity(conf, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// with returns a change of a Config.
+func with(s *Security) func(*Config) { return func(cfg *Config) { cfg.Security = s } }
+
+// dialSecure returns a client of a user.
+func dialSecure(t *testing.T, k *clustertest.Cluster, user string, properties map[string]string) *Client {
+	t.Helper()
+	return dialReal(t, k, with(security(t, k, identity(k, user, 0), properties)))
+}
+
+// protected are the properties of a client that accepts one protection.
+func protected(p sasl.Protection) map[string]string {
+	return map[string]string{hadoopconf.HBaseProtection: p.String()}
+}
+
+// seen returns the protection of the connection to the server of hbase:meta.
+func seen(t *testing.T, c *Client) string {
+	t.Helper()
+	s, err := c.metaServer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := s.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn.Protection()
+}
+
+// TestSecuredClients puts, gets and scans in each protection, with TLS and without.
+func TestSecuredClients(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Secure(t)
+	name := k.Create(t, "f", "split="+rowName(100))
+	k.Admin(t, "grant", clustertest.Alice, "RW", name)
+	withCertificate := k.WithTLS()
+	maps.Copy(withCertificate, map[string]string{"hbase.rpc.tls.keystore.location": k.TLS("client.pkcs12"), "hbase.rpc.tls.keystore.password": clustertest.StorePassword, "hbase.rpc.tls.keystore.type": "PKCS12"})
+	pem := k.WithTLS()
+	maps.Copy(pem, map[string]string{"hbase.rpc.tls.keystore.location": k.TLS("client.pem"), "hbase.rpc.tls.keystore.type": "", "hbase.rpc.tls.truststore.location": k.TLS("trust.pem"), "hbase.rpc.tls.truststore.type": ""})
+	n := testkit.Pick(200, 1000)
+	for layers, properties := range map[string]map[string]string{"": {"hbase.client.netty.tls.enabled": "false"}, "TLS 1.3, ": k.WithTLS(), "TLS 1.3, a client certificate, ": withCertificate, "TLS 1.3, PEM, ": pem} {
+		for p := sasl.Authentication; p <= sasl.Privacy; p++ {
+			all := maps.Clone(properties)
+			maps.Copy(all, protected(p))
+			t.Run(layers+p.String(), func(t *testing.T) {
+				t.Parallel()
+				c := dialSecure(t, k, clustertest.Alice, all)
+				putReal(t, c, name, 0, n, nil)
+				scanReal(t, c, name, n, Scan{}, nil)
+				getReal(t, c, name, n, nil)
+				want := p.String()
+				if layers != "" {
+					want = "TLS 1.3, " + want
+				}
+				if got := seen(t, c); got != want {
+					t.Errorf("the connection has %s, want %s", got, want)
+				}
+				if got, want := c.User(), clustertest.Alice+"@"+clustertest.Realm; got != want {
+					t.Errorf("the user is %s, want %s", got, want)
+				}
+			})
+		}
+	}
+}
+
+// TestTokensOfHBase gets a token by Kerberos, and then works with the token alone.
+func TestTokensOfHBase(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Secure(t)
+	name := k.Create(t, "f")
+	k.Admin(t, "grant", clustertest.Alice, "RW", name)
+	tok, err := dialSecure(t, k, clustertest.Alice, nil).Token(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := tok.Owner(); err != nil || o.User != clustertest.Alice+"@"+clustertest.Realm {
+		t.Errorf("the owner is %+v, %v", o, err)
+	}
+	file := filepath.Join(t.TempDir(), "tokens")
+	use := func(t *testing.T, tok token.Token, p sasl.Protection) *Client {
+		t.Helper()
+		if err := os.WriteFile(file, token.Append(nil, []token.Token{tok}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		id := secure.New(secure.Config{Kerberos: kerberos.Config{Krb5Conf: "/none"}, Tokens: file})
+		return dialReal(t, k, with(security(t, k, id, protected(p))), func(cfg *Config) { cfg.OpTimeout = 0 })
+	}
+	for p := sasl.Authentication; p <= sasl.Privacy; p++ {
+		c := use(t, tok, p)
+		putReal(t, c, name, 0, 50, nil)
+		scanReal(t, c, name, 50, Scan{}, nil)
+		if got := seen(t, c); got != p.String() {
+			t.Errorf("the connection has %s, want %s", got, p)
+		}
+	}
+	tok.Password = []byte("wrong")
+	_, err = use(t, tok, sasl.Authentication).Get(t.Context(), name, []byte("x"), wire.Get{})
+	if !errors.Is(err, ErrInsecure) || strings.Contains(err.Error(), "wrong") {
+		t.Errorf("a wrong password: %v, want ErrInsecure", err)
+	}
+}
+
+// TestMismatchesAreNamed has clients whose configuration does not fit to the cluster's.
+func TestMismatchesAreNamed(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Secure(t)
+	name := k.Create(t, "f")
+	k.Admin(t, "grant", clustertest.Alice, "RW", name)
+	otherCA := k.WithTLS()
+	otherCA["hbase.rpc.tls.truststore.location"], otherCA["hbase.rpc.tls.truststore.type"] = k.TLS("client.crt"), "pem"
+	for what, c := range map[string]struct {
+		properties map[string]string
+		says       []string
+	}{
+		"no Kerberos":       {map[string]string{"hbase.security.authentication": "simple"}, []string{"Authentication is required", "set hbase.security.authentication to kerberos"}},
+		"a wrong principal": {map[string]string{hadoopconf.RegionPrincipal: "nn/" + strings.TrimSuffix(k.NameNode(), ":8020")}, []string{"GSS initiate failed", "is the principal in hbase-site.xml that of the server"}},
+		"an unknown one":    {map[string]string{hadoopconf.RegionPrincipal: "hbase/nowhere"}, []string{"hbase/nowhere@" + clustertest.Realm, "does not know the service"}},
+		"no principal":      {map[string]string{hadoopconf.RegionPrincipal: "", hadoopconf.MasterPrincipal: ""}, []string{hadoopconf.RegionPrincipal + " is not set"}},
+		"an unknown CA":     {otherCA, []string{"certificate signed by unknown authority", "hbase.rpc.tls.truststore.location"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			client := dialSecure(t, k, clustertest.Alice, c.properties)
+			_, err := client.Get(t.Context(), name, []byte("x"), wire.Get{})
+			if !errors.Is(err, ErrInsecure) && exit.Of(err) != exit.Usage || errors.Is(err, ErrUnavailable) {
+				t.Errorf("%v: want an error that no retry solves", err)
+			}
+			for _, part := range c.says {
+				if err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("%v does not say %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+// A meddler changes what the server says after it has said so many bytes.
+type meddler struct {
+	net.Conn
+	left   int
+	change func(b []byte)
+}
+
+func (m *meddler) Read(b []byte) (int, error) {
+	n, err := m.Conn.Read(b)
+	if m.left -= n; m.left < 0 && n > 0 && m.change != nil {
+		m.change(b[:n])
+		m.change = nil
+	}
+	return n, err
+}
+
+// TestAManInTheMiddleIsNoticed has somebody who changes what servers say, or says it in their place.
+func TestAManInTheMiddleIsNoticed(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Secure(t)
+	name := k.Create(t, "f")
+	k.Admin(t, "grant", clustertest.Alice, "RW", name)
+	flip := func(b []byte) { b[len(b)-1] ^= 1 }
+	toSimple := func(b []byte) { copy(b, "\xff\xff\xff\xa8") }
+	for what, c := range map[string]struct {
+		after      int
+		change     func([]byte)
+		properties map[string]string
+		want       error
+	}{
+		"the server's proof is changed": {8, flip, protected(sasl.Privacy), gss.ErrServer},
+		"asks for no Kerberos":          {4, toSimple, protected(sasl.Privacy), rpc.ErrSimple},
+		"signed answers are changed":    {200, flip, protected(sasl.Integrity), etype.ErrForged},
+		"sealed answers are changed":    {200, flip, protected(sasl.Privacy), etype.ErrForged},
+		"TLS is stripped":               {0, func(b []byte) { copy(b, "HBas!") }, k.WithTLS(), rpc.ErrNoTLS},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			client := dialReal(t, k, with(security(t, k, identity(k, clustertest.Alice, 0), c.properties)), func(cfg *Config) {
+				cfg.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+					nc, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+					if err != nil {
+						return nil, err
+					}
+					return &meddler{Conn: nc, left: c.after, change: c.change}, nil
+				}
+			})
+			cells, err := client.Get(t.Context(), name, []byte("x"), wire.Get{})
+			if !errors.Is(err, c.want) || len(cells) > 0 {
+				t.Errorf("%d cells, %v; want %v", len(cells), err, c.want)
+			}
+		})
+	}
+}
+
+// TestAUserWithoutRightsIsNamed has a user who has proved who she is, and has no right.
+func TestAUserWithoutRightsIsNamed(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Secure(t)
+	name := k.Create(t, "f")
+	k.Admin(t, "put", name, "row", "f", "q", "secret")
+	c := dialSecure(t, k, clustertest.Mallory, nil)
+	cells, err := c.Get(t.Context(), name, []byte("row"), wire.Get{})
+	if !errors.Is(err, ErrPermission) || len(cells) > 0 || !strings.Contains(err.Error(), clustertest.Mallory+"@"+clustertest.Realm) {
+		t.Errorf("%d cells, %v; want ErrPermission with the user", len(cells), err)
+	}
+	p, err := c.NewPutter(name, PutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := errors.Join(p.Put(t.Context(), realCell(1, 1)), p.Flush(t.Context())); !errors.Is(err, ErrPermission) {
+		t.Errorf("a put: %v, want ErrPermission", err)
+	}
+	if got := k.Digest(t, name).Cells; got != 1 {
+		t.Errorf("the table has %d cells, want 1", got)
+	}
+}
+
+// TestWhatIsDemandedIsKept has clients who demand more than the configuration says.
+func TestWhatIsDemandedIsKept(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Secure(t)
+	name := k.Create(t, "f")
+	k.Admin(t, "grant", clustertest.Alice, "RW", name)
+	id := identity(k, clustertest.Alice, sasl.Privacy)
+	c := dialReal(t, k, with(security(t, k, id, protected(sasl.Authentication))))
+	if got, want := seen(t, c), "privacy"; got != want {
+		t.Errorf("the connection has %s, want %s", got, want)
+	}
+	all := k.WithTLS()
+	maps.Copy(all, protected(sasl.Authentication))
+	c = dialReal(t, k, with(security(t, k, id, all)))
+	if got, want := seen(t, c), "TLS 1.3, authentication"; got != want {
+		t.Errorf("with TLS the connection has %s, want %s", got, want)
+	}
+	conf, err := hadoopconf.Load(k.ClientConf(t, map[string]string{"hbase.security.authentication": "simple"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewSecurity(conf, id); !errors.Is(err, secure.ErrPolicy) {
+		t.Errorf("without Kerberos and TLS: %v, want ErrPolicy", err)
+	}
+}

@@ -1,0 +1,73 @@
+package token
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// An Owner is what a token's identifier says.
+type Owner struct {
+	User    string
+	Expires time.Time // the token cannot be used or renewed after it
+}
+
+var errIdentifier = errors.New("the token's identifier is malformed")
+
+// Owner reads the token's identifier: HDFS's AbstractDelegationTokenIdentifier or HBase's
+// AuthenticationTokenIdentifier.
+//
+//	HDFS    00 | text owner | text renewer | text real user | vint issued | vint ends, ms | …
+//	HBase   int32 length | 2 username, 5 expiration date, ms
+func (t Token) Owner() (Owner, error) {
+	switch t.Kind {
+	case HDFS:
+		return hdfsOwner(t.Identifier)
+	case HBase:
+		return hbaseOwner(t.Identifier)
+	}
+	return Owner{}, errIdentifier
+}
+
+func hdfsOwner(b []byte) (Owner, error) {
+	r := reader{rest: b}
+	version := r.byte()
+	o := Owner{User: string(r.bytes())}
+	r.bytes()
+	r.bytes()
+	r.vint()
+	o.Expires = time.UnixMilli(r.vint())
+	if r.err != nil || version != 0 {
+		return Owner{}, errIdentifier
+	}
+	return o, nil
+}
+
+func hbaseOwner(b []byte) (Owner, error) {
+	if len(b) < 4 || int(binary.BigEndian.Uint32(b)) != len(b)-4 {
+		return Owner{}, errIdentifier
+	}
+	var o Owner
+	for b = b[4:]; len(b) > 0; {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return Owner{}, errIdentifier
+		}
+		m := protowire.ConsumeFieldValue(num, typ, b[n:])
+		if m < 0 {
+			return Owner{}, errIdentifier
+		}
+		switch {
+		case num == 2 && typ == protowire.BytesType:
+			v, _ := protowire.ConsumeBytes(b[n:])
+			o.User = string(v)
+		case num == 5 && typ == protowire.VarintType:
+			v, _ := protowire.ConsumeVarint(b[n:])
+			o.Expires = time.UnixMilli(int64(v))
+		}
+		b = b[n+m:]
+	}
+	return o, nil
+}
