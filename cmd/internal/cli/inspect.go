@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,17 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/inspect"
 )
+
+// printReport prints r as text or as JSON.
+func printReport(w io.Writer, r *inspect.Report, asJSON bool) error {
+	if !asJSON {
+		return r.Text(w)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(r)
+}
 
 // Inspect returns the command that prints the contents of files and directories of usertrail.
 func Inspect(env *Env) *cobra.Command {
@@ -20,7 +32,8 @@ func Inspect(env *Env) *cobra.Command {
 		Use:   "inspect PATH",
 		Short: "Print what a file or directory that usertrail wrote contains",
 		Long: `Inspect prints what PATH contains: a table, an HFile, a roll, a manifest, a ledger, a quarantine
-file, a result of extract or one of its parts.
+file, a result of extract or one of its parts. If a file of a result is missing or has another size
+than the manifest of the result says, the status is 1.
 
 After a failure the last line of standard output is one JSON object.`,
 		Example: "  " + env.name + " inspect ./trails\n  " + env.name + " inspect ./trails/manifest.json --json",
@@ -33,13 +46,10 @@ After a failure the last line of standard output is one JSON object.`,
 			if err != nil {
 				return err
 			}
-			if !asJSON {
-				return r.Text(env.Stdout)
+			if err := printReport(env.Stdout, &r, asJSON); err != nil {
+				return err
 			}
-			enc := json.NewEncoder(env.Stdout)
-			enc.SetEscapeHTML(false)
-			enc.SetIndent("", " ")
-			return enc.Encode(r)
+			return r.Damage()
 		},
 	}
 	env.ReportsFailure(c)

@@ -77,6 +77,7 @@ var provocations = map[string]string{
 	"nothing was loaded: all good records":            "bulkload --quiet --from 2014-09-02 --to 2014-09-02; bulkload drop --quiet --before 2014-09-02; bulkload --quiet --from 2014-09-01 --to 2014-09-01",
 	"too long":                                        "(printf 'u9,2014-09-01 09:00:00,'; head -c 2000000 /dev/zero | tr '\\0' x; echo ,1) >> logs/2014-09-01/play.csv; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night,
 	"is missing, the ledger of load":                  night + "; rm trails/loads/000001.json; " + asking,
+	"its size is not the size in":                     night + "; " + asking + " --out active; truncate -s 5 active/part-00000.parquet; extract inspect active",
 	"damaged list of retired files":                   night + "; bulkload drop --quiet --before 2014-09-02; printf '{' > trails/retired.json; bulkload compact --quiet",
 	"A log was empty":                                 ": > logs/2014-09-01/play.csv; " + night,
 	"dates in the table would not agree":              night + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", zone: Asia/Shanghai}|' usertrail.yaml; " + night,

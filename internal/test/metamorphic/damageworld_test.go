@@ -236,13 +236,7 @@ func (w *damageWorld) all() map[string]func() reading {
 	add("go on converting", w.convert("made"), w.events("made"))
 	add("explain", append([]string{"extract", "explain"}, trails[1:slices.Index(trails, "--out")]...))
 	add("begun", bulkload(append(w.nightOf(5), "--table", "begun")...), w.events("begun"))
-	out["inspect result"] = func() reading {
-		got := w.said("", "extract", "inspect", "out")
-		if strings.Contains(got.answer, "other size") { // it shows what is wrong
-			got.status = 1
-		}
-		return got
-	}
+	add("inspect result", []string{"extract", "inspect", "out"})
 	add("report", []string{"extract", "report", "out", "--json", "--quiet"})
 	out["rebuild"] = func() reading { return w.rebuild(99) } // there is nothing to do
 	out["rebuild lost"] = func() reading {

@@ -1,0 +1,49 @@
+package inspect
+
+import (
+	"fmt"
+
+	"usertrail/internal/store/dfs"
+)
+
+// reasons says why a file with a state is damaged.
+var reasons = map[State]string{
+	Missing:    "it is gone",
+	OtherSize:  "its size is not the size in " + extractManifest,
+	OtherBytes: "its digest is not the digest in " + extractManifest,
+}
+
+// Damage returns an error if a file of a result is not as the manifest of the result says. The
+// error wraps dfs.ErrDamaged, names the first such file, and counts the others.
+func (r Report) Damage() error {
+	var first error
+	more := 0
+	note := func(name string, s State) {
+		why, damaged := reasons[s]
+		switch {
+		case !damaged:
+		case first == nil:
+			first = fmt.Errorf("%s: %w: %s", name, dfs.ErrDamaged, why)
+		default:
+			more++
+		}
+	}
+	if r.Names != nil {
+		note(r.Path, r.Names.State)
+	}
+	if e := r.Extract; e != nil {
+		for _, p := range e.Parts {
+			note(p.Name, p.State)
+		}
+		if e.Names != nil {
+			note(e.Names.Name, e.Names.State)
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	if more > 0 {
+		first = fmt.Errorf("%w; damaged files in all: %d", first, more+1)
+	}
+	return fmt.Errorf("inspect %s: %w: extract the result again with --overwrite", r.Path, first)
+}

@@ -1,0 +1,72 @@
+package inspect_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/inspect"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+)
+
+// TestDamageNamesTheFile changes the files of a result. Path reports their states, and Damage
+// names the first of them.
+func TestDamageNamesTheFile(t *testing.T) {
+	dir := filepath.Join(makeWorld(t), "out")
+	part := filepath.Join(dir, "part-00000.parquet")
+	whole, err := os.ReadFile(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func() (inspect.Report, error) {
+		r, err := inspect.Path(t.Context(), local.New(), dir, inspect.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, r.Damage()
+	}
+	for _, x := range []struct {
+		what, want string
+		change     func() error
+		state      inspect.State
+	}{
+		{"missing", "part-00000.parquet: damaged file: it is gone", func() error { return os.Remove(part) }, inspect.Missing},
+		{"shorter", "part-00000.parquet: damaged file: its size is not", func() error { return os.WriteFile(part, whole[:len(whole)-1], 0o644) }, inspect.OtherSize},
+		{"longer", "part-00000.parquet: damaged file: its size is not", func() error { return os.WriteFile(part, append(whole[:len(whole):len(whole)], 0), 0o644) }, inspect.OtherSize},
+	} {
+		if err := x.change(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := look()
+		if !errors.Is(err, dfs.ErrDamaged) || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), "--overwrite") {
+			t.Errorf("%s: %v, want %q", x.what, err, x.want)
+		}
+		if r.Extract.Parts[0].State != x.state {
+			t.Errorf("%s: state %q, want %q", x.what, r.Extract.Parts[0].State, x.state)
+		}
+	}
+	// The other part of this result is missing.
+	if err := os.WriteFile(part, whole, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := look(); !errors.Is(err, dfs.ErrDamaged) || !strings.Contains(err.Error(), "part-00001.parquet: damaged file: it is gone: ") {
+		t.Errorf("a result with one part of two: %v", err)
+	}
+}
+
+// TestOnlyResultsAreDamaged looks at everything else: Path itself refuses other damaged files.
+func TestOnlyResultsAreDamaged(t *testing.T) {
+	dir := makeWorld(t)
+	for _, name := range []string{"trails", "trails/manifest.json", "trails/d/000001-0001.hfile", "trails/quarantine/2014-09-01__play.csv.jsonl"} {
+		r, err := inspect.Path(t.Context(), local.New(), filepath.Join(dir, name), inspect.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Damage(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
