@@ -286,7 +286,11 @@ func printResult(w io.Writer, cfg load.Config, r bulkload.Result) {
 		fmt.Fprintf(w, "quarantined %s bad records: %s\n", humanize.Comma(r.Quarantined), dfs.Dir(cfg.Store.Quarantine("x")))
 	}
 	if r.Duplicate > 0 || r.Skipped > 0 {
-		fmt.Fprintf(w, "skipped     %s records, and %s duplicates\n", humanize.Comma(r.Skipped), humanize.Comma(r.Duplicate))
+		why := ""
+		if r.Skipped > 0 {
+			why = fmt.Sprintf(" (%s)", r.Skips)
+		}
+		fmt.Fprintf(w, "skipped     %s records%s, and %s duplicates\n", humanize.Comma(r.Skipped), why, humanize.Comma(r.Duplicate))
 	}
 	if r.Mode == bulkload.Put {
 		fmt.Fprintf(w, "put         %s cells\n", humanize.Comma(r.Cells))

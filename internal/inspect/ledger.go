@@ -40,7 +40,7 @@ func (l *Ledger) text(p *page) {
 		fact{"loaded", count(l.Counts.Loaded)},
 		fact{"quarantined", count(l.Counts.Quarantined)},
 		fact{"duplicate", count(l.Counts.Duplicate)},
-		fact{"skipped", count(l.Counts.Skipped)},
+		fact{"skipped", skipped(l.Counts)},
 	)
 	g := newGrid("path", ">number", ">size", ">read", ">loaded", ">quarantined", ">duplicate", ">skipped", "remark")
 	for i := range l.Inputs {
@@ -49,6 +49,14 @@ func (l *Ledger) text(p *page) {
 	}
 	p.list("inputs", g, len(l.Inputs))
 	p.grid("records of each day", dayGrid(l.Days, nil))
+}
+
+// skipped returns the number of skipped records with its reasons.
+func skipped(c manifest.Counts) string {
+	if why := c.Skips.String(); why != "" {
+		return count(c.Skipped) + ": " + why
+	}
+	return count(c.Skipped)
 }
 
 // remark returns the reason why an input was not loaded completely.

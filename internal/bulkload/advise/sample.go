@@ -242,7 +242,7 @@ func (t *taker) thin() {
 }
 
 // Skip implements record.Sink.
-func (t *taker) Skip() error { return nil }
+func (t *taker) Skip(*record.Skipped) error { return nil }
 
 // Reject implements record.Sink.
 func (t *taker) Reject(*record.Reject) error {

@@ -59,11 +59,14 @@ func ranked(all []candidate) []candidate {
 	return all
 }
 
-// candidateOf describes a column of a sheet.
-func (s *sheet) candidateOf(at int) candidate {
+// candidateOf describes a column of a sheet. Empty texts and nulls do not count.
+func (s *sheet) candidateOf(at int, nulls ...string) candidate {
 	c := candidate{at: at, column: s.columns[at]}
 	seen := map[string]bool{}
 	for _, t := range s.texts(at) {
+		if t.text == "" || slices.Contains(nulls, t.text) {
+			continue
+		}
 		c.rows++
 		if !seen[t.text] {
 			seen[t.text] = true

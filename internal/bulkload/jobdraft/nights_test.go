@@ -53,7 +53,7 @@ func (g *gatherer) Keep(r *behaviour.Record) error {
 	return nil
 }
 
-func (g *gatherer) Skip() error { g.read++; g.skipped++; return nil }
+func (g *gatherer) Skip(*record.Skipped) error { g.read++; g.skipped++; return nil }
 
 func (g *gatherer) Reject(*record.Reject) error { g.read++; g.bad++; return nil }
 

@@ -118,7 +118,7 @@ func (c *counter) Keep(*behaviour.Record) error {
 }
 
 // Skip implements record.Sink.
-func (c *counter) Skip() error {
+func (c *counter) Skip(*record.Skipped) error {
 	c.summary.Read++
 	c.summary.Skipped++
 	return nil

@@ -1,6 +1,7 @@
 package jobdraft
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,13 +13,13 @@ import (
 type who struct {
 	column  string // "" where none was found
 	pattern string
-	taken   int // index in the sheet, -1 if the column is also a field
-	empty   int // number of rows without a user
+	taken   int  // index in the sheet, -1 if the column is also a field
+	skip    bool // many rows have no user: a load skips them
 	unsure  string
 }
 
 // key returns a text that is equal for users with equal settings in a job.
-func (w *who) key() string { return w.column + "\x00" + w.pattern }
+func (w *who) key() string { return fmt.Sprintf("%s\x00%s\x00%t", w.column, w.pattern, w.skip) }
 
 // Scores of candidates for the user.
 const (
@@ -62,7 +63,7 @@ func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string)
 
 // whoIs makes a candidate the user.
 func (s *sheet) whoIs(c *candidate) who {
-	w := who{column: c.column, pattern: c.pattern, taken: c.at, empty: len(s.rows) - c.rows}
+	w := who{column: c.column, pattern: c.pattern, taken: c.at, skip: !fewWrong(len(s.rows)-c.rows, len(s.rows)) && len(s.rows) >= 30}
 	if c.pattern != "" {
 		w.taken = -1
 	}
@@ -82,8 +83,7 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 		if c.typ != behaviour.String && c.typ != behaviour.Int64 {
 			continue
 		}
-		u := s.candidateOf(i)
-		u.rows, u.distinct = c.filled, c.distinct
+		u := s.candidateOf(i, c.nulls...)
 		u.score = s.userScore(i, &c, &u)
 		if u.score > 0 {
 			out = append(out, u)

@@ -341,7 +341,7 @@ func (l *lister) Keep(r *behaviour.Record) error {
 	return nil
 }
 
-func (l *lister) Skip() error { l.out = append(l.out, "skipped"); return nil }
+func (l *lister) Skip(*record.Skipped) error { l.out = append(l.out, "skipped"); return nil }
 
 func (l *lister) Reject(r *record.Reject) error { l.out = append(l.out, "bad: "+r.Error()); return nil }
 

@@ -211,8 +211,15 @@ func (w *writer) user(key, indent string, u who) {
 		return
 	}
 	text := job.Quote(u.column)
-	if u.pattern != "" {
-		text = fmt.Sprintf("{column: %s, pattern: %s}", text, job.Quote(u.pattern))
+	if u.pattern != "" || u.skip {
+		keys := []string{"column: " + text}
+		if u.pattern != "" {
+			keys = append(keys, "pattern: "+job.Quote(u.pattern))
+		}
+		if u.skip {
+			keys = append(keys, "empty: skip")
+		}
+		text = "{" + strings.Join(keys, ", ") + "}"
 	}
 	w.line(key, u.unsure, indent+"user: "+text)
 }

@@ -138,8 +138,8 @@ func (y *fixture) replay(want error, name string) bulkload.Result {
 // duplicate, skipped.
 func (y *fixture) wantCounts(r bulkload.Result, read, loaded, quarantined, duplicate, skipped int64) {
 	y.t.Helper()
-	want := manifest.Counts{Read: read, Loaded: loaded, Quarantined: quarantined, Duplicate: duplicate, Skipped: skipped}
-	if r.Counts != want {
+	want := manifest.Counts{Read: read, Loaded: loaded, Quarantined: quarantined, Duplicate: duplicate, Skipped: skipped, Skips: r.Skips}
+	if r.Counts != want || r.Skips.Sum() != skipped {
 		y.t.Errorf("counts are %+v, want %+v", r.Counts, want)
 	}
 }

@@ -49,6 +49,26 @@ func TestLoadsWhatIsThere(t *testing.T) {
 
 // TestConservationHoldsForEachFile counts records that are good, bad, not asked
 // for and repeated, file by file in the ledger.
+// TestSkippedRecordsAreCountedByReason loads parts of a file in which every reason occurs.
+func TestSkippedRecordsAreCountedByReason(t *testing.T) {
+	y := newFixture(t, `
+logs: {path: logs/all.csv, behaviour: event, skip: 'event == "test"'}
+user: {column: user, empty: skip}
+behaviours: {play: {id: 1}, order: {id: 2}}
+`)
+	y.write("all.csv", "user,time,event\n"+
+		"u1,2014-09-01 10:00:00,play\nu1,2014-09-02 10:00:00,play\nu1,2014-09-01 10:00:00,order\n"+
+		"u1,2014-09-01 10:00:00,sell\nu1,2014-09-01 10:00:00,test\n,2014-09-01 10:00:00,play\n")
+	first := y.load(nil, "2014-09-01", "2014-09-01", "play")
+	if want := (manifest.Skips{Unknown: 1, WithoutUser: 1, Condition: 1, OutsideDates: 1, OtherTypes: 1}); first.Skips != want {
+		t.Errorf("skipped %+v, want %+v", first.Skips, want)
+	}
+	second := y.load(nil, "2014-09-01", "2014-09-02")
+	if want := (manifest.Skips{Unknown: 1, WithoutUser: 1, Condition: 1, LoadedBefore: 1}); second.Skips != want {
+		t.Errorf("skipped %+v, want %+v", second.Skips, want)
+	}
+}
+
 func TestConservationHoldsForEachFile(t *testing.T) {
 	y := newFixture(t, `
 logs: {path: "logs/{date}/*.csv", behaviour: kind, max_bad: 60%}

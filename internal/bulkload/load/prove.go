@@ -116,7 +116,7 @@ func (s *sought) pass(line int64) {
 func (s *sought) Keep(*behaviour.Record) error { return nil }
 
 // Skip implements record.Sink.
-func (s *sought) Skip() error { return nil }
+func (s *sought) Skip(*record.Skipped) error { return nil }
 
 // Reject implements record.Sink.
 func (s *sought) Reject(x *record.Reject) error {

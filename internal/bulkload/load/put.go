@@ -205,7 +205,7 @@ func (p *rowPutter) Keep(r *behaviour.Record) error {
 }
 
 // Skip implements record.Sink.
-func (p *rowPutter) Skip() error { return nil }
+func (p *rowPutter) Skip(*record.Skipped) error { return nil }
 
 // Reject implements record.Sink.
 func (p *rowPutter) Reject(*record.Reject) error { return nil }

@@ -341,8 +341,9 @@ func (p *parser) Keep(r *behaviour.Record) error {
 		p.counts.Duplicate++
 		return nil
 	}
-	if !p.wanted(r) {
+	if count := p.unwanted(r); count != nil {
 		p.counts.Skipped++
+		*count++
 		return nil
 	}
 	if p.in.brought(r.ID, r.Date, p.job.Schema.Kinds[r.Kind].Name) {
@@ -381,25 +382,34 @@ func (b *batch) sorts(in *input, kind int) bool {
 	return b.putter == nil || in.replay != nil || b.unique[kind].Asked()
 }
 
-// wanted says whether a record was asked for and is not in the table yet.
-func (p *parser) wanted(r *behaviour.Record) bool {
+// unwanted returns the count of the reason why a record is skipped: it was not asked for, or the
+// table has it. It returns nil if the record is to be loaded.
+func (p *parser) unwanted(r *behaviour.Record) *int64 {
+	skips := &p.counts.Skips
 	if p.tooOld(r.Date) {
-		return false
+		return &skips.DroppedDays
 	}
 	if p.in.part == nil && p.in.covered == nil {
-		return true
+		return nil
 	}
 	name := p.job.Schema.Kinds[r.Kind].Name
-	if !p.in.part.Has(r.Date, name) {
-		return false
+	switch {
+	case p.in.part.Has(r.Date, name):
+	case p.in.part.Span != nil && !p.in.part.Span.Has(r.Date):
+		return &skips.OutsideDates
+	default:
+		return &skips.OtherTypes
 	}
 	for _, c := range p.in.covered {
 		if c.Has(r.Date, name) {
-			return false
+			return &skips.LoadedBefore
 		}
 	}
-	return true
+	return nil
 }
+
+// wanted reports whether a record was asked for and is not in the table yet.
+func (p *parser) wanted(r *behaviour.Record) bool { return p.unwanted(r) == nil }
 
 // remapped replaces the job's kind and fields of r by the table's kind and fields.
 func (p *parser) remapped(r *behaviour.Record) {
@@ -420,9 +430,17 @@ func (p *parser) remapped(r *behaviour.Record) {
 }
 
 // Skip implements record.Sink.
-func (p *parser) Skip() error {
+func (p *parser) Skip(s *record.Skipped) error {
 	p.counts.Read++
 	p.counts.Skipped++
+	switch s.Why {
+	case record.WithoutUser:
+		p.counts.Skips.WithoutUser++
+	case record.ByRule:
+		p.counts.Skips.Condition++
+	default:
+		p.counts.Skips.Unknown++
+	}
 	return nil
 }
 

@@ -130,7 +130,7 @@ func (s *sampler) Keep(r *behaviour.Record) error {
 }
 
 // Skip implements record.Sink.
-func (s *sampler) Skip() error {
+func (s *sampler) Skip(*record.Skipped) error {
 	s.foreign++
 	return nil
 }

@@ -141,11 +141,12 @@ func (p *part) Keep(r *behaviour.Record) error {
 }
 
 // Skip implements record.Sink.
-func (p *part) Skip() error {
+func (p *part) Skip(s *record.Skipped) error {
+	p.ended = s.Offset
 	if err := p.count(); err != nil {
 		return err
 	}
-	return p.sink.Skip()
+	return p.sink.Skip(s)
 }
 
 // Reject implements record.Sink.

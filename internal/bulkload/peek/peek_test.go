@@ -29,7 +29,7 @@ func (s *seen) Keep(r *behaviour.Record) error {
 	return s.fail
 }
 
-func (s *seen) Skip() error { return nil }
+func (s *seen) Skip(*record.Skipped) error { return nil }
 
 func (s *seen) Reject(r *record.Reject) error {
 	s.bad = append(s.bad, fmt.Sprintf("%d %s", r.Line, r.Reason))

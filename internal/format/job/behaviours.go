@@ -81,7 +81,7 @@ func (b *builder) readKind(name string, o object, user, time value, seen *kindsS
 	if n, ok := k.least.whole(0, math.MaxInt32); ok {
 		k.settings.MinRecords = int64(n)
 	}
-	k.record.User = b.readUser(firstGiven(o.get("user"), user))
+	b.readUser(firstGiven(o.get("user"), user), &k.record)
 	k.record.Time = b.readTime(firstGiven(o.get("time"), time))
 	k.schema.Fields, k.record.Fields = slices.Clone(b.shared), slices.Clone(b.sharedColumns)
 	for _, e := range o.get("fields").entries() {

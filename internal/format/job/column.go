@@ -7,18 +7,42 @@ import (
 	"time"
 
 	"usertrail/internal/format/record"
+	"usertrail/internal/format/rule"
 )
 
 // numberedColumn matches a column by its number. $line is the whole line.
 var numberedColumn = regexp.MustCompile(`^\$[1-9][0-9]*$`)
 
-// readUser reads the column that holds the user.
-func (b *builder) readUser(v value) record.Column {
-	if v.isObject() {
-		o, _ := v.object(userLevel)
-		return b.column(o, defaultUser)
+// readUser reads the column that holds the user, and whether records without a user are
+// skipped.
+func (b *builder) readUser(v value, k *record.Kind) {
+	if !v.isObject() {
+		k.User = b.columnAlone(v, defaultUser)
+		return
 	}
-	return b.columnAlone(v, defaultUser)
+	o, _ := v.object(userLevel)
+	k.User = b.column(o, defaultUser)
+	if s, ok := o.get("empty").oneOf("value of empty", []string{"bad", "skip"}); ok {
+		k.SkipEmpty = s == "skip"
+	}
+}
+
+// readSkip reads the condition of records that are skipped.
+func (b *builder) readSkip() {
+	v := b.logs.get("skip")
+	s, ok := v.word()
+	if !ok {
+		return
+	}
+	r, err := rule.Parse(s)
+	if err != nil {
+		v.wrong("%v", err)
+		return
+	}
+	for _, c := range r.Columns() {
+		b.checkColumn(v, c)
+	}
+	b.job.Format.Skip = r
 }
 
 // readTime reads the column that holds the time, and the format of the time.

@@ -33,6 +33,7 @@ type meaning struct {
 	Column    *columnMeaning
 	Texts     map[string]int // JSON sorts its keys
 	Kinds     []kindMeaning
+	Skip      string `json:",omitempty"`
 }
 
 type kindMeaning struct {
@@ -40,6 +41,8 @@ type kindMeaning struct {
 	Time   columnMeaning
 	Fields []columnMeaning
 	Unique Unique
+	// SkipEmpty is set if records without a user are skipped.
+	SkipEmpty bool `json:",omitempty"`
 }
 
 type columnMeaning struct {
@@ -93,7 +96,7 @@ func (j *Job) DigestOf(fields map[string][]string, texts []string) (string, bool
 // narrowed returns a behaviour with only the fields in names. It returns false if a field does
 // not exist or if a field of Unique is not in names.
 func narrowed(kind *behaviour.Kind, means *kindMeaning, names []string) (behaviour.Kind, kindMeaning, bool) {
-	k, m := behaviour.Kind{ID: kind.ID, Name: kind.Name}, kindMeaning{User: means.User, Time: means.Time, Unique: means.Unique}
+	k, m := behaviour.Kind{ID: kind.ID, Name: kind.Name}, kindMeaning{User: means.User, Time: means.Time, Unique: means.Unique, SkipEmpty: means.SkipEmpty}
 	m.Unique.Fields = nil
 	for i, name := range names {
 		at := slices.IndexFunc(kind.Fields, func(f behaviour.Field) bool { return f.Name == name })
@@ -118,6 +121,9 @@ func (j *Job) meaning() meaning {
 	if j.Layout != layout.Default {
 		m.Layout = j.Layout
 	}
+	if f.Skip != nil {
+		m.Skip = f.Skip.String()
+	}
 	if f.KindColumn != nil {
 		c := meaningOf(*f.KindColumn)
 		m.Column = &c
@@ -125,6 +131,7 @@ func (j *Job) meaning() meaning {
 	for i, k := range f.Kinds {
 		m.Kinds = append(m.Kinds, kindMeaning{
 			User: meaningOf(k.User), Time: timeMeaning(k.Time), Fields: fieldMeanings(k.Fields), Unique: j.Behaviours[i].Unique,
+			SkipEmpty: k.SkipEmpty,
 		})
 	}
 	return m

@@ -50,6 +50,9 @@ func draw(j *job.Job) string {
 	}
 	fmt.Fprintf(&b, "%s, delimiter %q, header %v, names %q, encoding %q, zone %s\n", f.Syntax, f.Delimiter, f.Header, f.Names, f.Encoding, f.Zone)
 	fmt.Fprintf(&b, "max_line %d, nulls %q, slack %d, max_bad %s\n", f.MaxLine, f.Nulls, f.Slack, j.MaxBad)
+	if f.Skip != nil {
+		fmt.Fprintf(&b, "skip %s, columns %q\n", f.Skip, f.Skip.Columns())
+	}
 	if f.KindColumn != nil {
 		texts, _ := json.Marshal(f.KindOf)
 		fmt.Fprintf(&b, "behaviour by %s: %s\n", column(*f.KindColumn), texts)
@@ -66,6 +69,9 @@ func draw(j *job.Job) string {
 			fmt.Fprintf(&b, ", unique %+v", s.Unique)
 		}
 		t := f.Kinds[i].Time
+		if f.Kinds[i].SkipEmpty {
+			b.WriteString(", skip records without user")
+		}
 		fmt.Fprintf(&b, "\n  user %s\n  time %s", column(f.Kinds[i].User), column(t.Column))
 		if t.Format != "" || t.Zone != nil || t.Year != 0 {
 			fmt.Fprintf(&b, ", format %q, zone %v, year %d", t.Format, t.Zone, t.Year)
@@ -199,7 +205,7 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 	for _, change := range [][2]string{
 		{"uid", "id"}, {"zone: Asia/Shanghai", "zone: UTC"}, {"int64", "double"}, {"id: 2", "id: 3"}, {"zone:", "slack: 2, zone:"},
 		{"{behaviour}.csv", "{behaviour}.tsv"}, {"seconds:", "minutes:"}, {"id: 1,", "unique: [seconds], id: 1,"},
-		{"id: 1,", "path: vod, id: 1,"}, {"zone:", "nulls: [-], zone:"}, {"zone:", "max_line: 9, zone:"}, {"zone:", "encoding: gbk, zone:"},
+		{"id: 1,", "path: vod, id: 1,"}, {"zone:", "nulls: [-], zone:"}, {"zone:", "skip: 'a == b', zone:"}, {"user: uid", "user: {column: uid, empty: skip}"}, {"zone:", "max_line: 9, zone:"}, {"zone:", "encoding: gbk, zone:"},
 		{"table:", "time: {format: epoch_s}\ntable:"}, {"table:", "time: {pattern: '(.*)'}\ntable:"}, {"table:", "time: {year: 2014}\ntable:"}, {"table:", "time: {earliest: 2014-01-01}\ntable:"}, {"table:", "time: {latest: 2014-01-01}\ntable:"},
 		{"table:", "layout: tall\ntable:"}, {"table:", "layout: fixed\ntable:"}, {"table:", "layout: fixed/8\ntable:"},
 		{"a/{date}/{behaviour}.csv", "a/{date}/*"}, {"a/{date}/{behaviour}.csv", `a/{date}/\*`},

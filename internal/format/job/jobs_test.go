@@ -227,6 +227,6 @@ func (s *sink) Keep(r *behaviour.Record) error {
 	return nil
 }
 
-func (s *sink) Skip() error { return errors.New("a record was skipped") }
+func (s *sink) Skip(*record.Skipped) error { return errors.New("a record was skipped") }
 
 func (s *sink) Reject(r *record.Reject) error { return r }

@@ -15,11 +15,11 @@ type level struct {
 
 var (
 	topLevel       = level{"at the top", []string{"logs", "table", "layout", "user", "time", "fields", "behaviours"}}
-	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "min_records", "behaviour"}}
+	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "skip", "min_records", "behaviour"}}
 	kindLevel      = level{"under logs.behaviour", []string{"column", "pattern", "texts"}}
 	tableLevel     = level{"under table", []string{"path", "regions", "compression", "catalog", "family", "root", "ttl", "others"}}
 	behaviourLevel = level{"under a behaviour", []string{"id", "path", "user", "time", "required", "min_records", "unique", "fields"}}
-	userLevel      = level{"under user", []string{"column", "pattern"}}
+	userLevel      = level{"under user", []string{"column", "pattern", "empty"}}
 	timeLevel      = level{"under time", []string{"column", "pattern", "format", "zone", "year", "earliest", "latest"}}
 	fieldLevel     = level{"under a field", []string{"type", "column", "pattern", "format"}}
 

@@ -59,6 +59,7 @@ func (b *builder) readFormat() {
 		f.Slack = n
 	}
 	b.readMaxBad()
+	b.readSkip()
 	n, _ := b.logs.get("min_records").whole(0, math.MaxInt32)
 	b.job.MinRecords = int64(n)
 }

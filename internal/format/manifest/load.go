@@ -3,7 +3,10 @@ package manifest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/run/outcome"
@@ -174,6 +177,52 @@ type Counts struct {
 	Quarantined int64 `json:"quarantined"`
 	Duplicate   int64 `json:"duplicate"`
 	Skipped     int64 `json:"skipped"`
+	// Skips counts the skipped records by reason. Ledgers of older versions do not have it.
+	Skips Skips `json:"skips,omitzero"`
+}
+
+// Skips counts skipped records by reason.
+type Skips struct {
+	Unknown      int64 `json:"unknown_behaviour,omitempty"` // their text names no behaviour of the job
+	WithoutUser  int64 `json:"without_user,omitempty"`      // the job skips records without a user
+	Condition    int64 `json:"skip_condition,omitempty"`    // the job's skip condition holds
+	OutsideDates int64 `json:"outside_dates,omitempty"`     // of other dates than the load's
+	OtherTypes   int64 `json:"other_types,omitempty"`       // of other behaviours than the load's
+	LoadedBefore int64 `json:"loaded_before,omitempty"`     // of dates and behaviours that the file was loaded for
+	DroppedDays  int64 `json:"dropped_days,omitempty"`      // of days that were dropped from the table
+}
+
+// Sum returns the number of all skipped records.
+func (s Skips) Sum() int64 {
+	return s.Unknown + s.WithoutUser + s.Condition + s.OutsideDates + s.OtherTypes + s.LoadedBefore + s.DroppedDays
+}
+
+// add adds o to s.
+func (s *Skips) add(o Skips) {
+	s.Unknown += o.Unknown
+	s.WithoutUser += o.WithoutUser
+	s.Condition += o.Condition
+	s.OutsideDates += o.OutsideDates
+	s.OtherTypes += o.OtherTypes
+	s.LoadedBefore += o.LoadedBefore
+	s.DroppedDays += o.DroppedDays
+}
+
+// String returns the reasons that have records, each with their number.
+func (s Skips) String() string {
+	var out []string
+	for _, r := range []struct {
+		records int64
+		reason  string
+	}{
+		{s.Unknown, "of unknown behaviours"}, {s.WithoutUser, "without a user"}, {s.Condition, "by the skip condition"},
+		{s.OutsideDates, "outside the dates"}, {s.OtherTypes, "of other types"}, {s.LoadedBefore, "loaded before"}, {s.DroppedDays, "of dropped days"},
+	} {
+		if r.records > 0 {
+			out = append(out, humanize.Comma(r.records)+" "+r.reason)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // Counted implements outcome.Result.
@@ -188,14 +237,18 @@ func (c *Counts) Add(o Counts) {
 	c.Quarantined += o.Quarantined
 	c.Duplicate += o.Duplicate
 	c.Skipped += o.Skipped
+	c.Skips.add(o.Skips)
 }
 
 // Check returns an error if the conservation law does not hold: every record that was read is
-// loaded, quarantined, a duplicate or skipped.
+// loaded, quarantined, a duplicate or skipped, and every skipped record has one reason.
 func (c Counts) Check() error {
 	if c.Read != c.Loaded+c.Quarantined+c.Duplicate+c.Skipped {
 		return fmt.Errorf("the conservation law does not hold: %d read, but %d loaded + %d quarantined + %d duplicate + %d skipped",
 			c.Read, c.Loaded, c.Quarantined, c.Duplicate, c.Skipped)
+	}
+	if n := c.Skips.Sum(); n != c.Skipped {
+		return fmt.Errorf("the conservation law does not hold: %d skipped, but the reasons of skipping have %d records", c.Skipped, n)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func cpuTime(b *testing.B) time.Duration {
 type counter struct{ kept, rejected int }
 
 func (c *counter) Keep(*behaviour.Record) error { c.kept++; return nil }
-func (c *counter) Skip() error                  { return nil }
+func (c *counter) Skip(*Skipped) error          { return nil }
 func (c *counter) Reject(r *Reject) error       { c.rejected++; return nil }
 
 // BenchmarkParse measures one core that parses chunks into records.

@@ -61,6 +61,6 @@ type boundsSink struct {
 
 func (s *boundsSink) Keep(*behaviour.Record) error { s.good++; return nil }
 
-func (s *boundsSink) Skip() error { return nil }
+func (s *boundsSink) Skip(*record.Skipped) error { return nil }
 
 func (s *boundsSink) Reject(r *record.Reject) error { s.bad = r; return nil }

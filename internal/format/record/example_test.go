@@ -18,7 +18,7 @@ func (printer) Keep(r *behaviour.Record) error {
 	return nil
 }
 
-func (printer) Skip() error { return nil }
+func (printer) Skip(*record.Skipped) error { return nil }
 
 func (printer) Reject(r *record.Reject) error {
 	fmt.Println(r)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/rule"
 )
 
 // A Syntax is the way in which a line is cut into columns.
@@ -38,13 +39,17 @@ type Format struct {
 	KindOf     map[string]int
 
 	Kinds []Kind // how a line becomes a behaviour of each of Schema.Kinds
+
+	Skip *rule.Rule // records for which it holds are skipped; nil skips none
 }
 
 // A Kind names the columns of a line that hold the parts of one kind of behaviour.
 type Kind struct {
-	User   Column
-	Time   Time
-	Fields []Column // one for each field of the schema's kind
+	User Column
+	// SkipEmpty skips records without a user. They are bad otherwise.
+	SkipEmpty bool
+	Time      Time
+	Fields    []Column // one for each field of the schema's kind
 }
 
 // A Column names a column of a line. With Pattern it is a piece of the column: the pattern's

@@ -76,7 +76,7 @@ func (l *list) Keep(r *behaviour.Record) error {
 	return nil
 }
 
-func (l *list) Skip() error {
+func (l *list) Skip(*Skipped) error {
 	l.add(-1, "", "skip")
 	return nil
 }

@@ -28,6 +28,7 @@ type Parser struct {
 	only  *plan   // used if the path names the kind
 	kind  source  // used if a column names the kind
 	plans []*plan // by kind
+	skip  *skipper
 
 	chunk   Chunk
 	clean   bool  // the whole chunk is valid UTF-8
@@ -45,10 +46,17 @@ type scratch struct {
 	arena []byte
 	vals  [][]byte // fields of rec; separate from rec's own slice, which a Sink may have replaced
 	rec   behaviour.Record
+	left  Skipped // the record, if its reason is skipped
 }
 
 // skipped is the reason of a record that is passed to Skip.
 const skipped Reason = "skipped"
+
+// leave notes why the record is skipped. kind is the text that names its behaviour.
+func (p *Parser) leave(why SkipReason, kind []byte) (Reason, error) {
+	p.left = Skipped{Why: why, Kind: kind}
+	return skipped, nil
+}
 
 // NewParser returns a parser for the chunks of a file. header is the header that the file's
 // Reader returned. If the file lacks a column of the format, the error wraps ErrHeader and
@@ -93,6 +101,10 @@ func (p *Parser) plan(header []string) error {
 		return nil
 	}
 	if err := p.planKinds(m); err != nil {
+		return err
+	}
+	var err error
+	if p.skip, err = m.skipper(); err != nil {
 		return err
 	}
 	p.width, p.exact = m.widest, false
@@ -196,7 +208,8 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 		p.rec.ID = p.chunk.Offset + int64(at)
 		return s.Keep(&p.rec)
 	case skipped:
-		return s.Skip()
+		p.left.Offset = p.chunk.Offset + int64(at)
+		return s.Skip(&p.left)
 	}
 	return s.Reject(p.place(at, &Reject{Reason: bad, Err: why, Raw: p.whole}))
 }
@@ -219,6 +232,14 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 	if bad, err := p.columns(quoted); bad != "" {
 		return bad, err
 	}
+	if p.skip != nil {
+		switch is, err := p.unwanted(); {
+		case err != nil:
+			return BadSkip, err
+		case is:
+			return p.leave(ByRule, nil)
+		}
+	}
 	k := p.only
 	if k == nil {
 		text := p.take(&p.kind)
@@ -227,7 +248,7 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 		}
 		n, ok := p.format.KindOf[string(text)]
 		if !ok {
-			return skipped, nil
+			return p.leave(UnknownKind, text)
 		}
 		k = p.plans[n]
 	}
@@ -329,6 +350,8 @@ func find(pattern *regexp.Regexp, t []byte) []byte {
 func (p *Parser) who(k *plan) (Reason, error) {
 	user := p.take(&k.user)
 	switch {
+	case len(user) == 0 && k.empty:
+		return p.leave(WithoutUser, nil)
 	case len(user) == 0:
 		return NoUser, errors.New("no text for the user")
 	case len(user) > behaviour.MaxUserLen:
@@ -349,8 +372,8 @@ func (p *Parser) when(k *plan) (Reason, error) {
 		return BadTime, fmt.Errorf("%q is not a time %s", short(text), k.time.describe())
 	}
 	p.rec.Time = seconds*1_000_000 + micros
-	if err := k.bounds.check(text, p.rec.Time); err != nil {
-		return Implausible, err
+	if p.rec.Time < k.bounds.first || p.rec.Time > k.bounds.last {
+		return Implausible, k.bounds.beyond(text, p.rec.Time)
 	}
 	p.rec.Date = dayOf(p.zone.Wall(seconds))
 	if p.rec.Date < behaviour.MinDate || p.rec.Date > behaviour.MaxDate {

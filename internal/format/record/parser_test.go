@@ -197,7 +197,7 @@ var errFull = errors.New("full")
 type full struct{ calls int }
 
 func (f *full) Keep(*behaviour.Record) error { f.calls++; return errFull }
-func (f *full) Skip() error                  { f.calls++; return errFull }
+func (f *full) Skip(*Skipped) error          { f.calls++; return errFull }
 func (f *full) Reject(*Reject) error         { f.calls++; return errFull }
 
 // TestValuesDoNotOverlap appends to every value of a record and checks that the others do not
@@ -236,7 +236,7 @@ func TestValuesDoNotOverlap(t *testing.T) {
 type keeper func(*behaviour.Record)
 
 func (k keeper) Keep(r *behaviour.Record) error { k(r); return nil }
-func (k keeper) Skip() error                    { return nil }
+func (k keeper) Skip(*Skipped) error            { return nil }
 func (k keeper) Reject(r *Reject) error         { return r }
 
 // covered is a sink that checks that records arrive in order and do not overlap.
@@ -258,7 +258,7 @@ func (c *covered) Keep(r *behaviour.Record) error {
 	return nil
 }
 
-func (c *covered) Skip() error {
+func (c *covered) Skip(*Skipped) error {
 	c.n++
 	return nil
 }
@@ -384,7 +384,7 @@ func (s *remapping) Keep(r *behaviour.Record) error {
 	return nil
 }
 
-func (s *remapping) Skip() error          { return nil }
+func (s *remapping) Skip(*Skipped) error  { return nil }
 func (s *remapping) Reject(*Reject) error { return nil }
 
 // TestSinksMayKeepValuesOfTheirOwn checks that a change that Keep makes to one record does

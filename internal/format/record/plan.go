@@ -16,6 +16,7 @@ import (
 type plan struct {
 	kind   int
 	user   source
+	empty  bool // records without a user are skipped
 	at     source
 	time   timeReader
 	bounds bounds
@@ -47,16 +48,13 @@ func boundsOf(t *Time, f *timeFormat) bounds {
 	return b
 }
 
-// check returns an error if a time is outside of the bounds.
-func (b *bounds) check(text []byte, micros int64) error {
+// beyond returns the error for a time that is outside of the bounds.
+func (b *bounds) beyond(text []byte, micros int64) error {
 	at := func(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
-	switch {
-	case micros < b.first:
+	if micros < b.first {
 		return fmt.Errorf("%q is %s, and the earliest time is %s (time.earliest)", short(text), at(micros), at(b.first))
-	case micros > b.last:
-		return fmt.Errorf("%q is %s, and the latest time is %s (time.latest)", short(text), at(micros), at(b.last))
 	}
-	return nil
+	return fmt.Errorf("%q is %s, and the latest time is %s (time.latest)", short(text), at(micros), at(b.last))
 }
 
 // wholeLine is the column number of "$line".
@@ -133,7 +131,7 @@ func (m *planner) plan(kind int) (*plan, error) {
 	if len(k.Fields) != len(fields) {
 		return nil, fmt.Errorf("%d columns for %d fields", len(k.Fields), len(fields))
 	}
-	out := &plan{kind: kind}
+	out := &plan{kind: kind, empty: k.SkipEmpty}
 	var err error
 	if out.user, err = m.source(k.User); err != nil {
 		return nil, fmt.Errorf("user: %w", err)

@@ -90,8 +90,8 @@ type Sink interface {
 	// its bytes are valid until Keep returns. Keep may change the record, and replace its
 	// Values.
 	Keep(*behaviour.Record) error
-	// Skip counts a record of a behaviour that the job does not name.
-	Skip() error
+	// Skip receives a record that the job does not want. It is valid until Skip returns.
+	Skip(*Skipped) error
 	// Reject receives a record that cannot be used. Its Raw is valid until Reject returns.
 	Reject(*Reject) error
 }

@@ -7,24 +7,25 @@ type Reason string
 
 // The reasons.
 const (
-	TooLong     Reason = "too long"         // a line of more than Format.MaxLine bytes
-	BadQuote    Reason = "bad quote"        // a quote that is not closed, or where none is allowed
-	NotUTF8     Reason = "not UTF-8"        // or not in the file's encoding
-	BadJSON     Reason = "bad json"         // not a JSON object
-	WrongWidth  Reason = "wrong width"      // more or fewer columns than names
-	NoKind      Reason = "no behaviour"     // the column that names the behaviour is empty
-	NoUser      Reason = "no user"          // no text, or the pattern does not match
-	UserTooLong Reason = "user too long"    // more than behaviour.MaxUserLen bytes
-	NoTime      Reason = "no time"          // no text, or the pattern does not match
-	BadTime     Reason = "bad time"         // not written as the format says
-	Implausible Reason = "implausible time" // before Time.Earliest or after Time.Latest
-	OutsideDay  Reason = "outside its day"  // further than Format.Slack from the path's date
-	WrongType   Reason = "wrong type"       // a field's text is not a value of its type
+	TooLong     Reason = "too long"           // a line of more than Format.MaxLine bytes
+	BadQuote    Reason = "bad quote"          // a quote that is not closed, or where none is allowed
+	NotUTF8     Reason = "not UTF-8"          // or not in the file's encoding
+	BadJSON     Reason = "bad json"           // not a JSON object
+	WrongWidth  Reason = "wrong width"        // more or fewer columns than names
+	NoKind      Reason = "no behaviour"       // the column that names the behaviour is empty
+	NoUser      Reason = "no user"            // no text, or the pattern does not match
+	UserTooLong Reason = "user too long"      // more than behaviour.MaxUserLen bytes
+	NoTime      Reason = "no time"            // no text, or the pattern does not match
+	BadTime     Reason = "bad time"           // not written as the format says
+	Implausible Reason = "implausible time"   // before Time.Earliest or after Time.Latest
+	OutsideDay  Reason = "outside its day"    // further than Format.Slack from the path's date
+	BadSkip     Reason = "bad skip condition" // Format.Skip cannot be evaluated for it
+	WrongType   Reason = "wrong type"         // a field's text is not a value of its type
 )
 
 // Reasons lists all reasons, in the order in which a record is checked.
 var Reasons = []Reason{
-	TooLong, BadQuote, NotUTF8, BadJSON, WrongWidth, NoKind, NoUser, UserTooLong, NoTime, BadTime, Implausible, OutsideDay, WrongType,
+	TooLong, BadQuote, NotUTF8, BadJSON, WrongWidth, BadSkip, NoKind, NoUser, UserTooLong, NoTime, BadTime, Implausible, OutsideDay, WrongType,
 }
 
 // MaxRaw is the number of bytes that are kept of a line that is too long. Other bad records

@@ -86,7 +86,7 @@ var onlyImporters = map[string][]string{
 	"github.com/jcmturner/":             {"internal/store/secure/kerberos"},
 	"golang.org/x/crypto":               {"internal/store/secure"},
 	"github.com/wlynxg/":                {"internal/bulkload/jobdraft"},
-	"github.com/expr-lang/":             {"internal/extract/condition"},
+	"github.com/expr-lang/":             {"internal/extract/condition", "internal/format/rule"},
 	"github.com/prometheus/":            {"internal/run/metrics"},
 	"github.com/apache/":                {"internal/format/trailfile/arrowfile"},
 }
