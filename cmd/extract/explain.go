@@ -44,7 +44,7 @@ func (o *options) explain(ctx context.Context) error {
 		return err
 	}
 	defer a.close()
-	x, err := explain.Of(ctx, a.config, a.loader)
+	x, err := explain.Estimate(ctx, a.config, a.loader)
 	for _, note := range x.Notes {
 		fmt.Fprintln(o.env.Stderr, "extract:", note)
 	}

@@ -163,7 +163,7 @@ func (o *options) once(ctx context.Context) (extract.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	if r.Notes, err = notes.Of(ctx, a.loader, a.config, r); err != nil {
+	if r.Notes, err = notes.For(ctx, a.loader, a.config, r); err != nil {
 		r.Notes = []string{fmt.Sprintf("the result is written, but its notes are missing: %v: check the table with bulkload verify", err)}
 	}
 	return r, nil

@@ -105,7 +105,7 @@ func (o *options) eachPiece(ctx context.Context, line string) (sum pieces.Result
 // readPieces reads the lines that plan printed. There must be at least one.
 func readPieces(in io.Reader, name string) ([]pieces.Piece, error) {
 	var all []pieces.Piece
-	err := piece.Each(in, name, pieces.What, piece.Version, func(_ piece.Header, line []byte) error {
+	err := piece.Each(in, name, pieces.Name, piece.Version, func(_ piece.Header, line []byte) error {
 		var p pieces.Piece
 		if err := piece.Decode(line, &p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -19,7 +19,7 @@
 //
 // Many machines share an extract by pieces: ranges of user keys. Package cut cuts the pieces, and
 // package pieces does them. With Config.PieceSize, Run cuts the same pieces, and a part ends at
-// the end of its piece. So the result is the same to the byte.
+// the end of its piece. The result has the same bytes.
 //
 // # Killed at any moment
 //
@@ -81,8 +81,8 @@ func (c *Config) known() *manifest.Table {
 	return table.Known(c.Table)
 }
 
-// Check checks the query to its table.
-func (c *Config) Check() (*query.Query, error) {
+// NewQuery checks the query of c against its table.
+func (c *Config) NewQuery() (*query.Query, error) {
 	return query.New(c.Table, c.known(), &c.Spec)
 }
 
@@ -107,7 +107,7 @@ func Prepare(c *Config) (*Extract, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Query, err = c.Check(); err != nil {
+	if x.Query, err = c.NewQuery(); err != nil {
 		return nil, err
 	}
 	x.Found = notfound.NewSearch(c.Users)

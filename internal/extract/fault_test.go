@@ -156,7 +156,7 @@ func askWithFault(t *testing.T, h *extracttest.Fixture, q testworld.Question, u 
 		t.Errorf("fault at %d (%v): in the end %s", n, err, diff)
 	}
 	if _, third := h.Extract(t.Context(), q, u, out); !errors.Is(third, iofs.ErrExist) {
-		t.Errorf("fault at %d: the third run says %v, want that the answer is there", n, third)
+		t.Errorf("fault at %d: the third run says %v, want an error about an existing result", n, third)
 	}
 	if left := extracttest.Leftovers(t, home); len(left) > 0 && mode&(dfstest.Dead|dfstest.Uncertain) == 0 {
 		t.Errorf("fault at %d (%v): in the end there is also %q", n, err, left)
@@ -165,7 +165,7 @@ func askWithFault(t *testing.T, h *extracttest.Fixture, q testworld.Question, u 
 }
 
 // TestOverwriteKeepsAnAnswer fails each operation of an extract that replaces a result with
-// the result of another query. After any failure one of the two results is there, whole,
+// the result of another query. After any failure OUT is one of the two results, complete,
 // unless the disk stays dead.
 func TestOverwriteKeepsAnAnswer(t *testing.T) {
 	w, h := extracttest.Tiny(t)

@@ -89,7 +89,7 @@ behaviours:
 				c.Users = u
 			}
 			if r, err := extract.Run(t.Context(), c); err != nil || r.Found != 2 || r.Kept != 1 || r.Events != 3 {
-				t.Errorf("layout %s, a list of users %t: %+v, %v; want 2 users, one of whom did both", layout, listed, r, err)
+				t.Errorf("layout %s, a list of users %t: %+v, %v; want 2 users, 1 active", layout, listed, r, err)
 			}
 		}
 	}

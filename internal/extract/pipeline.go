@@ -51,9 +51,7 @@ func (x *Extract) Write(ctx context.Context, out output.Sink, pieces []split.Reg
 		}
 		return cutter.Finish(gctx, whole)
 	})
-	for _, write := range x.writers(out, len(done)) {
-		g.Go(func() error { return write(gctx, parts, p.Worker("writing")) })
-	}
+	x.startWriters(gctx, g, out, parts, p)
 	if err := g.Wait(); err != nil {
 		return judge.Counts{}, err
 	}
@@ -74,28 +72,21 @@ func (x *Extract) take(ctx context.Context, cutter *output.Cutter, b *judge.Batc
 	return Strictly(x.Strict, cutter.Counts().Foreign)
 }
 
-// A writer writes parts until there are no more.
-type writer func(ctx context.Context, parts <-chan *output.Part, at *progress.Worker) error
-
-// writers returns the writers of out, which run at the same time. done is the number of parts that
-// out has.
-func (x *Extract) writers(out output.Sink, done int) []writer {
-	if d, ok := out.(*place.Staging); ok && x.Query.Output.Partition != "" {
-		cfg := &output.Partitions{Query: x.Query, Sink: out, Number: done, FS: d.FS, Dir: d.SortDir(), Memory: x.Shares, Sizes: x.Sizes}
-		return []writer{func(ctx context.Context, parts <-chan *output.Part, at *progress.Worker) error {
-			return output.Partition(ctx, cfg, parts, at)
-		}}
+// startWriters starts the goroutines that write parts to out.
+func (x *Extract) startWriters(ctx context.Context, g *errgroup.Group, out output.Sink, parts <-chan *output.Part, p *progress.Progress) {
+	switch to := out.(type) {
+	case *output.Stream:
+		g.Go(func() error { return to.WriteParts(ctx, x.Sizes, parts, p.Worker("writing")) })
+		return
+	case *place.Staging:
+		if x.Query.Output.Partition == "" {
+			break
+		}
+		cfg := &output.Partitions{Query: x.Query, Sink: to, Number: len(to.All()), FS: to.FS, Dir: to.SortDir(), Memory: x.Shares, Sizes: x.Sizes}
+		g.Go(func() error { return output.Partition(ctx, cfg, parts, p.Worker("writing")) })
+		return
 	}
-	if s, ok := out.(*output.Stream); ok {
-		return []writer{func(ctx context.Context, parts <-chan *output.Part, at *progress.Worker) error {
-			return s.WriteParts(ctx, x.Sizes, parts, at)
-		}}
-	}
-	var all []writer
 	for range x.Shares.Workers {
-		all = append(all, func(ctx context.Context, parts <-chan *output.Part, at *progress.Worker) error {
-			return output.Write(ctx, x.Query, x.Sizes, out, parts, at)
-		})
+		g.Go(func() error { return output.Write(ctx, x.Query, x.Sizes, out, parts, p.Worker("writing")) })
 	}
-	return all
 }

@@ -62,7 +62,7 @@ func (x *Extract) already(ctx context.Context) Result {
 	if x.Overwrite || x.PieceSize > 0 || q.Version() == "" {
 		return Result{}
 	}
-	m, err := place.Of(x.FS, x.Out).Result(ctx)
+	m, err := place.At(x.FS, x.Out).Result(ctx)
 	if err != nil || m == nil || m.Plan != "" || m.Table != q.Info.Address || m.TableVersion != q.Version() || m.Unrolled != q.Unrolled {
 		return Result{}
 	}

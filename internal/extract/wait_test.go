@@ -56,7 +56,7 @@ func TestAWaitingExtractLooksAgain(t *testing.T) {
 		c.Table = extracttest.Untouched{Table: c.Table, T: t}
 		r, err := extract.Run(t.Context(), c)
 		if !errors.Is(err, iofs.ErrExist) {
-			t.Errorf("%s query before: %v, want that it is there", name, err)
+			t.Errorf("%s query before: %v, want an error about an existing result", name, err)
 		}
 		if same := name == "the same"; r.Already != same || same && (r.Events != want.Events || r.Kept != want.Kept || r.Files != want.Files) {
 			t.Errorf("%s query before: %+v, want already %t, %+v", name, r, same, want)

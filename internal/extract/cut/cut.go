@@ -149,7 +149,8 @@ func join(shares []share, size int64) []split.Region {
 	return out
 }
 
-// nameOf returns the name of a plan: a digest of everything that decides what each piece reads and writes.
+// nameOf returns the name of a plan. It is a digest of everything that decides the reads and the files of
+// a piece.
 func nameOf(q *query.Query, ranges []split.Region) (string, error) {
 	var all struct {
 		Question query.Identity `json:"question"`

@@ -60,11 +60,10 @@ type survey struct {
 	found   judge.Census // who did any behaviour that makes a user active; those who may stay are in Extract.Census
 }
 
-// Of estimates the cost of the query of c about the table t, which was opened to load
-// into. It reads the rolls, the ledgers and the places of regions, and no row. It uses the
+// Estimate estimates the cost of the query of c to the table t, which was opened for loading. It reads the rolls, the ledgers and the places of regions, and no row. It uses the
 // fields of c that decide the result and how the extract is done. It ignores c.Known, and uses
 // c.Table only to learn whether the extract uses the rolls.
-func Of(ctx context.Context, c extract.Config, t table.Loader) (Explanation, error) {
+func Estimate(ctx context.Context, c extract.Config, t table.Loader) (Explanation, error) {
 	unrolled := table.IsUnrolled(c.Table)
 	c.Table, c.Known = t, nil
 	e := None()
@@ -170,7 +169,7 @@ func (s *survey) remarks(ctx context.Context, t table.Loader, x *Explanation) ([
 		return said, nil
 	}
 	// No user is in the result, for certain.
-	more, err := notes.Of(ctx, t, *s.Config, extract.Result{Users: x.Users, Found: x.Found})
+	more, err := notes.For(ctx, t, *s.Config, extract.Result{Users: x.Users, Found: x.Found})
 	if err != nil {
 		return nil, err
 	}

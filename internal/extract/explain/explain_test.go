@@ -60,7 +60,7 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 				w.Narrow(r, &q)
 			}
 			c := h.Question(t, q, opened)
-			x, err := explain.Of(t.Context(), c, extracttest.Unread{Table: opened})
+			x, err := explain.Estimate(t.Context(), c, extracttest.Unread{Table: opened})
 			if err != nil {
 				t.Fatalf("world %d, question %d, %+v: %v", seed, i, q, err)
 			}
@@ -97,7 +97,7 @@ func TestEstimatesComeTrue(t *testing.T) {
 		for i, q := range w.Questions(seed, 15) {
 			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
 			c := h.Question(t, q, opened)
-			x, err := explain.Of(t.Context(), c, extracttest.Unread{Table: opened})
+			x, err := explain.Estimate(t.Context(), c, extracttest.Unread{Table: opened})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -155,7 +155,7 @@ func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 					t.Errorf("world %d, question %d, %+v: costs %+v, and %+v with more workers", seed, i, q, first, second)
 				}
 				if first.Outcome.Users != ran.Active {
-					t.Errorf("world %d, question %d: %d active users, the cost tells of %d", seed, i, ran.Active, first.Outcome.Users)
+					t.Errorf("world %d, question %d: %d active users, and the cost has %d", seed, i, ran.Active, first.Outcome.Users)
 				}
 				if in.Info().Narrow && ran.Kept < ran.Active {
 					screened++
@@ -180,7 +180,7 @@ func TestExplainTellsOfPlans(t *testing.T) {
 		t.Helper()
 		c := h.Question(t, everything, in)
 		change(&c)
-		x, err := explain.Of(t.Context(), c, in)
+		x, err := explain.Estimate(t.Context(), c, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	if p := x.Plans[x.Chosen]; p.Name != estimate.Get {
 		t.Errorf("one row of each user: %q is chosen", p.Name)
 	}
-	if _, err := explain.Of(t.Context(), extract.Config{Spec: query.Spec{Users: userlist.All(), Span: w.Span, Types: []string{"plya"}}, Table: opened}, opened); !errors.Is(err, query.ErrWrong) {
+	if _, err := explain.Estimate(t.Context(), extract.Config{Spec: query.Spec{Users: userlist.All(), Span: w.Span, Types: []string{"plya"}}, Table: opened}, opened); !errors.Is(err, query.ErrWrong) {
 		t.Errorf("an unknown behaviour: %v", err)
 	}
 	x = explained(live, func(c *extract.Config) {
@@ -230,7 +230,7 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	opened := h.Opened(t, extracttest.Plain)
 	ask := func(in table.Loader, q testworld.Question) explain.Explanation {
 		t.Helper()
-		x, err := explain.Of(t.Context(), h.Question(t, q, in), in)
+		x, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	x := ask(strange{extracttest.Unread{Table: opened}}, q)
 	there := explained(t, h, q, opened)
 	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByWalk || x.May < there.May || x.May > 2*int64(len(w.Users)) || p.Rows == 0 || p.Cells == 0 {
-		t.Errorf("of all users %d may be active, by %+v; the rolls know of %d", x.May, p, there.May)
+		t.Errorf("of all users %d may be active, by %+v; the rolls have %d", x.May, p, there.May)
 	}
 	q.Users = w.Users
 	if p := ask(strange{extracttest.Unread{Table: opened}}, q); p.Plans[p.Chosen].Settle != estimate.ByExist || p.May != int64(len(w.Users)) {
@@ -252,7 +252,7 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	q.Active = "any"
 	x = ask(unheard{strange{extracttest.Unread{Table: opened}}}, q)
 	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByRows || p.Users != int64(len(w.Users)) || p.Calls == 0 || x.Logs.Files != 0 {
-		t.Errorf("of a table that no load tells of: %+v, logs %+v", p, x.Logs)
+		t.Errorf("a table without a record of a load: %+v, logs %+v", p, x.Logs)
 	}
 	if !strings.Contains(x.Notes[0], "nothing is known") {
 		t.Errorf("said is %q", x.Notes)
@@ -261,7 +261,7 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 
 func explained(t *testing.T, h *extracttest.Fixture, q testworld.Question, in *files.Table) explain.Explanation {
 	t.Helper()
-	x, err := explain.Of(t.Context(), h.Question(t, q, in), in)
+	x, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)
 	if err != nil {
 		t.Fatal(err)
 	}

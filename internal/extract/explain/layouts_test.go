@@ -53,7 +53,7 @@ func TestLayoutsAreExplained(t *testing.T) {
 	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 		for what, q := range map[string]testworld.Question{"everything": everything, "a day": oneDay, "hours": hours} {
 			opened := h.Opened(t, u)
-			x, err := explain.Of(t.Context(), h.Question(t, q, opened), extracttest.Unread{Table: opened})
+			x, err := explain.Estimate(t.Context(), h.Question(t, q, opened), extracttest.Unread{Table: opened})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 		in := extracttest.Narrow{Table: h.Opened(t, u)}
 		q := testworld.Question{Span: day, Kinds: w.Names(), Active: "any"}
 		q.Conditions.Latest = 2
-		x, err := explain.Of(t.Context(), h.Question(t, q, in), in)
+		x, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 		}
 		c := h.Question(t, q, in)
 		c.Table = table.Unrolled(in)
-		if x, err = explain.Of(t.Context(), c, in); err != nil || slices.Contains(x.Pushed, "fuzzy rows") != (reads.Fuzzy != nil) {
+		if x, err = explain.Estimate(t.Context(), c, in); err != nil || slices.Contains(x.Pushed, "fuzzy rows") != (reads.Fuzzy != nil) {
 			t.Errorf("%s: everybody without rolls pushes down %q, %v", name, x.Pushed, err)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// values returns the number of values of the column that partitions the result: the requested days
-// or behaviours of which loads have records. Without ledgers it counts all requested ones.
+// values returns the number of values of the column that partitions the result. It counts the
+// requested days or behaviours that have records in a ledger. Without ledgers it counts all of them.
 func values(q *query.Query, ledgers []*manifest.Load) int64 {
 	byDate := q.Output.Partition == trailfile.DateColumn
 	have := map[int32]bool{}

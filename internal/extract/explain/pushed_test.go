@@ -36,7 +36,7 @@ func TestConditionsThatServersTakeAreTold(t *testing.T) {
 			{w.Names(), testworld.Conditions{Latest: 2}, false},
 		} {
 			q := testworld.Question{Span: w.Span, Kinds: x.types, Active: "any", Conditions: x.conditions}
-			told, err := explain.Of(t.Context(), h.Question(t, q, in), in)
+			told, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestConditionsThatServersTakeAreTold(t *testing.T) {
 		q.Conditions.Where.Text = "order.paid"
 		c := h.Question(t, q, in)
 		c.Table = table.Unrolled(in)
-		if told, err := explain.Of(t.Context(), c, in); err != nil || slices.Contains(told.Pushed, "values") {
+		if told, err := explain.Estimate(t.Context(), c, in); err != nil || slices.Contains(told.Pushed, "values") {
 			t.Errorf("%s: a list without rolls pushes down %q, %v", name, told.Pushed, err)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 )
 
 // mostRolled is the largest number of users of rolls that are read, added up over the rolls. If the
-// rolls of a query for all users have more, only some of the regions are read.
+// rolls of a query for all users have more, the survey reads only some regions.
 const mostRolled = 8 << 20
 
 // count counts the users of the table, or of a sample of its regions. Without rolls it counts no

@@ -15,7 +15,7 @@ import (
 // Modes are all the ways in which an operation can fail.
 var Modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
 
-// Refusing are files of which one name cannot be created.
+// Refusing are files in which one name cannot be created.
 type Refusing struct {
 	dfs.FS
 	Base string // the name, without its directory

@@ -1,5 +1,6 @@
-// Package facts gathers what is known of a query before its rows are read, as package estimate
-// needs it: from the schema, the layout and the manifest of the table, and from the rolls.
+// Package facts gathers the facts of a query that are known before its rows are read. They come
+// from the schema, the layout, the manifest and the rolls of the table. Package estimate computes
+// with them.
 package facts
 
 import (
@@ -38,7 +39,7 @@ func Before(q *query.Query, workers int, known *manifest.Table) (*Facts, error) 
 		All: q.Users.IsAll(), Listed: int64(q.Users.Len()), Days: q.Span.Days(),
 		Absent: judge.AsksExistence(q), Screens: judge.Screens(q),
 	}}
-	taken := footprint.Of(q.Info.Layout, q.Info.Schema)
+	taken := footprint.New(q.Info.Layout, q.Info.Schema)
 	judges := q.Judges()
 	f.Kinds = make([]estimate.Kind, len(q.Info.Schema.Kinds))
 	for k := range f.Kinds {

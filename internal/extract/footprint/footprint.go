@@ -1,5 +1,5 @@
-// Package footprint says how many rows and cells events take in a table's layout, and which
-// limits of a query bound what is read of them.
+// Package footprint says how many rows and cells events take in the layout of a table, and which
+// limits of a query bound the reads.
 package footprint
 
 import (
@@ -17,8 +17,8 @@ type Footprint struct {
 	Own    [][]bool // by kind and field: it has a cell besides the one that tells that the record exists
 }
 
-// Of returns the footprint of records of s in the layout l.
-func Of(l layout.Layout, s *behaviour.Schema) Footprint {
+// New returns the footprint of records of s in the layout l.
+func New(l layout.Layout, s *behaviour.Schema) Footprint {
 	traits := l.Traits()
 	g := Footprint{row: traits.Row}
 	g.row.Kind = g.row.Kind && len(s.Kinds) > 1

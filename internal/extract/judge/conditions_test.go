@@ -22,7 +22,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestOverflowIsTheQuestions asks for arithmetic that leaves 64 bits of what is there.
+// TestOverflowIsTheQuestions asks for sums that need more than 64 bits.
 func TestOverflowIsTheQuestions(t *testing.T) {
 	h, q := extracttest.Crowd(t, 40, 1)
 	q.Kinds = []string{"play"}

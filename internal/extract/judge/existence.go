@@ -60,8 +60,8 @@ type candidate struct {
 	open  bool // may still be active
 }
 
-// exist returns the keys of the users who are or may be active, and the other users who were found. A
-// user of whom the rolls are sure was judged before.
+// exist returns the keys of the users who are or may be active, and the other users who were found. The
+// rolls judged the users that they are sure about.
 func (r *reader) exist(ctx context.Context, keys *fetch.Keys) (*fetch.Keys, []User, error) {
 	e := r.existence
 	if e == nil || !e.pass.worth(&r.full) {

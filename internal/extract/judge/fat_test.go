@@ -66,7 +66,7 @@ func TestLargeValuesAreReadInSmallBatches(t *testing.T) {
 }
 
 // TestATrailLargerThanTheMemory extracts a user who cannot be held in little memory: the
-// error names the user and how much memory is enough, and nothing is there.
+// error names the user and the memory that is enough, and no result exists.
 func TestATrailLargerThanTheMemory(t *testing.T) {
 	h, q := extracttest.Large(t, 1, 60, 400<<10)
 	c := h.Question(t, q, h.Opened(t, extracttest.Turn{Name: "trails"}))

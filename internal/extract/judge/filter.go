@@ -56,8 +56,8 @@ func newFilter(q *query.Query, taken footprint.Footprint, screen [][]bool) *filt
 	return s
 }
 
-// sift judges the users of t in order. known reports that all of them did the behaviours that
-// make a user active. sift overwrites events that are not in the result, so that the other
+// sift judges the users of t in order. known reports that all users of t did the behaviours
+// that make a user active. sift overwrites events that are not in the result, so that the other
 // events of a user are adjacent.
 func (s *filter) sift(t *fetch.Trails, known bool) ([]User, error) {
 	var out []User

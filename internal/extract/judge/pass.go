@@ -23,7 +23,7 @@ func (c *cost) user() float64 {
 	return 0
 }
 
-// A pass asks something of users first, so that not all of them are read. The pass is
+// A pass asks for a few facts about users first, so that fewer users are read. The pass is
 // skipped if most users stay, or if asking takes as long as reading. The result is the same.
 type pass struct {
 	cost

@@ -58,7 +58,7 @@ func NewReaders(q *query.Query, t table.Table, plan fetch.Plan, m memory.Shares)
 	if err != nil {
 		return nil, err
 	}
-	r := &Readers{query: q, table: t, plan: plan, memory: m, taken: footprint.Of(l, s), bounds: bounds, fat: make(chan struct{}, 1)}
+	r := &Readers{query: q, table: t, plan: plan, memory: m, taken: footprint.New(l, s), bounds: bounds, fat: make(chan struct{}, 1)}
 	if AsksExistence(q) {
 		r.existence = new(existence)
 	}

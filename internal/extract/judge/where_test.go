@@ -134,7 +134,7 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 			}
 			takes, pushed := l.Traits().OneRecord, left > 0 && asked > 0
 			if asked > 0 && !takes || takes && !pushed && slices.Contains(rich, seed) {
-				t.Errorf("world %d, layout %s: %d times rows were asked for by what is in them, %d were left out", seed, name, asked, left)
+				t.Errorf("world %d, layout %s: %d queries tested values, %d rows were left out", seed, name, asked, left)
 			}
 		})
 	}

@@ -50,7 +50,7 @@ func (s Sizes) Full() Sizes {
 	}
 }
 
-// A Budget is the memory of a process, and what it is for.
+// A Budget is the memory of a process, and its uses.
 type Budget struct {
 	Bytes   int64 // of the process; 1 GiB
 	Users   *userlist.List

@@ -1,4 +1,4 @@
-// Package notes says in words what an analyst should know of a result besides its counts.
+// Package notes returns sentences about a result that an analyst should know, besides its counts.
 package notes
 
 import (
@@ -20,11 +20,11 @@ import (
 	"usertrail/internal/table"
 )
 
-// Of returns notes on the result r of c: which of the requested days are gone, which behaviours
-// the table l does not have on them, and, if no user is in the result, what the table has
-// instead. If there is no note, Of only asks HBase for the TTL of the table.
-func Of(ctx context.Context, l table.Loader, c extract.Config, r extract.Result) ([]string, error) {
-	q, err := c.Check()
+// For returns notes on the result r of c. They name requested days that are gone, and behaviours
+// that the table l does not have on these days. If no user is in the result, they name users
+// or days that the table has. If there is no note, For only asks HBase for the TTL of the table.
+func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result) ([]string, error) {
+	q, err := c.NewQuery()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func nobody(ctx context.Context, q *query.Query, t table.Table, r extract.Result
 	}
 }
 
-// advice returns what the user may change if no user is active.
+// advice returns a change of the query that helps if no user is active.
 func advice(q *query.Query) string {
 	switch {
 	case q.Rule.Judge(q.Rule.Asked&^q.Without) != activity.Active:

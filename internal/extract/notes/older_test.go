@@ -45,7 +45,7 @@ func TestDaysThatAreGoneAreSaid(t *testing.T) {
 			Target: place.Target{FS: h.FS},
 			Table:  opened,
 		}
-		said, err := notes.Of(t.Context(), of(opened), c, extract.Result{Kept: 1})
+		said, err := notes.For(t.Context(), of(opened), c, extract.Result{Kept: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,6 +67,6 @@ func TestDaysThatAreGoneAreSaid(t *testing.T) {
 		t.Errorf("of days that were dropped is said %q", said)
 	}
 	if said := notes(plain, half); strings.Contains(said, "dropped") {
-		t.Errorf("of days that are there is said %q", said)
+		t.Errorf("days that the table has: %q", said)
 	}
 }

@@ -312,7 +312,7 @@ func TestEveryOutputHasTheSameBytes(t *testing.T) {
 				want = got
 			}
 			if len(got) == 0 || !maps.Equal(got, want) {
-				t.Errorf("%+v: %d files from %s, which are not those of the plain table", o, len(got), u.Name)
+				t.Errorf("%+v: %d files from %s, want the files of the plain table", o, len(got), u.Name)
 			}
 		}
 	}

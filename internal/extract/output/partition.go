@@ -56,7 +56,7 @@ type Partitions struct {
 // A partitioner writes the parts of a result that is divided into directories. A part
 // has a leaf, which is a file, for each value of the column that partitions. The partitioner
 // collects parts of the Cutter until each of its leaves has about Sizes.PartEvents events or
-// Sizes.PartBytes of values, so that there are few leaves. Shuffle sorts the events:
+// Sizes.PartBytes of values. So a result has few leaves. Shuffle sorts the events:
 //
 //	part value modulo sortParts | row value, user ID | seq place in the user's trail |
 //	payload column ID, times of steps, behaviour.AppendPacked

@@ -80,7 +80,7 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 		}
 		c := h.Question(t, q, h.Opened(t, extracttest.Turn{Name: "trails"}))
 		c.Output.Partition = partition
-		x, err := explain.Of(t.Context(), c, h.Opened(t, extracttest.Turn{Name: "trails"}))
+		x, err := explain.Estimate(t.Context(), c, h.Opened(t, extracttest.Turn{Name: "trails"}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func TestPartsEndByTheirBytes(t *testing.T) {
 		got := extracttest.Parts(t, h.FS, out)
 		for name, text := range got {
 			if len(text) > extracttest.SmallSizes.PartBytes+each*(size+100)+users*each*100 {
-				t.Errorf("%s has %d bytes, and %d are about what a part has", name, len(text), extracttest.SmallSizes.PartBytes)
+				t.Errorf("%s has %d bytes, want about %d", name, len(text), extracttest.SmallSizes.PartBytes)
 			}
 		}
 		if want == nil {

@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/run/breakpoint"
 )
 
-// Rows are collected into columns until there are batchRows rows or batchBytes bytes of fields. So
-// few rows stay in the processor's cache until they are encoded.
+// Rows are collected into columns until there are batchRows rows or batchBytes bytes of fields. These
+// rows fit into the processor's cache until they are encoded.
 const (
 	batchRows  = 4 << 10
 	batchBytes = 1 << 20

@@ -214,7 +214,7 @@ func (p *plan) reports(ctx context.Context, have *planned) ([]*report, error) {
 }
 
 // gather adds up the reports of the pieces, and moves their parts to one directory with consecutive
-// numbers. It skips parts that are there already. calls is the number of calls of all pieces.
+// numbers. It skips parts that were moved before. calls is the number of calls of all pieces.
 func (p *plan) gather(ctx context.Context, have *planned, reports []*report, there map[string]bool) (m *manifest.Extract, calls int64, err error) {
 	var counted judge.Counts
 	var people estimate.People

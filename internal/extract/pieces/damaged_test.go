@@ -65,7 +65,7 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 	}
 }
 
-// commitsAgain commits pieces, one of which is damaged, does them again and commits them.
+// commitsAgain commits pieces with a damaged one, does them again, and commits them.
 func commitsAgain(t *testing.T, h *extracttest.Fixture, u extracttest.Turn, list []pieces.Piece) {
 	t.Helper()
 	for range 2 {

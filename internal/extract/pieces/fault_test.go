@@ -173,7 +173,7 @@ func TestTheQuestionIsRemovedLast(t *testing.T) {
 }
 
 // TestCommitKeepsAnAnswer fails each operation of a commit that replaces a result. One of
-// the two results is there, whole. The same commit then continues, and leaves nothing behind.
+// the two results is in OUT, complete. The same commit then continues, and leaves nothing behind.
 func TestCommitKeepsAnAnswer(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}

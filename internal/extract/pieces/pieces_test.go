@@ -141,7 +141,7 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 		t.Errorf("pieces that are done: %+v, %v", r, err)
 	}
 	if _, err := pieces.Commit(t.Context(), h.FS, again); !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), fmt.Sprintf("pieces 2-%d of %d", len(list)-1, len(list))) {
-		t.Errorf("commit of a plan of which two pieces are done: %v", err)
+		t.Errorf("commit of a plan with two finished pieces: %v", err)
 	}
 	if r, err := h.RunPieces(t.Context(), u, again); err != nil || r.Already {
 		t.Errorf("all pieces: %+v, %v", r, err)
@@ -158,7 +158,7 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 	}
 	for _, u.Overwrite = range []bool{false, true} {
 		if _, err := h.PlanPieces(t.Context(), q, u, out); !errors.Is(err, pieces.ErrNothing) {
-			t.Errorf("plan of what is committed, overwrite %t: %v, want nothing to do", u.Overwrite, err)
+			t.Errorf("plan of a committed result, overwrite %t: %v, want nothing to do", u.Overwrite, err)
 		}
 	}
 	if left := extracttest.Leftovers(t, filepath.Dir(out)); slices.ContainsFunc(left, func(name string) bool { return strings.HasPrefix(name, "/.out") }) {
@@ -217,7 +217,7 @@ func TestOnePlaceOnePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.PlanPieces(t.Context(), q, u, out); !errors.Is(err, os.ErrExist) {
-		t.Errorf("plan for a directory that is there: %v, want that it exists", err)
+		t.Errorf("plan for an existing directory: %v, want fs.ErrExist", err)
 	}
 	if _, err := h.RunPieces(t.Context(), u, first[:1]); !errors.Is(err, pieces.ErrStale) || !strings.Contains(err.Error(), "has no plan") {
 		t.Errorf("a piece of the plan before, when another is committed: %v", err)

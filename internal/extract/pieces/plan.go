@@ -37,8 +37,8 @@ var ErrStale = fmt.Errorf("%w: the plan is out of date", query.ErrWrong)
 // as many. YARN takes some seconds to start a container.
 const Size = 4_000_000
 
-// What is the name of an extract in the header of a piece.
-const What = "extract"
+// Name is the name of an extract in the header of a piece.
+const Name = "extract"
 
 // A Piece has everything that a worker needs to do one piece of an extract.
 type Piece struct {
@@ -146,7 +146,7 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	}
 	access.Unrolled = access.Unrolled || x.Query.Unrolled
 	first := Piece{
-		Header: piece.Header{Usertrail: What, Version: piece.Version, Plan: cuts.Plan, Of: len(cuts.Ranges), Table: address},
+		Header: piece.Header{Usertrail: Name, Version: piece.Version, Plan: cuts.Plan, Of: len(cuts.Ranges), Table: address},
 		Access: access, Version: x.Query.Version(), Out: c.Out, Overwrite: c.Overwrite, Strict: c.Strict, Fetch: c.Plan, Question: x.Query.Manifest(),
 	}
 	return piecesOf(first, cuts.Ranges, list), r, nil
@@ -203,7 +203,7 @@ func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces)
 type plan struct{ *place.Place }
 
 // planAt returns the plan whose result is out.
-func planAt(fs dfs.FS, out string) *plan { return &plan{place.Of(fs, out)} }
+func planAt(fs dfs.FS, out string) *plan { return &plan{place.At(fs, out)} }
 
 // pieceName returns the name of the directory of piece n.
 func pieceName(n int) string { return fmt.Sprintf("%s%05d", place.PiecePrefix, n) }

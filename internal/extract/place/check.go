@@ -32,7 +32,7 @@ func (t *Target) Check(ctx context.Context) error {
 	if err := t.checkPlace(ctx); err != nil {
 		return err
 	}
-	p := Of(t.FS, t.Out)
+	p := At(t.FS, t.Out)
 	if err := p.checkStaging(ctx); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (t *Target) checkBut(ctx context.Context, passes func(*manifest.Extract) bo
 	if !errors.Is(err, iofs.ErrExist) {
 		return err
 	}
-	m, failed := Of(t.FS, t.Out).Result(ctx)
+	m, failed := At(t.FS, t.Out).Result(ctx)
 	switch {
 	case failed != nil:
 		return failed

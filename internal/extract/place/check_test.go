@@ -301,7 +301,7 @@ func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 		t.Helper()
 		r, err := h.Extract(t.Context(), q, u, out)
 		if !errors.Is(err, iofs.ErrExist) || r.Already != already {
-			t.Errorf("%s: %+v, %v, want that it is there, already %t", what, r, err, already)
+			t.Errorf("%s: %+v, %v, want an error about an existing result, already %t", what, r, err, already)
 		}
 		if r.Already = false; already && (r.Users != want.Users || r.Found != want.Found || r.Events != want.Events || r.Files != want.Files || r.Out != out) {
 			t.Errorf("%s: %+v, want %+v", what, r, want)

@@ -50,8 +50,8 @@ const (
 	oldEnding   = ".old"     // of a result that is being replaced
 )
 
-// Of returns the place of the result out.
-func Of(fs dfs.FS, out string) *Place {
+// At returns the place of the result out.
+func At(fs dfs.FS, out string) *Place {
 	out = strings.TrimRight(out, "/")
 	return &Place{FS: fs, Out: out, Dir: beside(out, placeEnding)}
 }

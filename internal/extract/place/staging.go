@@ -39,7 +39,7 @@ type Staging struct {
 // completed. It checks t again when it has the lock: the run that held the lock may have made
 // the result.
 func Open(ctx context.Context, t *Target, id query.Identity) (*Staging, error) {
-	p := Of(t.FS, t.Out)
+	p := At(t.FS, t.Out)
 	lock, err := p.Lock(ctx)
 	if err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func (s *Staging) Rename(ctx context.Context, overwrite bool) error {
 // If publishing fails, replace moves the older result back. It also moves back a directory
 // that is not a result: OUT may have changed since it was checked.
 func (s *Staging) replace(ctx context.Context) error {
-	p := Of(s.FS, s.out)
+	p := At(s.FS, s.out)
 	if err := p.checkOld(ctx); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}

@@ -146,7 +146,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		}
 	}
 	if _, err := userlist.Open(t.Context(), local.New(), filepath.Join(dir, "none.csv:who"), layout.Reversed{}, 1<<20); !errors.Is(err, iofs.ErrNotExist) {
-		t.Errorf("a file that is not there: %v, want ErrNotExist", err)
+		t.Errorf("a missing file: %v, want ErrNotExist", err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
