@@ -15,7 +15,7 @@ import (
 // Crowd returns a fixture of the given number of users with many logins, enough for several
 // parts of a result. Among every twenty users, one has a shorter play than the others, one
 // plays after all logins, and one orders.
-func Crowd(t *testing.T, users, each int) (*Fixture, testworld.Question) {
+func Crowd(t testing.TB, users, each int) (*Fixture, testworld.Question) {
 	t.Helper()
 	const text = `logs: logs/{date}/{behaviour}.csv
 table: trails

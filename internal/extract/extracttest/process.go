@@ -153,7 +153,7 @@ func KillProcess(t *testing.T, e Task, m Moment) {
 }
 
 // SaveJob writes the fixture's job for other processes to read.
-func SaveJob(t *testing.T, h *Fixture, text string) {
+func SaveJob(t testing.TB, h *Fixture, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(h.Dir, "usertrail.yaml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
