@@ -44,7 +44,7 @@ export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export USERTRAIL_CHDB ?= $(CURDIR)/.cache/chdb/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down venv chdb airflow java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down wheels venv chdb airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -137,6 +137,12 @@ venv: ## the Python that tests and benchmarks read our Parquet with, in .cache/v
 
 airflow: ## the Airflow that jobs/airflow is tested in, in .cache/airflow
 	@scripts/venv .cache/airflow jobs/airflow/requirements.txt
+
+wheels: venv ## wheels of the Python package for Linux and macOS, with the programs inside, in dist: VERSION=v1.2.0
+	for platform in linux/amd64 linux/arm64 darwin/arm64; do \
+		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) USERTRAIL_VERSION=$(VERSION) USERTRAIL_PLATFORM=$$platform \
+			$(PYTHON) -m pip wheel -q --no-deps --no-build-isolation --wheel-dir $(or $(OUT),$(CURDIR)/dist) ./python || exit 1; \
+	done
 
 chdb: # the ClickHouse that make test-all tries the tables of extract ddl in, in .cache/chdb
 	@scripts/venv .cache/chdb scripts/requirements-chdb.txt

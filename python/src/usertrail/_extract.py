@@ -1,0 +1,193 @@
+"""Results of extract as Arrow."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import pyarrow as pa
+
+from ._pipe import Pipe
+from ._process import Process, Result
+from ._progress import Bar
+from ._users import flag
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Day = str | datetime.date
+Place = str | os.PathLike[str]
+
+
+class Batches:
+    """The record batches of a result, in the order of parts. They come while the table is read.
+
+    Iterate over it once. Leaving the loop early, close, or the end of a with block ends the
+    program. After the last batch, result has the counts.
+
+        with usertrail.extract_batches("trails", users="all", types="all") as batches:
+            for batch in batches:
+                …
+            print(batches.result["events"])
+    """
+
+    def __init__(self, process: Process, bar: Bar) -> None:
+        self.result = Result()
+        self._process = process
+        self._bar = bar
+        self._done = False
+        try:
+            self._stream = pa.ipc.open_stream(pa.PythonFile(Pipe(process.stdout.fileno()), mode="r"))
+            self.schema: pa.Schema = self._stream.schema
+        except pa.ArrowInvalid:  # nothing came: the program says why
+            self._finish()
+            raise
+        except BaseException:
+            self.close()
+            raise
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        try:
+            while not self._done:
+                try:
+                    batch = self._stream.read_next_batch()
+                except StopIteration:
+                    self._finish()
+                    return
+                except (pa.ArrowInvalid, OSError):  # the stream was cut: the program says why
+                    self._finish()
+                    raise
+                self._bar.add(batch.num_rows)
+                yield batch
+        finally:
+            self.close()
+
+    def read_all(self) -> pa.Table:
+        """Returns the remaining batches as a table."""
+        return pa.Table.from_batches(list(self), self.schema)
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """Returns a reader, as DuckDB, polars and pyarrow.dataset take it."""
+        return pa.RecordBatchReader.from_batches(self.schema, iter(self))
+
+    def close(self) -> None:
+        """Ends the program, if it still runs."""
+        if not self._done:
+            self._done = True
+            self._process.stop()
+            self._bar.close()
+
+    def _finish(self) -> None:
+        self._done = True
+        self._bar.close()
+        self.result = self._process.wait()
+
+    def __enter__(self) -> Batches:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_done"):
+            self.close()
+
+
+class Query(TypedDict, total=False):
+    """The arguments of extract and extract_batches, except the table."""
+
+    users: Any
+    start: Day | None
+    end: Day | None
+    types: str | Sequence[str]
+    active: str
+    where: str | None
+    where_first: bool
+    having: str | None
+    sequence: str | None
+    without: str | Sequence[str] | None
+    hours: str | None
+    fields: str | Sequence[str] | None
+    context: int | None
+    latest: int | None
+    at: str | datetime.datetime | None
+    shape: str
+    job: Place | None
+    memory: str | None
+    workers: int | None
+    strict: bool
+    flags: Iterable[str]
+    progress: bool | None
+
+
+def extract_batches(table: Place | None = None, **query: Unpack[Query]) -> Batches:
+    """Returns the record batches of a result while they are made. The arguments are those of
+    extract."""
+    unknown = query.keys() - Query.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"{', '.join(sorted(unknown))}: extract has no such argument; it has {', '.join(Query.__annotations__)}")
+    given: dict[str, Any] = {"users": "all", "types": "all", **query, "table": table}
+    named, stdin = flag(given.pop("users"))
+    bar = Bar(given.pop("progress", None), "extract")
+    args = ["--users", named, "--format", "arrow", "--out", "-", *given.pop("flags", [])]
+    return Batches(Process("extract", args + options(**given), stdin), bar)
+
+
+def extract(table: Place | None = None, **query: Unpack[Query]) -> pa.Table:
+    """Returns the trails of active users as a table, one row for each event.
+
+    table    a directory, hdfs://… or hbase://…; by default the table of the job
+    users    "all"; a list, Series or array of IDs; a file with one ID on each line; or
+             "FILE.parquet:COLUMN"
+    start    the first date, as text or datetime.date; by default the first that was loaded
+    end      the last date, included; by default the last that was loaded
+    types    behaviours, or "all"
+    active   "all": users with every behaviour of types; "any"; or "min:N"
+    where    keep events that match, such as "play.seconds >= 600"
+    having   keep users whose kept events match, such as "count(play) >= 5"
+    fields   fields of the result; by default all fields of types
+    shape    "long", or "wide": one row for each user
+    job      a job file; by default $USERTRAIL_JOB, then ./usertrail.yaml
+    memory   limit of the program's memory, such as "2GiB"
+    flags    further flags of extract, as they are on its command line
+    progress shows a bar; by default in a notebook and at a terminal
+
+    The flags --where-first, --sequence, --without, --hours, --context, --latest, --at, --workers and
+    --strict are arguments of these names, with underscores.
+    """
+    with extract_batches(table, **query) as batches:
+        return batches.read_all()
+
+
+def options(**given: Any) -> list[str]:
+    """Returns the flags of the arguments that are neither None nor False."""
+    args: list[str] = []
+    for name, value in given.items():
+        flag = "--" + FLAGS.get(name, name).replace("_", "-")
+        if value is True:
+            args.append(flag)
+        elif value is not None and value is not False:
+            args += [flag, text(name, value)]
+    return args
+
+
+# The arguments whose flags have another name.
+FLAGS = {"start": "from", "end": "to"}
+
+
+def text(name: str, value: Any) -> str:
+    """Returns the value of a flag."""
+    if isinstance(value, datetime.datetime):
+        if name in FLAGS and value.time() != datetime.time():
+            raise ValueError(f"{name}: {value} is not a whole day")
+        return value.date().isoformat() if name in FLAGS else value.isoformat(sep=" ")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, Iterable):
+        return ",".join(map(str, value))
+    return str(value)

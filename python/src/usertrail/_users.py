@@ -1,0 +1,71 @@
+"""The users of a query."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+# IDs that are written to the program at once.
+CHUNK = 65536
+
+
+def flag(users: Any) -> tuple[str, Iterator[bytes] | None]:
+    """Returns the value of --users, and the standard input that it needs.
+
+    "all" is every user. Another string, or a path, is a file with one ID on each line, or
+    FILE.parquet:COLUMN or FILE.csv:COLUMN. Anything else has the IDs: a list, a Series of pandas or polars, an
+    array of numpy or pyarrow. IDs are strings or integers.
+    """
+    if isinstance(users, (str, os.PathLike)):
+        name = os.fspath(users)
+        if name == "-":
+            raise ValueError("users: '-' is the standard input of a command: pass the IDs")
+        if name == "all" and isinstance(users, Path):
+            name = "./all"
+        return name, None
+    if not isinstance(users, Iterable):
+        raise TypeError(f"users: {type(users).__name__} is no list of IDs, Series, array or file")
+    return "-", lines(users)
+
+
+def lines(users: Iterable[Any]) -> Iterator[bytes]:
+    """Yields one ID on each line."""
+    if hasattr(users, "to_arrow"):  # a Series of polars
+        users = users.to_arrow()
+    if isinstance(users, (pa.Array, pa.ChunkedArray)):
+        for start in range(0, len(users), CHUNK):
+            yield joined(users.slice(start, CHUNK).to_pylist(), start)
+        return
+    chunk: list[Any] = []
+    start = 0
+    for user in users:
+        chunk.append(user)
+        if len(chunk) == CHUNK:
+            yield joined(chunk, start)
+            start += len(chunk)
+            chunk = []
+    yield joined(chunk, start)
+
+
+def joined(users: list[Any], start: int) -> bytes:
+    return "".join(identity(user, start + i) + "\n" for i, user in enumerate(users)).encode()
+
+
+def identity(user: Any, place: int) -> str:
+    """Returns an ID as text. A number with a fraction is no ID: pandas makes such numbers of
+    integers if one is missing."""
+    if isinstance(user, str):
+        if "\n" in user or "\r" in user:
+            raise ValueError(f"users: the ID at {place} has a line break: {user!r}")
+        return user
+    if isinstance(user, numbers.Integral) and not isinstance(user, bool):
+        return str(int(user))
+    hint = ""
+    if isinstance(user, numbers.Real):
+        hint = ": drop missing IDs, and make the others strings"
+    raise TypeError(f"users: the ID at {place} is {user!r}, of type {type(user).__name__}; an ID is a string or an integer{hint}")

@@ -1,0 +1,105 @@
+"""Results as Arrow, and what pandas, polars and DuckDB make of them."""
+
+from __future__ import annotations
+
+import datetime
+import gc
+import subprocess
+from pathlib import Path
+
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+import usertrail
+
+QUERY = {"start": "2014-09-01", "end": "2014-09-04", "types": ["play", "order"], "active": "any"}
+
+
+def test_a_table_has_the_rows_of_a_directory(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [usertrail.program("extract"), "--table", table, "--users", "all", "--from", "2014-09-01", "--to", "2014-09-04", "--types", "play,order", "--active", "any", "--out", out]
+    subprocess.run(command, check=True, capture_output=True)
+    want = pyarrow.dataset.dataset(out, format="parquet").to_table()
+    got = usertrail.extract(table, **QUERY)
+    order = [("user_id", "ascending"), ("id", "ascending")]
+    assert got.sort_by(order).equals(want.sort_by(order))
+    assert got.num_rows > 5000
+
+
+def test_pandas_and_polars_take_it(table: Path) -> None:
+    got = usertrail.extract(table, **QUERY)
+    plays = got.to_pandas().groupby("behaviour")["user_id"].count()["play"]
+    assert polars.from_arrow(got).filter(polars.col("behaviour") == "play").height == plays > 0
+
+
+def test_users_come_in_any_form(table: Path, tmp_path: Path) -> None:
+    ids = usertrail.extract(table, **QUERY)["user_id"].unique().to_pylist()[:7]
+    (tmp_path / "ids.txt").write_text("\n".join(ids))
+    pyarrow.parquet.write_table(pa.table({"who": ids}), tmp_path / "ids.parquet")
+    want = usertrail.extract(table, users=ids, **QUERY)
+    assert set(want["user_id"].to_pylist()) == set(ids)
+    for users in (
+        pandas.Series(ids), pandas.Series(ids).astype("category"), polars.Series(ids), pandas.Series(ids).to_numpy(), pa.array(ids), pa.chunked_array([ids[:3], ids[3:]]),
+        iter(ids), set(ids), tmp_path / "ids.txt", str(tmp_path / "ids.txt"), f"{tmp_path / 'ids.parquet'}:who",
+    ):  # fmt: skip
+        assert usertrail.extract(table, users=users, **QUERY).equals(want), type(users)
+
+
+def test_what_is_no_user_is_refused(table: Path) -> None:
+    for users, words in {
+        (1.5,): "drop missing IDs", (None,): "the ID at 0 is None", ("a\nb",): "has a line break", (True,): "an ID is a string or an integer",
+    }.items():  # fmt: skip
+        with pytest.raises((TypeError, ValueError), match=words):
+            usertrail.extract(table, users=users, **QUERY)
+    with pytest.raises(TypeError, match="no list of IDs"):
+        usertrail.extract(table, users=7, **QUERY)
+
+
+def test_numbers_are_ids(table: Path) -> None:
+    with pytest.warns(usertrail.Note) as noted:
+        assert usertrail.extract(table, users=pandas.Series([1, 2]), **QUERY).num_rows == 0
+    assert "2 of the 2 users" in str(noted[0].message) and noted[0].filename == __file__
+
+
+def test_batches_come_while_the_table_is_read(table: Path) -> None:
+    with usertrail.extract_batches(table, **QUERY) as batches:
+        rows = sum(batch.num_rows for batch in batches)
+        assert batches.schema.field("time").type == pa.timestamp("us", "UTC")
+        assert batches.result["events"] == rows > 0
+    reader = usertrail.extract_batches(table, **QUERY).to_reader()
+    assert reader.read_all().num_rows == rows
+
+
+@pytest.mark.parametrize("leave", ["loop", "close", "collect"])
+def test_a_program_ends_when_its_reader_leaves(table: Path, leave: str) -> None:
+    batches = usertrail.extract_batches(table, **QUERY)
+    process = batches._process._process
+    if leave == "loop":
+        for _ in batches:
+            break
+        gc.collect()
+    elif leave == "close":
+        batches.close()
+        batches.close()
+    else:
+        del batches
+        gc.collect()
+    assert process.returncode is not None
+
+
+def test_dates_and_flags(table: Path) -> None:
+    day = usertrail.extract(table, start=datetime.date(2014, 9, 2), end=datetime.datetime(2014, 9, 2), types="play", active="any", where="play.seconds >= 600", fields="seconds")
+    assert set(day["date"].to_pylist()) == {datetime.date(2014, 9, 2)}
+    assert day.column_names[5:] == ["seconds"] and min(day["seconds"].to_pylist()) >= 600
+    wide = usertrail.extract(table, types="play", active="any", shape="wide", flags=["--memory", "256MiB"])
+    assert wide.column_names[:2] == ["user_id", "play_count"]
+    first = usertrail.extract(table, types="play", active="all", where="play.seconds >= 5000", where_first=True)
+    assert 0 < len(first["user_id"].unique()) < wide.num_rows
+    with pytest.raises(ValueError, match="not a whole day"):
+        usertrail.extract(table, start=datetime.datetime(2014, 9, 2, 1))
+    with pytest.raises(TypeError, match="wher: extract has no such argument"):
+        usertrail.extract(table, wher="play.seconds > 1")  # type: ignore[call-arg]
