@@ -143,7 +143,7 @@ func TestGoingOnKeepsFinishedParts(t *testing.T) {
 }
 
 // TestRollsOffIsAnotherQuestion fails an extract with its rolls as it writes its last
-// part. One without rolls begins anew.
+// part. One without rolls starts from the beginning.
 func TestRollsOffIsAnotherQuestion(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for _, unrolled := range []bool{false, true} {

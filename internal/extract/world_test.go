@@ -19,7 +19,7 @@ import (
 )
 
 // TestAnswersAreTheOracles loads worlds and asks them many questions: lists and
-// everybody, spans, behaviours, all, any and min:N.
+// all users, spans, behaviours, all, any and min:N.
 func TestAnswersAreTheOracles(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -26,7 +26,7 @@ import (
 )
 
 // strange is a table whose rows alone tell which users exist, and whose rows cannot be read.
-type strange struct{ extracttest.Unread }
+type strange struct{ unread }
 
 func (s strange) Info() table.Info { return extracttest.Narrow{Table: s.Table}.Info() }
 
@@ -60,7 +60,7 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 				w.Narrow(r, &q)
 			}
 			c := h.Question(t, q, opened)
-			x, err := explain.Estimate(t.Context(), c, extracttest.Unread{Table: opened})
+			x, err := explain.Estimate(t.Context(), c, unread{opened})
 			if err != nil {
 				t.Fatalf("world %d, question %d, %+v: %v", seed, i, q, err)
 			}
@@ -97,7 +97,7 @@ func TestEstimatesComeTrue(t *testing.T) {
 		for i, q := range w.Questions(seed, 15) {
 			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
 			c := h.Question(t, q, opened)
-			x, err := explain.Estimate(t.Context(), c, extracttest.Unread{Table: opened})
+			x, err := explain.Estimate(t.Context(), c, unread{opened})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -186,7 +186,7 @@ func TestExplainTellsOfPlans(t *testing.T) {
 		}
 		return x
 	}
-	live := extracttest.Unread{Table: opened}
+	live := unread{opened}
 	x := explained(live, func(c *extract.Config) { c.Table = table.Unrolled(live) })
 	if p := x.Plans[x.Chosen]; x.Rolls != estimate.Off || p.Settle != estimate.ByWalk || !strings.Contains(strings.Join(x.Why, " "), "--rolls off") {
 		t.Errorf("without rolls: %+v, %q", p, x.Why)
@@ -240,17 +240,17 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 		return x
 	}
 	q := testworld.Question{Span: w.Span, Kinds: []string{"play", "order"}, Active: "all"}
-	x := ask(strange{extracttest.Unread{Table: opened}}, q)
+	x := ask(strange{unread{opened}}, q)
 	there := explained(t, h, q, opened)
 	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByWalk || x.May < there.May || x.May > 2*int64(len(w.Users)) || p.Rows == 0 || p.Cells == 0 {
 		t.Errorf("of all users %d may be active, by %+v; the rolls have %d", x.May, p, there.May)
 	}
 	q.Users = w.Users
-	if p := ask(strange{extracttest.Unread{Table: opened}}, q); p.Plans[p.Chosen].Settle != estimate.ByExist || p.May != int64(len(w.Users)) {
+	if p := ask(strange{unread{opened}}, q); p.Plans[p.Chosen].Settle != estimate.ByExist || p.May != int64(len(w.Users)) {
 		t.Errorf("of %d users on a list %d may be active, by %+v", len(w.Users), p.May, p.Plans[p.Chosen])
 	}
 	q.Active = "any"
-	x = ask(unheard{strange{extracttest.Unread{Table: opened}}}, q)
+	x = ask(unheard{strange{unread{opened}}}, q)
 	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByRows || p.Users != int64(len(w.Users)) || p.Calls == 0 || x.Logs.Files != 0 {
 		t.Errorf("a table without a record of a load: %+v, logs %+v", p, x.Logs)
 	}

@@ -53,7 +53,7 @@ func TestLayoutsAreExplained(t *testing.T) {
 	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 		for what, q := range map[string]testworld.Question{"everything": everything, "a day": oneDay, "hours": hours} {
 			opened := h.Opened(t, u)
-			x, err := explain.Estimate(t.Context(), h.Question(t, q, opened), extracttest.Unread{Table: opened})
+			x, err := explain.Estimate(t.Context(), h.Question(t, q, opened), unread{opened})
 			if err != nil {
 				t.Fatal(err)
 			}

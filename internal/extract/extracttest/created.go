@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Created remembers which sorted runs and parts are written.
+// Created are files that count the sorted runs, and list the parts, that are created.
 type Created struct {
 	dfs.FS
 	mu    sync.Mutex
@@ -16,6 +16,7 @@ type Created struct {
 	Parts []string
 }
 
+// Create implements dfs.FS.
 func (c *Created) Create(ctx context.Context, name string) (dfs.Pending, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,6 +26,7 @@ func (c *Created) Create(ctx context.Context, name string) (dfs.Pending, error) 
 	return c.FS.Create(ctx, name)
 }
 
+// Scratch implements dfs.FS.
 func (c *Created) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

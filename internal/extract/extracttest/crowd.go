@@ -64,16 +64,16 @@ const (
 	whoOrders = 13
 )
 
-// SeveralUsers is how many users severalParts has.
+// SeveralUsers is the number of users of SeveralParts.
 const SeveralUsers = 500
 
-// SeveralParts is a crowd whose logins make two and a half parts.
+// SeveralParts returns a crowd whose logins make two and a half parts.
 func SeveralParts(t *testing.T) (*Fixture, testworld.Question) {
 	t.Helper()
 	return Crowd(t, SeveralUsers, int(SmallSizes.PartEvents)*5/2/SeveralUsers)
 }
 
-// Picky is q with conditions that keep the users of a crowd who are like the others.
+// Picky returns q with conditions that keep the users of a crowd who do not differ from the others.
 func Picky(q testworld.Question) testworld.Question {
 	q.Conditions = testworld.Conditions{
 		Where:   testworld.Where{Text: `behaviour == "login" || play.seconds >= 5`},
@@ -84,7 +84,7 @@ func Picky(q testworld.Question) testworld.Question {
 	return q
 }
 
-// CheckFunnel checks the counts of picky's query on a crowd.
+// CheckFunnel checks the counts of a query of Picky in a manifest.
 func CheckFunnel(t *testing.T, text string, users int64) {
 	t.Helper()
 	var m manifest.Extract

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Damages are ways in which a file can be damaged between two commands.
+// Damages are ways to damage a file between two commands.
 var Damages = []struct {
 	Name string
 	Do   func(t *testing.T, name string)
@@ -23,6 +23,7 @@ var Damages = []struct {
 	}},
 }
 
+// rewrite changes the bytes of a file.
 func rewrite(t *testing.T, name string, change func([]byte) []byte) {
 	t.Helper()
 	b, err := os.ReadFile(name)

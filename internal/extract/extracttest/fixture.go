@@ -4,39 +4,27 @@ package extracttest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/cell"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/memory"
-	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
-	"usertrail/internal/format/layout"
-	"usertrail/internal/format/manifest"
-	"usertrail/internal/format/trailfile"
-	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
@@ -46,7 +34,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// A Fixture is a directory with logs and a job, and tables beside them.
+// A Fixture is a directory with logs and a job, and tables next to them.
 type Fixture struct {
 	Dir   string
 	FS    dfs.FS
@@ -54,7 +42,7 @@ type Fixture struct {
 	Sizes memory.Sizes // of extracts
 }
 
-// New makes a fixture of the job file's text. No logs are in it yet.
+// New makes a fixture without logs. text is its job file.
 func New(t testing.TB, text string) *Fixture {
 	t.Helper()
 	h := &Fixture{Dir: testkit.Scratch(t), FS: local.New(), Sizes: SmallSizes}
@@ -65,7 +53,7 @@ func New(t testing.TB, text string) *Fixture {
 	return h
 }
 
-// Delivered makes a fixture of a world, everything delivered.
+// Delivered makes a fixture of a world with all its log files.
 func Delivered(t testing.TB, w *testworld.W) *Fixture {
 	t.Helper()
 	h := New(t, w.Job())
@@ -73,7 +61,7 @@ func Delivered(t testing.TB, w *testworld.W) *Fixture {
 	return h
 }
 
-// Deliver writes files of a world below the job's logs.
+// Deliver writes log files of a world.
 func (h *Fixture) Deliver(t testing.TB, list ...testworld.File) {
 	t.Helper()
 	for _, f := range list {
@@ -112,7 +100,7 @@ func compressed(t testing.TB, f testworld.File) []byte {
 	return b.Bytes()
 }
 
-// SplitLate tells the files that a first load does not find yet from the others.
+// SplitLate separates the files that a first load does not find from the other files.
 func SplitLate(list []testworld.File) (first, late []testworld.File) {
 	for _, f := range list {
 		if f.Late {
@@ -124,7 +112,7 @@ func SplitLate(list []testworld.File) (first, late []testworld.File) {
 	return first, late
 }
 
-// A Turn is all that must not matter for an answer.
+// A Turn has the settings that do not change the rows of a result.
 type Turn struct {
 	Name    string // of the table
 	Workers int
@@ -132,40 +120,18 @@ type Turn struct {
 	Regions int
 
 	Overwrite bool
-	Unrolled  bool // asked without its rolls
-	Unsure    bool // asked with rolls that name too much
+	Unrolled  bool // the extract does not use the rolls
+	Unsure    bool // the rolls name behaviours that are gone
 	Output    query.Output
 	PieceSize int64
 }
 
-// unsure is a table whose rolls name behaviours that are gone.
-type unsure struct{ table.Table }
-
-func (t unsure) Info() table.Info {
-	info := t.Table.Info()
-	info.Sealed = false
-	return info
-}
-
-func (t unsure) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
-	users, err := t.Table.Users(ctx, r, span)
-	return unsureUsers{users}, err
-}
-
-type unsureUsers struct{ table.Users }
-
-func (u unsureUsers) User() table.User {
-	user := u.Users.User()
-	user.Did |= activity.Of(len(user.Key) % 4)
-	user.Sure = false
-	return user
-}
-
+// Store returns the store of the table called name.
 func (h *Fixture) Store(name string) files.Store {
 	return files.Store{FS: h.FS, Dir: dfs.Join(h.Dir, name)}
 }
 
-// LoadConfig is a load of all days of span.
+// LoadConfig returns the configuration of a load of the days of span.
 func (h *Fixture) LoadConfig(u Turn, span behaviour.Span) load.Config {
 	j := *h.Job
 	j.Table.Regions = u.Regions
@@ -175,6 +141,7 @@ func (h *Fixture) LoadConfig(u Turn, span behaviour.Span) load.Config {
 	}
 }
 
+// Load loads the days of span.
 func (h *Fixture) Load(t testing.TB, u Turn, span behaviour.Span) bulkload.Result {
 	t.Helper()
 	r, err := load.Run(t.Context(), h.LoadConfig(u, span))
@@ -184,7 +151,7 @@ func (h *Fixture) Load(t testing.TB, u Turn, span behaviour.Span) bulkload.Resul
 	return r
 }
 
-// Open opens the table.
+// Open opens the table of a turn.
 func (h *Fixture) Open(ctx context.Context, u Turn) (table.Table, error) {
 	opened, err := h.Store(u.Name).Open(ctx)
 	switch {
@@ -198,8 +165,8 @@ func (h *Fixture) Open(ctx context.Context, u Turn) (table.Table, error) {
 	return opened, nil
 }
 
-// Config is a question about the table, which is to be closed, for the directory out. A
-// nil list is everybody.
+// Config returns the configuration of an extract into the directory out. The caller closes its table.
+// If q.Users is nil, the extract is for all users.
 func (h *Fixture) Config(ctx context.Context, q testworld.Question, u Turn, out string) (extract.Config, error) {
 	asked, err := h.Open(ctx, u)
 	if err != nil {
@@ -219,7 +186,7 @@ func (h *Fixture) Config(ctx context.Context, q testworld.Question, u Turn, out 
 	}, nil
 }
 
-// Extract extracts an answer from the table into the directory out.
+// Extract extracts the result of q into the directory out.
 func (h *Fixture) Extract(ctx context.Context, q testworld.Question, u Turn, out string) (extract.Result, error) {
 	c, err := h.Config(ctx, q, u, out)
 	if err != nil {
@@ -229,7 +196,7 @@ func (h *Fixture) Extract(ctx context.Context, q testworld.Question, u Turn, out
 	return r, errors.Join(err, c.Table.Close())
 }
 
-// conditions returns the conditions of a question as extract takes them.
+// conditions returns the conditions of q.
 func conditions(q testworld.Question) query.Conditions {
 	c := q.Conditions
 	return query.Conditions{
@@ -238,144 +205,7 @@ func conditions(q testworld.Question) query.Conditions {
 	}
 }
 
-// Answer extracts an answer and reads it back.
-func (h *Fixture) Answer(t testing.TB, q testworld.Question, u Turn) testworld.Answer {
-	t.Helper()
-	out := filepath.Join(testkit.Scratch(t), "out")
-	r, err := h.Extract(t.Context(), q, u, out)
-	if err != nil {
-		t.Fatalf("extract %+v: %v", q, err)
-	}
-	return h.Read(t, r, out)
-}
-
-// Read reads an answer back.
-func (h *Fixture) Read(t testing.TB, r extract.Result, out string) testworld.Answer {
-	t.Helper()
-	rows := ReadTrails(t, h.FS, out)
-	lost, err := dfs.ReadFile(t.Context(), h.FS, filepath.Join(out, notfound.FileName))
-	if n := int64(bytes.Count(lost, []byte("\n"))); n != r.NotFound || n != r.Users-r.Found || (err == nil) != (n > 0) {
-		t.Errorf("%s: of %d users %d were found, it says %d were not, and names %d, %v", out, r.Users, r.Found, r.NotFound, n, err)
-	}
-	if r.Events != int64(len(rows)) {
-		t.Errorf("%s: says it wrote %d behaviours, there are %d", out, r.Events, len(rows))
-	}
-	return testworld.Answer{Users: int(r.Users), Found: int(r.Found), Active: int(r.Active), Rows: rows}
-}
-
-// ReadTrails reads all parts. It checks that each part is in order and that each user is in
-// one part. Parts are in order of users' keys, and the rows returned are in order of users' IDs.
-func ReadTrails(t testing.TB, fs dfs.FS, dir string) []testworld.Row {
-	t.Helper()
-	parts, err := dfs.Glob(t.Context(), fs, dir+"/part-*.parquet")
-	if err != nil || len(parts) == 0 {
-		t.Fatalf("%d parts in %s: %v", len(parts), dir, err)
-	}
-	var all []testworld.Row
-	partOf := map[string]string{}
-	for _, p := range parts {
-		rows := readPart(t, fs, p.Name)
-		if !slices.IsSortedFunc(rows, func(a, b testworld.Row) int { return cmp.Compare(a.User, b.User) }) {
-			t.Errorf("%s: users are not in order", p.Name)
-		}
-		for _, r := range rows {
-			if have, ok := partOf[r.User]; ok && have != p.Name {
-				t.Fatalf("user %q is in %s and in %s", r.User, have, p.Name)
-			}
-			partOf[r.User] = p.Name
-		}
-		all = append(all, rows...)
-	}
-	slices.SortStableFunc(all, func(a, b testworld.Row) int { return cmp.Compare(a.User, b.User) })
-	return all
-}
-
-func readPart(t testing.TB, fs dfs.FS, name string) []testworld.Row {
-	t.Helper()
-	file, err := fs.Open(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	f, err := trailfile.Open(file, file.Size())
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	info, err := f.Info()
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	lines, err := f.Head(int(info.Rows) + 1)
-	if err != nil || len(lines) != int(info.Rows) {
-		t.Fatalf("%s: %d rows of %d: %v", name, len(lines), info.Rows, err)
-	}
-	rows := make([]testworld.Row, len(lines))
-	for i, line := range lines {
-		rows[i] = rowOf(t, info.Columns, line)
-	}
-	return rows
-}
-
-func rowOf(t testing.TB, columns []trailfile.ColumnInfo, line []string) testworld.Row {
-	t.Helper()
-	id, err := strconv.ParseInt(line[4], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := testworld.Row{User: line[0], Date: line[1], Time: line[2], Behaviour: line[3], ID: id, Values: map[string]string{}}
-	for i, c := range columns[5:] {
-		if v := line[5+i]; v != "" {
-			row.Values[c.Name] = v
-		}
-	}
-	return row
-}
-
-// Same reports the first difference between an answer and the one that must be.
-func Same(t testing.TB, what string, got, want testworld.Answer) {
-	t.Helper()
-	if got.Users != want.Users || got.Found != want.Found || got.Active != want.Active {
-		t.Errorf("%s: %d users, %d found, %d active; want %d, %d, %d", what, got.Users, got.Found, got.Active, want.Users, want.Found, want.Active)
-	}
-	for i := range min(len(got.Rows), len(want.Rows)) {
-		if g, w := got.Rows[i], want.Rows[i]; g.String() != w.String() {
-			t.Fatalf("%s: row %d of %d is\n%s\nwant\n%s", what, i, len(want.Rows), g, w)
-		}
-	}
-	if len(got.Rows) != len(want.Rows) {
-		t.Fatalf("%s: %d rows, want %d", what, len(got.Rows), len(want.Rows))
-	}
-}
-
-// Parts are the bytes of an answer's trail files.
-func Parts(t testing.TB, fs dfs.FS, dir string) map[string]string {
-	t.Helper()
-	return OnlyParts(dfstest.Snapshot(t, fs, dir))
-}
-
-func OnlyParts(all map[string]string) map[string]string {
-	out := maps.Clone(all)
-	maps.DeleteFunc(out, func(name, _ string) bool { return !strings.HasPrefix(dfs.Base(name), "part-") })
-	return out
-}
-
-// Unread is a table whose rows cannot be read.
-type Unread struct{ *files.Table }
-
-var errRead = errors.New("a row was read")
-
-func (Unread) Read(context.Context, table.Query, func(*cell.Cell) error) error { return errRead }
-
-// Narrow is a table in which reading few columns is cheaper, as in HBase.
-type Narrow struct{ *files.Table }
-
-func (n Narrow) Info() table.Info {
-	info := n.Table.Info()
-	info.Narrow = true
-	return info
-}
-
-// Opened is the table of a turn, until the test ends.
+// Opened returns the table of a turn. The test closes it at its end.
 func (h *Fixture) Opened(t *testing.T, u Turn) *files.Table {
 	t.Helper()
 	opened, err := files.Open(t.Context(), h.FS, h.Store(u.Name).Dir)
@@ -390,7 +220,7 @@ func (h *Fixture) Opened(t *testing.T, u Turn) *files.Table {
 	return opened
 }
 
-// Question is a world's question as extract takes it.
+// Question returns the configuration of an extract from the table in.
 func (h *Fixture) Question(t *testing.T, q testworld.Question, in table.Table) extract.Config {
 	t.Helper()
 	users := userlist.All()
@@ -407,107 +237,10 @@ func (h *Fixture) Question(t *testing.T, q testworld.Question, in table.Table) e
 	}
 }
 
-// Cost runs an extract, and returns its result and the cost in its manifest.
-func Cost(t *testing.T, c extract.Config) (extract.Result, manifest.Cost) {
-	t.Helper()
-	r, err := extract.Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := new(manifest.Extract)
-	if err := manifest.Read(t.Context(), c.FS, filepath.Join(c.Out, place.ManifestName), m); err != nil {
-		t.Fatal(err)
-	}
-	if m.Cost == nil {
-		t.Fatal("the manifest tells of no cost")
-	}
-	return r, *m.Cost
-}
-
-// Lasting returns the lasting files of a table: all but its lock.
-func Lasting(t *testing.T, h *Fixture, name string) map[string]string {
-	t.Helper()
-	got := dfstest.Snapshot(t, h.FS, dfs.Join(h.Dir, name))
-	delete(got, "lock")
-	return got
-}
-
-// Named returns the files that a table's manifest names and the manifest itself. Exactly
-// these files can be read as the table.
-func Named(all map[string]string) map[string]string {
-	out := maps.Clone(all)
-	m := all[catalog.ManifestName]
-	maps.DeleteFunc(out, func(name, _ string) bool {
-		return name != catalog.ManifestName && !strings.Contains(m, name)
-	})
-	return out
-}
-
-// Differ names a file in which two snapshots differ.
-func Differ(got, want map[string]string) string {
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if have, ok := got[name]; !ok {
-			return name + " is missing"
-		} else if have != want[name] {
-			return name + " differs"
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(got)) {
-		if _, ok := want[name]; !ok {
-			return name + " is there"
-		}
-	}
-	return ""
-}
-
-// Leftovers are the files that lie below dir besides an answer and its lock,
-// hidden ones too.
-func Leftovers(t *testing.T, dir string) []string {
-	t.Helper()
-	var out []string
-	err := filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		base := filepath.Base(name)
-		ours := strings.HasPrefix(name, filepath.Join(dir, "out")+"/") &&
-			(strings.HasPrefix(base, "part-") || base == place.ManifestName || base == place.SuccessName || base == notfound.FileName)
-		if !ours && base != ".out.lock" {
-			out = append(out, strings.TrimPrefix(name, dir))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// ReadManifest reads what an answer says of itself.
-func ReadManifest(t *testing.T, fs dfs.FS, out string) *manifest.Extract {
-	t.Helper()
-	m := new(manifest.Extract)
-	if err := manifest.Read(t.Context(), fs, dfs.Join(out, place.ManifestName), m); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// Laid loads a world into a table of each layout, and calls yield with the turn that
-// asks it.
-func Laid(t *testing.T, w *testworld.W, h *Fixture, yield func(name string, u Turn)) {
-	t.Helper()
-	for _, name := range layout.Names() {
-		h.Job.Layout = name
-		u := Turn{Name: name, Workers: 2, Memory: 64 << 20}
-		h.Load(t, u, w.Span)
-		yield(name, u)
-	}
-}
-
+// Plain is a turn for tests that need nothing special.
 var Plain = Turn{Name: "trails", Workers: 2, Memory: 64 << 20}
 
-// Tiny is a world of few files, so that a load of it makes few operations.
+// Tiny returns a world of few files and its fixture. A load makes few operations.
 func Tiny(t *testing.T) (*testworld.W, *Fixture) {
 	t.Helper()
 	w := testworld.World(3, 3)

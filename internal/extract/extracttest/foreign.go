@@ -11,6 +11,7 @@ import (
 // Others is a table into which another program has put a row, and a column of a row.
 type Others struct{ table.Table }
 
+// Read implements table.Table.
 func (o Others) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	return o.Table.Read(ctx, q, func(c *cell.Cell) error {
 		if err := emit(c); err != nil {

@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// Large is a table of so many users with some plays of large values each, and a question
-// for all of them.
+// Large returns a fixture of users with each plays of large values, and a query for all of them. A
+// value has size bytes.
 func Large(t *testing.T, users, each, size int) (*Fixture, testworld.Question) {
 	t.Helper()
 	h := New(t, `logs: logs/{date}/{behaviour}.csv
@@ -32,7 +32,7 @@ behaviours:
 	return h, q
 }
 
-// Title is the large value of a user's play.
+// Title returns the value of a play of a user.
 func Title(user, play, size int) string {
 	return strings.Repeat(fmt.Sprintf("%04d.%02d ", user, play), size/8)
 }

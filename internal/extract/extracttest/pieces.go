@@ -17,7 +17,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// PlanPieces cuts a question into pieces, as they are once they have been lines.
+// PlanPieces plans an extract. The pieces have been encoded as lines and decoded.
 func (h *Fixture) PlanPieces(ctx context.Context, q testworld.Question, u Turn, out string) ([]pieces.Piece, error) {
 	c, err := h.Config(ctx, q, u, out)
 	if err != nil {
@@ -34,7 +34,7 @@ func (h *Fixture) PlanPieces(ctx context.Context, q testworld.Question, u Turn, 
 	return list, err
 }
 
-// Worker does pieces of the table.
+// Worker returns a worker that does pieces of the table of a turn.
 func (h *Fixture) Worker(u Turn) pieces.Worker {
 	return pieces.Worker{
 		FS: h.FS, Workers: u.Workers, Sizes: h.Sizes, Patience: time.Minute,
@@ -94,7 +94,7 @@ func (h *Fixture) RunShared(t *testing.T, q testworld.Question, u Turn, out stri
 	return r
 }
 
-// ByPieces plans, does all pieces and commits, with files that may fail.
+// ByPieces plans an extract, does all its pieces and commits them. All of it uses fs.
 func (h *Fixture) ByPieces(ctx context.Context, fs dfs.FS, q testworld.Question, u Turn, out string) error {
 	faulty := *h
 	faulty.FS = fs

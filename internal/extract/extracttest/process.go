@@ -26,17 +26,17 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// childEnv names the environment variable with the childTask of a process that is to be killed.
+// childEnv is the environment variable with the Task of a process.
 const childEnv = "USERTRAIL_TEST_CHILD"
 
-// A Task is the work of such a process: it loads a table day by day, extracts into Out, or
-// runs Pieces and commits them.
+// A Task is the work of a process that a test kills. The process loads a table day by day, extracts
+// into Out, or does Pieces and commits them.
 type Task struct {
 	Dir, Table, Out string
 	Span            behaviour.Span
 	Question        testworld.Question
-	Unrolled        bool   // asked without the rolls
-	Partition       string // the column by which the result is laid into directories
+	Unrolled        bool   // the extract does not use the rolls
+	Partition       string // the column whose values are directories of the result
 	Pieces          []pieces.Piece
 }
 
@@ -46,7 +46,7 @@ var SmallSizes = memory.Sizes{PartEvents: 16 << 10, PartBytes: 2 << 20, BatchByt
 // Main runs the tests of a package, or the task of a process that a test started.
 func Main(m *testing.M) {
 	if text := os.Getenv(childEnv); text != "" {
-		if err := runChildTask(context.Background(), text); err != nil {
+		if err := runChild(context.Background(), text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -55,8 +55,8 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runChildTask does the childTask in text, and stops at the step that the environment names.
-func runChildTask(ctx context.Context, text string) error {
+// runChild does the Task in text, and stops at the step that the environment names.
+func runChild(ctx context.Context, text string) error {
 	var e Task
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return err
@@ -72,6 +72,7 @@ func runChildTask(ctx context.Context, text string) error {
 	return h.RunTask(ctx, e)
 }
 
+// RunTask does e in this process.
 func (h *Fixture) RunTask(ctx context.Context, e Task) error {
 	u := Turn{Name: e.Table, Workers: 2, Memory: 64 << 20, Regions: 2, Unrolled: e.Unrolled, Output: query.Output{Partition: e.Partition}}
 	if len(e.Pieces) > 0 {
@@ -100,9 +101,10 @@ type Moment struct {
 	N    int
 }
 
+// String returns the step and the number.
 func (m Moment) String() string { return fmt.Sprintf("%s %d", m.Step, m.N) }
 
-// process starts one with an childTask, and an environment besides the test's.
+// process starts a process with a Task. env is added to the environment of the test.
 func process(t *testing.T, e Task, env ...string) (c *exec.Cmd, stderr *strings.Builder) {
 	t.Helper()
 	text, err := json.Marshal(e)
@@ -123,7 +125,7 @@ func process(t *testing.T, e Task, env ...string) (c *exec.Cmd, stderr *strings.
 	return c, stderr
 }
 
-// RunProcess has a process do an childTask.
+// RunProcess does a Task in a process.
 func RunProcess(t *testing.T, e Task) {
 	t.Helper()
 	c, stderr := process(t, e)
@@ -132,7 +134,7 @@ func RunProcess(t *testing.T, e Task) {
 	}
 }
 
-// KillProcess has a process begin an childTask, and kills it at a moment.
+// KillProcess begins a Task in a process, and kills the process at a moment.
 func KillProcess(t *testing.T, e Task, m Moment) {
 	t.Helper()
 	c, stderr := process(t, e, fmt.Sprintf("%s=%s:%d", breakpoint.Variable, m.Step, m.N))

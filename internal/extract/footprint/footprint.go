@@ -14,7 +14,7 @@ import (
 type Footprint struct {
 	row    layout.RowParts
 	Micros bool     // a time that is not a whole number of milliseconds has one cell more
-	Own    [][]bool // by kind and field: it has a cell besides the one that tells that the record exists
+	Own    [][]bool // by kind and field: it has a cell of its own, apart from the cell that shows that the record exists
 }
 
 // New returns the footprint of records of s in the layout l.
@@ -103,7 +103,7 @@ type Bounds struct {
 	Times  bool // scans skip other times of a day
 	Listed bool // rows can be named,
 	Named  int  // this number of rows for each user; 0 if the number depends on the span
-	Fuzzy  bool // rows of a day can be told, whoever the user is
+	Fuzzy  bool // the rows of a day can be selected without the user
 	Timed  bool // reads contain almost nothing of other times
 
 	Prefixes, Columns bool // columns are selected by prefixes; by a range

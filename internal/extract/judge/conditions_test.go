@@ -155,7 +155,7 @@ func TestWhoFirstPayloadAfter(t *testing.T) {
 }
 
 // TestWhereReadsNoMoreKinds asks for plays that --where keeps, though it would keep other
-// behaviours as well: of these nothing comes out and nobody is judged, so none is read.
+// behaviours as well: they are not in the result and judge no user, so they are not read.
 func TestWhereReadsNoMoreKinds(t *testing.T) {
 	w := testworld.World(3, 100)
 	h := extracttest.Delivered(t, w)

@@ -34,7 +34,7 @@ func (w *weighed) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 }
 
 // TestLargeValuesAreReadInSmallBatches extracts users who are too much for one batch: no read
-// gives more than a batch may have and one value, and everybody comes out.
+// gives more than a batch may have and one value, and all users are in the result.
 func TestLargeValuesAreReadInSmallBatches(t *testing.T) {
 	const users, each, size = 200, 10, 2 << 10
 	h, q := extracttest.Large(t, users, each, size)

@@ -210,7 +210,7 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 	how := r.reading(p, keys)
 	how.fat = fat
 	r.foreign = layout.Foreign{}
-	stay, left, err := r.sieve(ctx, how, keys)
+	stay, left, err := r.screenUsers(ctx, how, keys)
 	if err != nil {
 		return nil, err
 	}

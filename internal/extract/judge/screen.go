@@ -23,8 +23,8 @@ func Screens(q *query.Query) bool {
 	return q.Info.Narrow && q.Info.Layout.Traits().FieldCells != 0 && q.Conditional() && !slices.EqualFunc(q.Judges().Fields, q.Want.Fields, slices.Equal)
 }
 
-// sieve returns the keys of the users who may stay, and the other users.
-func (r *reader) sieve(ctx context.Context, how reading, keys *fetch.Keys) (stay *fetch.Keys, left []User, err error) {
+// screenUsers returns the keys of the users who may stay, and the other users.
+func (r *reader) screenUsers(ctx context.Context, how reading, keys *fetch.Keys) (stay *fetch.Keys, left []User, err error) {
 	if how.few == nil || keys.Len() == 0 || !r.screen.pass.worth(&r.full) {
 		return keys, nil, nil
 	}

@@ -167,7 +167,7 @@ func TestAWindowIsReadAlone(t *testing.T) {
 	})
 }
 
-// TestWhoIsSureIsActive asks for hours in which nobody did anything: who is active is
+// TestWhoIsSureIsActive asks for hours without events: the active users are
 // settled over the whole day all the same.
 func TestWhoIsSureIsActive(t *testing.T) {
 	w := testworld.Numbered(3, 40)

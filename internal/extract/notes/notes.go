@@ -1,4 +1,4 @@
-// Package notes returns sentences about a result that an analyst should know, besides its counts.
+// Package notes returns sentences about a result that an analyst should know, in addition to its counts.
 package notes
 
 import (

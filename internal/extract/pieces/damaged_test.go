@@ -95,7 +95,7 @@ func commitsAgain(t *testing.T, h *extracttest.Fixture, u extracttest.Turn, list
 	}
 }
 
-// TestAnEmptyPartIsChecked damages the part that an answer of nobody has.
+// TestAnEmptyPartIsChecked damages the part of a result without users.
 func TestAnEmptyPartIsChecked(t *testing.T) {
 	h, q := extracttest.Crowd(t, 20, 1)
 	q.Users = []string{"nobody"}

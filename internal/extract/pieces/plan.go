@@ -55,7 +55,7 @@ type Piece struct {
 	Question  manifest.Question `json:"question"`
 }
 
-// Access has the settings with which a worker opens the table, besides its address.
+// Access has the settings with which a worker opens the table, in addition to its address.
 type Access struct {
 	Catalog  string            `json:"catalog,omitempty"`
 	Family   string            `json:"family,omitempty"`

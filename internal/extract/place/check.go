@@ -26,8 +26,8 @@ type Target struct {
 
 // Check reports why the result cannot be made. It reads no row and no list, and changes
 // nothing. Its error wraps query.ErrWrong if no result may ever be at Out. It wraps fs.ErrExist
-// if Out must not be replaced: without Overwrite, if anything is there; with Overwrite, if
-// anything is there except an empty directory and a result without files of others.
+// if Out must not be replaced: without Overwrite, if it exists; with Overwrite, if it is
+// neither an empty directory nor a result without files of others.
 func (t *Target) Check(ctx context.Context) error {
 	if err := t.checkPlace(ctx); err != nil {
 		return err

@@ -108,7 +108,7 @@ func (q *Query) choose(types []string) (err error) {
 	return nil
 }
 
-// Conditional reports whether there are conditions besides Active.
+// Conditional reports whether there are other conditions than Active.
 func (q *Query) Conditional() bool {
 	return q.Where != nil || q.Having != nil || q.Sequence != nil || q.Without != 0 || q.Hours.some || q.Conditions.At != nil || q.Conditions.Latest > 0
 }
