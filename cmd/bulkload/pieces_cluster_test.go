@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/test/clustertest"
 )
 
@@ -35,15 +37,7 @@ func TestPiecesGoIntoARealHBase(t *testing.T) {
 			catalog = c.HDFS(t) + "/catalog"
 		}
 		j := writeJob(t, dir, fmt.Sprintf("{path: %q, catalog: %q}", "hbase://"+c.ZooKeeper()+"/"+name, catalog))
-		more := strings.ReplaceAll(nightOf(200, 300), "2014-09-01", "2014-09-02")
-		second := filepath.Join(dir, "logs", "2014-09-02", "play.csv")
-		if err := os.MkdirAll(filepath.Dir(second), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(second, []byte(more), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		nights := []string{"--job", j, "--from", "2014-09-01", "--to", "2014-09-02"}
+		nights := twoNights(t, dir, j)
 		if way == "one" {
 			bulkloads(t, 0, append(nights, "--mode", "put", "--quiet")...)
 			want = c.Digest(t, name)
@@ -53,10 +47,7 @@ func TestPiecesGoIntoARealHBase(t *testing.T) {
 		if len(lines) != 2 {
 			t.Fatalf("%d pieces, want 2", len(lines))
 		}
-		pieces := filepath.Join(dir, "pieces")
-		if err := os.WriteFile(pieces, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		pieces := writePieces(t, dir, lines)
 		if r := bulkloads(t, 75, "commit", "--pieces", pieces); !strings.Contains(fmt.Sprint(r["error"]), "pieces 0-1 of 2") {
 			t.Errorf("committed before it was done: %v", r)
 		}
@@ -74,6 +65,90 @@ func TestPiecesGoIntoARealHBase(t *testing.T) {
 		bulkloads(t, 99, "commit", "--pieces", pieces)
 		bulkloads(t, 99, append(nights, "--quiet")...)
 		bulkloads(t, 0, "verify", "--job", j)
+	}
+}
+
+// twoNights writes the log of a second night, and returns the flags of a load of both.
+func twoNights(t *testing.T, dir, job string) []string {
+	t.Helper()
+	second := filepath.Join(dir, "logs", "2014-09-02", "play.csv")
+	if err := os.MkdirAll(filepath.Dir(second), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(second, []byte(strings.ReplaceAll(nightOf(200, 300), "2014-09-01", "2014-09-02")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--job", job, "--from", "2014-09-01", "--to", "2014-09-02"}
+}
+
+// writePieces writes the lines of pieces to a file and returns its name.
+func writePieces(t *testing.T, dir string, lines []string) string {
+	t.Helper()
+	name := filepath.Join(dir, "pieces")
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestDamagedPiecesAreDoneAgain damages the files of finished pieces on the cluster's HDFS: an
+// HFile is cut, another is changed, a roll is removed. No region gets such a file. The commit
+// names the piece, and the same piece and commit continue.
+func TestDamagedPiecesAreDoneAgain(t *testing.T) {
+	c := clustertest.Get(t)
+	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+	dir, catalog := t.TempDir(), c.HDFS(t)+"/catalog"
+	name := c.Create(t, "d", "split=0100")
+	j := writeJob(t, dir, fmt.Sprintf("{path: %q, catalog: %q}", "hbase://"+c.ZooKeeper()+"/"+name, catalog))
+	lines := planPieces(t, append(twoNights(t, dir, j), "--mode", "hfile", "--piece-size", "7KiB")...)
+	pieces := writePieces(t, dir, lines)
+	for _, line := range lines {
+		bulkloads(t, 0, "run-piece", "--quiet", "--piece", line)
+	}
+	for _, x := range []struct {
+		what, file string
+		change     func(b []byte) []byte // nil removes the file
+	}{
+		{"an HFile that was cut", "/pieces/*/staging/d/*.hfile", func(b []byte) []byte { return b[:len(b)/2] }},
+		{"an HFile that was changed", "/pieces/*/staging/d/*.hfile", func(b []byte) []byte { b[len(b)/3] ^= 1; return b }},
+		{"an HFile that was removed", "/pieces/*/staging/d/*.hfile", func([]byte) []byte { return nil }},
+		{"a roll that was changed", "/pieces/*/*.roll", func(b []byte) []byte { b[len(b)/3] ^= 1; return b }},
+	} {
+		changeFile(t, catalog+x.file, x.change)
+		if r := bulkloads(t, 75, "commit", "--quiet", "--pieces", pieces); !strings.Contains(fmt.Sprint(r["error"]), "run it again, then commit") || r["loaded"] != 0.0 {
+			t.Errorf("%s: committed %v", x.what, r)
+		}
+		if got := c.Digest(t, name); got.Cells != 0 {
+			t.Errorf("%s: the table has %d cells", x.what, got.Cells)
+		}
+		for _, line := range lines {
+			bulkloads(t, 0, "run-piece", "--quiet", "--piece", line)
+		}
+	}
+	if r := bulkloads(t, 0, "commit", "--quiet", "--pieces", pieces); r["loaded"] != 300.0 || r["cells"] != float64(c.Digest(t, name).Cells) {
+		t.Errorf("committed %v", r)
+	}
+	bulkloads(t, 0, "verify", "--job", j)
+}
+
+// changeFile changes the last file on HDFS that a pattern finds.
+func changeFile(t *testing.T, pattern string, change func(b []byte) []byte) {
+	t.Helper()
+	files := hdfs.New(hdfs.Config{})
+	all, err := dfs.Glob(t.Context(), files, pattern)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%s: %d files, %v", pattern, len(all), err)
+	}
+	name := all[len(all)-1].Name
+	b, err := dfs.ReadFile(t.Context(), files, name)
+	if err == nil {
+		err = files.Remove(t.Context(), name)
+	}
+	if b = change(b); err == nil && b != nil {
+		err = dfs.WriteFile(t.Context(), files, name, b)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -124,8 +124,7 @@ func TestWhatChangedInHBaseIsNamed(t *testing.T) {
 	if r, err := h.verify(t); err != nil || r.Cells != 8 {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	y, m, d := date.Civil()
-	row := fmt.Sprintf("a,%04d%02d%02d,00001", y, m, d)
+	row := h.row("a", date)
 	cells := h.c.Admin(t, "get", h.name, row)
 	word, _, ok := strings.Cut(cells[0], "=one@")
 	if len(cells) != 1 || !ok {
@@ -164,8 +163,8 @@ func TestWhatChangedInHBaseIsNamed(t *testing.T) {
 	}
 }
 
-// TestWhatIsLoadedUnderADeleteIsNamed deletes a record with HBase's own client before it is
-// loaded. The record is then in the table but hidden.
+// TestWhatIsLoadedUnderADeleteIsNamed deletes a record, and the whole row, with HBase's own
+// client before the record is loaded. The record is then in the table but hidden.
 func TestWhatIsLoadedUnderADeleteIsNamed(t *testing.T) {
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
 		t.Run(string(mode), func(t *testing.T) { testDeletes(t, mode) })
@@ -173,43 +172,52 @@ func TestWhatIsLoadedUnderADeleteIsNamed(t *testing.T) {
 }
 
 func testDeletes(t *testing.T, mode bulkload.Mode) {
-	var row, qualifier string
-	for _, deleted := range []bool{false, true} {
-		h := newLiveFixture(t, testworld.World(1, 1))
-		h.is(t, plays)
-		date := h.w.Span.From
-		h.deliver(t, date.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s 10:00:00,one\nb,%s 10:00:00,two\n", date, date))
-		if deleted {
-			h.c.Admin(t, "delete", h.name, row, "d", qualifier)
+	h, log, err := loadUnder(t, mode)
+	if err != nil || strings.Contains(log, "deletes of another client hide") {
+		t.Fatalf("nothing was deleted: %v, %s", err, log)
+	}
+	row := h.row("a", h.w.Span.From)
+	word, _, ok := strings.Cut(h.c.Admin(t, "get", h.name, row)[0], "=one@")
+	if !ok {
+		t.Fatalf("row %q: %q", row, word)
+	}
+	for what, marker := range map[string][]string{"column": {"d", clustertest.Unescape(word)}, "row": nil} {
+		h, log, err := loadUnder(t, mode, append([]string{row}, marker...)...)
+		if !strings.Contains(log, "deletes of another client hide") {
+			t.Errorf("a deleted %s: the load says %s", what, log)
 		}
-		cfg := h.config()
-		var log strings.Builder
-		cfg.FS, cfg.Store, cfg.Mode, cfg.Log = h.fs, h.store, mode, slog.New(slog.NewTextHandler(&log, nil))
-		if _, err := load.Run(t.Context(), cfg); err != nil {
-			t.Fatal(err)
-		}
-		if said := strings.Contains(log.String(), "deletes of another client hide"); said != deleted {
-			t.Errorf("deleted %t: the load says %s", deleted, log.String())
-		}
-		r, err := h.verify(t)
-		if !deleted {
-			if err != nil {
-				t.Fatalf("%v, %+v", err, r)
-			}
-			y, m, d := date.Civil()
-			row = fmt.Sprintf("a,%04d%02d%02d,00001", y, m, d)
-			cells := h.c.Admin(t, "get", h.name, row)
-			word, _, ok := strings.Cut(cells[0], "=one@")
-			if !ok {
-				t.Fatalf("row %q: %q", row, cells)
-			}
-			qualifier = clustertest.Unescape(word)
-			continue
-		}
+		r, _ := h.verify(t)
 		if !errors.Is(err, verify.ErrDiffers) || !strings.Contains(err.Error(), "hidden by deletes: 1") || len(r.Days) != 1 || r.Days[0].Verdict != verify.Hidden || r.Hidden != 1 {
-			t.Errorf("%v, %+v; want a day of which one cell is hidden by deletes", err, r)
+			t.Errorf("a deleted %s: %v, %+v; want a day of which one cell is hidden by deletes", what, err, r)
 		}
 	}
+}
+
+// row returns the row of a user's plays of a day.
+func (h *liveFixture) row(user string, date behaviour.Date) string {
+	y, m, d := date.Civil()
+	return fmt.Sprintf("%s,%04d%02d%02d,00001", user, y, m, d)
+}
+
+// loadUnder loads two records into a new table in which words were deleted. It returns the
+// log of the load and the error of verify.
+func loadUnder(t *testing.T, mode bulkload.Mode, words ...string) (*liveFixture, string, error) {
+	t.Helper()
+	h := newLiveFixture(t, testworld.World(1, 1))
+	h.is(t, plays)
+	date := h.w.Span.From
+	h.deliver(t, date.String()+"/play.csv", fmt.Sprintf("user,time,title\na,%s 10:00:00,one\nb,%s 10:00:00,two\n", date, date))
+	if words != nil {
+		h.c.Admin(t, append([]string{"delete", h.name}, words...)...)
+	}
+	cfg := h.config()
+	var log strings.Builder
+	cfg.FS, cfg.Store, cfg.Mode, cfg.Log = h.fs, h.store, mode, slog.New(slog.NewTextHandler(&log, nil))
+	if _, err := load.Run(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.verify(t)
+	return h, log.String(), err
 }
 
 // TestWhatHBaseLetExpireIsNoDifference has cells with a lifetime of one hour, and a younger

@@ -82,9 +82,9 @@ func nobody(ctx context.Context, q *query.Query, t table.Table, r extract.Result
 	case r.Found == 0:
 		known, err := someUsers(ctx, q, t)
 		if r.Users == 1 {
-			return "the user asked for has none of these behaviours on these days; " + known, err
+			return "the user asked for has none of these behaviours on these days" + known, err
 		}
-		return fmt.Sprintf("none of the %s users asked for has any of these behaviours on these days; %s", humanize.Comma(r.Users), known), err
+		return fmt.Sprintf("none of the %s users asked for has any of these behaviours on these days%s", humanize.Comma(r.Users), known), err
 	case r.Active == 0:
 		were := humanize.Comma(r.Found) + " users were found, and none of them is"
 		if r.Found == 1 {
@@ -190,7 +190,8 @@ func everything(have map[string][]behaviour.Span) string {
 // sampleUsers is the number of users that a note names.
 const sampleUsers = 3
 
-// someUsers names a few users who did any requested behaviour.
+// someUsers names a few users who did any requested behaviour, after a semicolon. It returns ""
+// if it is not certain which users still have rows, for example if rows may have expired.
 func someUsers(ctx context.Context, q *query.Query, t table.Table) (string, error) {
 	users, err := t.Users(ctx, split.Region{}, q.Span)
 	if err != nil {
@@ -199,6 +200,9 @@ func someUsers(ctx context.Context, q *query.Query, t table.Table) (string, erro
 	defer users.Close()
 	var names []string
 	for len(names) < sampleUsers && users.Next() {
+		if !users.User().Sure {
+			return "", nil
+		}
 		if users.User().Did&q.Rule.Asked == 0 {
 			continue
 		}
@@ -212,7 +216,7 @@ func someUsers(ctx context.Context, q *query.Query, t table.Table) (string, erro
 		return "", fmt.Errorf("look for users: %w", err)
 	}
 	if len(names) == 0 {
-		return "nobody has", nil
+		return "; nobody has", nil
 	}
-	return "users who have some are " + strings.Join(names, ", "), nil
+	return "; users who have some are " + strings.Join(names, ", "), nil
 }

@@ -69,11 +69,12 @@ public class Admin implements AutoCloseable {
 
   private static final String[] REQUESTS = {
     "create TABLE FAMILY [split=KEY | table.NAME=VALUE | config.NAME=VALUE of the family | NAME=VALUE of the family]..",
+    "alter TABLE FAMILY NAME=VALUE..: of the family",
     "describe TABLE -> a word for each setting, NAME = VALUE, and region",
     "drop TABLE; does nothing where there is none",
     "disable TABLE", "enable TABLE", "tables", "namespace NAME", "drop-namespace NAME",
     "put TABLE ROW FAMILY QUALIFIER VALUE [TIMESTAMP]",
-    "delete TABLE ROW FAMILY QUALIFIER: all versions",
+    "delete TABLE ROW [FAMILY QUALIFIER]: all versions, of all columns if none is named",
     "get TABLE ROW -> a QUALIFIER=VALUE@TIMESTAMP for each cell",
     "count TABLE -> ROWS CELLS",
     "digest TABLE -> ROWS CELLS SHA256 of all cells, see digest",
@@ -178,6 +179,8 @@ public class Admin implements AutoCloseable {
     switch (w[0]) {
       case "create":
         return create(w);
+      case "alter":
+        return alter(w);
       case "describe":
         return describe(table(w[1]));
       case "drop":
@@ -292,6 +295,15 @@ public class Admin implements AutoCloseable {
     return done(admin.createTableAsync(all, splits.isEmpty() ? null : splits.toArray(new byte[0][])));
   }
 
+  private List<String> alter(String[] w) throws Exception {
+    ColumnFamilyDescriptorBuilder family = ColumnFamilyDescriptorBuilder.newBuilder(admin.getDescriptor(table(w[1])).getColumnFamily(bytes(w[2])));
+    for (String option : Arrays.asList(w).subList(3, w.length)) {
+      String[] part = option.split("=", 2);
+      family.setValue(part[0], text(part[1]));
+    }
+    return done(admin.modifyColumnFamilyAsync(table(w[1]), family.build()));
+  }
+
   private List<String> describe(TableName name) throws IOException {
     TableDescriptor table = admin.getDescriptor(name);
     List<String> all = new ArrayList<>();
@@ -346,7 +358,8 @@ public class Admin implements AutoCloseable {
 
   private List<String> delete(String[] w) throws IOException {
     try (Table t = connection.getTable(table(w[1]))) {
-      t.delete(new Delete(bytes(w[2])).addColumns(bytes(w[3]), bytes(w[4])));
+      Delete row = new Delete(bytes(w[2])); // alone it is deleteall of HBase's shell
+      t.delete(w.length > 3 ? row.addColumns(bytes(w[3]), bytes(w[4])) : row);
     }
     return List.of();
   }
