@@ -188,7 +188,7 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 type imported struct {
 	inputs map[string]bool   // by identity
 	paths  map[uint32]string // by the number of a file
-	others *ledger.Index          // of inputs that the source does not have
+	others *ledger.Index     // of inputs that the source does not have
 }
 
 func newImported(target, source []*manifest.Load) *imported {

@@ -66,7 +66,7 @@ func TestColumnsAreAligned(t *testing.T) {
 	var log strings.Builder
 	log.WriteString("user_id,time,name,mark\n")
 	for i, n := range names {
-		fmt.Fprintf(&log, "u,%d,\"%s\",here\n", int64(i)*1e6, n)
+		fmt.Fprintf(&log, "u,%d,\"%s\",here\n", (1_409_529_600+int64(i))*1e6, n)
 	}
 	h := newFixture(t, `
 logs: {path: "logs/{behaviour}.csv", zone: UTC}
@@ -78,7 +78,8 @@ behaviours:
     fields: {name: string, mark: string}
 `)
 	h.deliver(t, "play.csv", []byte(log.String()))
-	opened := h.load(t, behaviour.Span{})
+	day := behaviour.DateOf(2014, 9, 1)
+	opened := h.load(t, behaviour.Span{From: day, To: day})
 	var b bytes.Buffer
 	if _, _, err := show.Page(t.Context(), show.Config{Table: opened, User: "u"}, show.NewScreen(&b, show.Look{Width: 80})); err != nil {
 		t.Fatal(err)
