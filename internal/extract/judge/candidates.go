@@ -19,51 +19,6 @@ import (
 	"usertrail/internal/table/fetch"
 )
 
-// A batch is large enough that its users' blocks are read in one pass, and small
-// enough that a short list keeps all workers busy.
-const (
-	userBatchRecords = 16 << 10
-	userBatchUsers   = 4 << 10
-)
-
-// A stretch is a region, or the part of a region that belongs to a piece.
-type stretch struct {
-	split.Region
-	piece int
-}
-
-// stretches returns the intersections of the pieces with the regions, in order.
-func stretches(pieces, regions []split.Region) []stretch {
-	var out []stretch
-	for i, p := range pieces {
-		for _, r := range regions {
-			if both, ok := intersect(p, r); ok {
-				out = append(out, stretch{both, i})
-			}
-		}
-	}
-	return out
-}
-
-// intersect returns the intersection of two ranges. It returns false if the intersection is empty.
-func intersect(a, b split.Region) (split.Region, bool) {
-	if bytes.Compare(b.Start, a.Start) > 0 {
-		a.Start = b.Start
-	}
-	if len(a.End) == 0 || len(b.End) > 0 && bytes.Compare(b.End, a.End) < 0 {
-		a.End = b.End
-	}
-	return a, len(a.End) == 0 || bytes.Compare(a.Start, a.End) < 0
-}
-
-// settled has the batches of a stretch, and the counts of its users that are known before any row
-// is read. counts and err are valid when batches is closed.
-type settled struct {
-	batches chan *fetch.Batch
-	counts  Counts
-	err     error
-}
-
 // Candidates are the users who are or may be active, as far as the table knows it before any row is
 // read.
 type Candidates struct {
@@ -126,6 +81,14 @@ func (c *Candidates) Batches(ctx context.Context, pieces, regions []split.Region
 			<-ahead
 		}
 	}
+}
+
+// settled has the batches of a stretch, and the counts of its users that are known before any row
+// is read. counts and err are valid when batches is closed.
+type settled struct {
+	batches chan *fetch.Batch
+	counts  Counts
+	err     error
 }
 
 // settle iterates over the users of a stretch, together with the list of users.
@@ -219,43 +182,4 @@ func walk(users table.Users, u *userlist.List, from, to int, take func(table.Use
 		}
 	}
 	return nil
-}
-
-// A batcher divides the active users of a region into batches.
-type batcher struct {
-	ctx     context.Context
-	out     chan<- *fetch.Batch
-	piece   int
-	size    *Sizes
-	most    int // bytes of the trails of a batch
-	keys    *fetch.Keys
-	records int64
-	guessed bool // some of records
-}
-
-// add adds u to the current batch, and sends a batch that is full.
-func (c *batcher) add(u table.User) error {
-	if c.keys == nil {
-		c.keys = new(fetch.Keys)
-	}
-	c.keys.Add(u.Key, u.Sure)
-	c.records += cmp.Or(u.Records, c.size.user())
-	c.guessed = c.guessed || u.Records == 0
-	if c.records >= min(userBatchRecords, c.size.within(c.most)) || c.keys.Len() >= userBatchUsers {
-		return c.flush()
-	}
-	return nil
-}
-
-// flush sends the current batch, if it has users.
-func (c *batcher) flush() error {
-	if c.keys == nil {
-		return nil
-	}
-	p := &fetch.Batch{Keys: c.keys, Piece: c.piece}
-	if !c.guessed {
-		p.Records = c.records
-	}
-	c.keys, c.records, c.guessed = nil, 0, false
-	return pipe.Send(c.ctx, c.out, p)
 }
