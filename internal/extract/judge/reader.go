@@ -210,7 +210,7 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 	how := r.reading(p, keys)
 	how.fat = fat
 	r.foreign = layout.Foreign{}
-	stay, left, err := r.screenUsers(ctx, how, keys)
+	stay, at, left, err := r.screenUsers(ctx, how, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -225,6 +225,11 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 		}
 	}
 	r.full.add(stay.Len(), began)
+	if at != nil { // users, left and absent have indexes of keys
+		for i := range s.Users {
+			s.Users[i].user = at[s.Users[i].user]
+		}
+	}
 	s.Users = rejoin(rejoin(s.Users, left), absent)
 	s.Last, s.Piece, s.Foreign = p.Keys.At(p.Keys.Len()-1), p.Piece, r.foreign
 	return s, nil

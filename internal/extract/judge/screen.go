@@ -23,27 +23,29 @@ func Screens(q *query.Query) bool {
 	return q.Info.Narrow && q.Info.Layout.Traits().FieldCells != 0 && q.Conditional() && !slices.EqualFunc(q.Judges().Fields, q.Want.Fields, slices.Equal)
 }
 
-// screenUsers returns the keys of the users who may stay, and the other users.
-func (r *reader) screenUsers(ctx context.Context, how reading, keys *fetch.Keys) (stay *fetch.Keys, left []User, err error) {
+// screenUsers returns the keys of the users who may stay, and the other users. at has the index in keys
+// of each user who may stay; nil if all may.
+func (r *reader) screenUsers(ctx context.Context, how reading, keys *fetch.Keys) (stay *fetch.Keys, at []int, left []User, err error) {
 	if how.few == nil || keys.Len() == 0 || !r.screen.pass.worth(&r.full) {
-		return keys, nil, nil
+		return keys, nil, nil, nil
 	}
 	began := time.Now()
 	s, err := r.sift(ctx, how.few, how, keys)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	s.Trails.Release()
-	stay = new(fetch.Keys)
+	stay, at = new(fetch.Keys), []int{}
 	for _, u := range s.Users {
 		if u.To > u.From {
 			stay.Add(keys.At(u.user), keys.Sure(u.user))
+			at = append(at, u.user)
 		} else {
-			u.From, u.To, u.user = 0, 0, stay.Len()
+			u.From, u.To = 0, 0
 			left = append(left, u)
 		}
 	}
 	r.screen.pass.stayed.Add(int64(stay.Len()))
 	r.screen.pass.add(keys.Len(), began)
-	return stay, left, nil
+	return stay, at, left, nil
 }
