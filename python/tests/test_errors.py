@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import usertrail
+from usertrail._pipe import Pipe
 
 
 def test_an_exception_has_the_words_of_the_command(table: Path) -> None:
@@ -48,10 +51,32 @@ def test_a_killed_program_is_an_error(table: Path, monkeypatch: pytest.MonkeyPat
 def test_an_interrupt_ends_the_program(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batches = stopped(table, monkeypatch)
     process = batches._process._process
-    threading.Thread(target=lambda: (await_stop(process.pid), os.kill(os.getpid(), signal.SIGINT))).start()
+    reading = threading.Event()
+    read = Pipe.read
+
+    def interrupted(pipe: Pipe, size: int) -> memoryview:
+        reading.set()
+        return read(pipe, size)
+
+    monkeypatch.setattr(Pipe, "read", interrupted)
+
+    def interrupt() -> None:
+        reading.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
     with pytest.raises(KeyboardInterrupt):
+        threading.Thread(target=interrupt).start()
         batches.read_all()
     assert process.returncode is not None
+
+
+def test_a_script_that_ends_leaves_no_program(table: Path) -> None:
+    script = f"import usertrail; b = usertrail.extract_batches({str(table)!r}, active='any'); print(b._process.pid)"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), 0)
 
 
 def stopped(table: Path, monkeypatch: pytest.MonkeyPatch) -> usertrail.Batches:

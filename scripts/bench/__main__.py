@@ -6,6 +6,7 @@ HBase's own client and tools.
     python scripts/bench pieces  [--records N]
     python scripts/bench upkeep  [--records N] [--runs N]
     python scripts/bench hbase   [--rows N] [--runs N] [--only WORK,...]
+    python scripts/bench arrow   [--records N] [--runs N]
     python scripts/bench layouts [--records N] [--each "N N .."] [--where files,hbase] [--layouts A,B..] [--asked N] [--json FILE] [--publish]
 
 Each prints a table and then, for each work, one line:
@@ -24,6 +25,7 @@ them.
 import argparse
 import sys
 
+import arrow
 import compare
 import hbase
 import layouts
@@ -34,7 +36,7 @@ import upkeep
 
 def main():
     args = arguments()
-    works = {"compare": compare.main, "scale": scale.main, "pieces": pieces.main, "upkeep": upkeep.main, "hbase": hbase.main, "layouts": layouts.main}
+    works = {"compare": compare.main, "arrow": arrow.main, "scale": scale.main, "pieces": pieces.main, "upkeep": upkeep.main, "hbase": hbase.main, "layouts": layouts.main}
     return works[args.command](args)
 
 
@@ -53,6 +55,9 @@ def arguments():
     year = commands.add_parser("upkeep", help="a year of nights, compacted, beside a load of each month")
     year.add_argument("--records", type=int, default=1_000_000)
     year.add_argument("--runs", type=int, default=5)
+    rows = commands.add_parser("arrow", help="results from Python, as an Arrow stream and as Parquet parts")
+    rows.add_argument("--records", type=int, default=5_000_000)
+    rows.add_argument("--runs", type=int, default=3)
     three = commands.add_parser("hbase", help="our HBase client, loads and snapshots, and Java's")
     three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets; five times as many lines are loaded")
     three.add_argument("--runs", type=int, default=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import warnings
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any
@@ -61,6 +63,7 @@ class Process:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        RUNNING.add(self)
         self._threads = [threading.Thread(target=self._listen, daemon=True)]
         if stdin is not None:
             self._threads.append(threading.Thread(target=self._feed, args=(stdin,), daemon=True))
@@ -107,6 +110,7 @@ class Process:
         self._end()
 
     def _end(self) -> None:
+        RUNNING.discard(self)
         for thread in self._threads:
             thread.join()
         self.stdout.close()
@@ -145,6 +149,16 @@ class Process:
         except BaseException as e:
             self._wrong = e
             self._process.terminate()
+
+
+# The programs that run. They end before the interpreter does, as long as threads still work.
+RUNNING: weakref.WeakSet[Process] = weakref.WeakSet()
+
+
+@atexit.register
+def stop_all() -> None:
+    for process in list(RUNNING):
+        process.stop()
 
 
 def outside() -> int:

@@ -28,7 +28,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/trailfile"
@@ -45,7 +44,7 @@ type Writer struct {
 	guard   *trailfile.Guard
 	schema  trailfile.Schema
 	arrow   *arrow.Schema
-	columns *array.RecordBuilder
+	columns []*column
 	out     counted
 	file    batchWriter
 	stream  bool
@@ -79,6 +78,9 @@ func NewWriter(w io.Writer, s trailfile.Schema) (*Writer, error) {
 		return nil, err
 	}
 	out := &Writer{guard: g, schema: s, arrow: newSchema(s)}
+	for i := range s.Columns {
+		out.columns = append(out.columns, newColumn(&out.schema.Columns[i]))
+	}
 	out.Reset(w)
 	return out, nil
 }
@@ -128,7 +130,8 @@ func typeOf(t behaviour.Type) arrow.DataType {
 func (w *Writer) Reset(out io.Writer) {
 	w.guard.Reset()
 	w.out = counted{Writer: out}
-	w.columns, w.file = array.NewRecordBuilder(memory.NewGoAllocator(), w.arrow), nil
+	w.file = nil
+	w.empty()
 	w.rows, w.bytes, w.batches = 0, 0, 0
 }
 
@@ -139,8 +142,8 @@ func (w *Writer) Write(b *trailfile.Batch) error { return w.guard.Write(b, w.add
 func (w *Writer) add(b *trailfile.Batch) error {
 	for from := 0; from < b.Rows; {
 		to := w.schema.Fit(b, from, min(b.Rows, from+batchRows-w.rows), w.bytes, batchBytes, w.rows == 0)
-		for i, f := range w.columns.Fields() {
-			add(f, &w.schema.Columns[i], &b.Columns[i], from, to)
+		for i, c := range w.columns {
+			c.add(&b.Columns[i], from, to)
 		}
 		w.rows += to - from
 		w.bytes += w.schema.StringBytes(b, from, to)
@@ -159,11 +162,23 @@ func (w *Writer) flush() error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	r := w.columns.NewRecordBatch()
-	defer r.Release()
+	arrays := make([]arrow.Array, len(w.columns))
+	for i, c := range w.columns {
+		arrays[i] = c.array()
+	}
+	r := array.NewRecordBatch(w.arrow, arrays, int64(w.rows))
+	err := w.file.Write(r)
 	w.rows, w.bytes = 0, 0
 	w.batches++
-	return w.file.Write(r)
+	w.empty()
+	return err
+}
+
+// empty removes the rows of the record batch.
+func (w *Writer) empty() {
+	for _, c := range w.columns {
+		c.reset()
+	}
 }
 
 func (w *Writer) begin() (err error) {
@@ -201,41 +216,4 @@ func (w *Writer) finish() error {
 		return err
 	}
 	return w.file.Close()
-}
-
-// add adds the rows from up to end of v to a column.
-func add(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end int) {
-	to.Reserve(end - from)
-	switch f := to.(type) {
-	case *array.StringBuilder:
-		addEach(f, c, v, from, end, func(i int) {
-			if c.Names != nil {
-				f.Append(c.Names[v.Code[i]])
-			} else {
-				f.BinaryBuilder.Append(v.Str.At(i))
-			}
-		})
-	case *array.Int64Builder:
-		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(v.Int[i]) })
-	case *array.TimestampBuilder:
-		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(arrow.Timestamp(v.Int[i])) })
-	case *array.Date32Builder:
-		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(arrow.Date32(v.Small[i])) })
-	case *array.Float64Builder:
-		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(v.Double[i]) })
-	case *array.BooleanBuilder:
-		addEach(f, c, v, from, end, func(i int) { f.UnsafeAppend(v.Small[i] != 0) })
-	}
-}
-
-// addEach adds rows one by one, and calls value only for rows that have a value. It does not
-// write the bytes in the place of a null.
-func addEach(to array.Builder, c *trailfile.Column, v *trailfile.Values, from, end int, value func(i int)) {
-	for i := from; i < end; i++ {
-		if c.Nullable && !v.Valid[i] {
-			to.AppendNull()
-		} else {
-			value(i)
-		}
-	}
 }
