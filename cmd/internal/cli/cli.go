@@ -99,10 +99,15 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	c.PersistentFlags().StringVar(&lineageTo, "openlineage", "", "where to send OpenLineage events: a file, or an http:// address (default $OPENLINEAGE_URL)")
 	part := &env.shared().part
 	part.add(c)
+	var who credentials
+	who.add(c)
 	var patience time.Duration
 	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "how long to wait for a lock that another run holds, such as 10m, before status 75 (default 0s)")
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := env.patient(c, patience); err != nil {
+			return err
+		}
+		if err := who.use(c); err != nil {
 			return err
 		}
 		if err := part.check(c); err != nil {
@@ -424,10 +429,13 @@ var ErrNoJob = fmt.Errorf("%w: no job file", ErrUsage)
 // LoadJob loads the job file that --job or $USERTRAIL_JOB names, or else DefaultJob.
 func (f *Flags) LoadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
 	j, err := f.loadJob(ctx, fs)
-	if e, ok := ctx.Value(endingKey{}).(*ending); ok && err == nil {
+	if err != nil {
+		return nil, err
+	}
+	if e, ok := ctx.Value(endingKey{}).(*ending); ok {
 		e.setNamed(tableLabel(j.Table.Address))
 	}
-	return j, err
+	return j, useJob(j)
 }
 
 func (f *Flags) loadJob(ctx context.Context, fs dfs.FS) (*job.Job, error) {
@@ -465,7 +473,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 // remote returns the file system of hdfs:// names. Builds for tests replace it.
-var remote = func(_ dfs.FS, temp string) dfs.FS { return hdfs.New(hdfs.Config{Temp: temp}) }
+var remote = func(_ dfs.FS, temp string) dfs.FS { return hdfs.New(hdfs.Config{Temp: temp, Identity: user}) }
 
 // Files returns the file system of local and hdfs:// names.
 func Files() dfs.FS { return FilesIn("") }

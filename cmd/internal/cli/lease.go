@@ -27,7 +27,7 @@ func init() {
 		if root := os.Getenv(leaseVariable); root != "" {
 			return &leases{FS: local, root: root}
 		}
-		return hdfs.New(hdfs.Config{Temp: temp})
+		return hdfs.New(hdfs.Config{Temp: temp, Identity: user})
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/store/secure"
 	"usertrail/internal/store/secure/certs"
 	"usertrail/internal/store/secure/kerberos"
@@ -64,6 +65,7 @@ var statuses = map[string]struct {
 
 	"certs.ErrStore":          {certs.ErrStore, 64},
 	"secure.ErrPolicy":        {secure.ErrPolicy, 64},
+	"hdfs.ErrInsecure":        {hdfs.ErrInsecure, 64},
 	"token.ErrFile":           {token.ErrFile, 64},
 	"kerberos.ErrConf":        {kerberos.ErrConf, 64},
 	"kerberos.ErrCredentials": {kerberos.ErrCredentials, 64},

@@ -124,7 +124,7 @@ func liveOptions(j *job.Job, w Waits) (live.Options, error) {
 	if err != nil {
 		return live.Options{}, err
 	}
-	o := live.Options{Conf: conf}
+	o := live.Options{Conf: conf, User: user}
 	o.Client.CallTimeout, o.Client.OpTimeout = w.CallTimeout, w.RetryFor
 	w.Bounds.of(&o)
 	if j != nil {

@@ -36,6 +36,7 @@ var around = map[string]string{
 	behaviourLevel.place: "behaviours:\n  play:\n    %s",
 	userLevel.place:      "user:\n  %s",
 	timeLevel.place:      "time:\n  %s",
+	kerberosLevel.place:  "kerberos:\n  %s",
 	fieldLevel.place:     "behaviours:\n  play:\n    id: 1\n    fields:\n      f:\n        %s",
 }
 

@@ -56,6 +56,7 @@ type Job struct {
 	Pattern    *Pattern // the paths of the logs
 	Marker     *Marker  // the path of the files that mark a day's logs as complete; nil if the job has none
 	Table      Table
+	Kerberos   Kerberos
 	Layout     string // the name of a new table's key design in package layout
 	MaxBad     MaxBad
 	MinRecords int64       // minimum for each file; 0 sets no minimum
@@ -178,6 +179,7 @@ func (b *builder) build(root object) {
 	l := root.get("layout").layout()
 	b.job.Layout = l.Name()
 	b.readTable(root.get("table"), l)
+	b.readKerberos(root.get("kerberos"))
 }
 
 // arrange sorts the kinds by ID and adds them to the job.

@@ -183,6 +183,7 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 		"default written": strings.Replace(digestJob, "zone:", "format: csv, header: true, slack: 1, encoding: UTF-8, delimiter: ',', max_line: 1MiB, zone:", 1),
 		"date written":    strings.Replace(digestJob, "{date}", "{date:yyyy-MM-dd}", 1),
 		"table":           strings.Replace(digestJob, "table: t", "table: {path: u, compression: zstd, regions: 7}", 1),
+		"credentials":     "kerberos: {keytab: k, principal: p, protection: privacy}" + digestJob,
 		"layout written":  "layout: reversed" + digestJob,
 		"patience":        strings.Replace(digestJob, "zone:", "max_bad: 5%, zone:", 1),
 		"required":        strings.Replace(digestJob, "id: 1,", "required: true, id: 1,", 1),

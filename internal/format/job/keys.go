@@ -14,7 +14,7 @@ type level struct {
 }
 
 var (
-	topLevel       = level{"at the top", []string{"logs", "table", "layout", "user", "time", "fields", "behaviours"}}
+	topLevel       = level{"at the top", []string{"logs", "table", "layout", "user", "time", "fields", "behaviours", "kerberos"}}
 	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "skip", "min_records", "behaviour"}}
 	kindLevel      = level{"under logs.behaviour", []string{"column", "pattern", "texts"}}
 	tableLevel     = level{"under table", []string{"path", "regions", "compression", "catalog", "family", "root", "ttl", "others"}}
@@ -22,8 +22,9 @@ var (
 	userLevel      = level{"under user", []string{"column", "pattern", "empty"}}
 	timeLevel      = level{"under time", []string{"column", "pattern", "format", "zone", "year", "earliest", "latest"}}
 	fieldLevel     = level{"under a field", []string{"type", "column", "pattern", "format"}}
+	kerberosLevel  = level{"under kerberos", []string{"keytab", "principal", "protection"}}
 
-	levels = []level{topLevel, logsLevel, kindLevel, tableLevel, behaviourLevel, userLevel, timeLevel, fieldLevel}
+	levels = []level{topLevel, logsLevel, kindLevel, tableLevel, behaviourLevel, userLevel, timeLevel, fieldLevel, kerberosLevel}
 )
 
 // has reports whether key is valid at l.

@@ -219,15 +219,9 @@ func TestClientSettings(t *testing.T) {
 	if mask, err := none.Umask(); mask != 0o022 || err != nil {
 		t.Errorf("umask %o, %v; want 22", mask, err)
 	}
-	if k, err := none.Kerberos(); k || err != nil {
-		t.Errorf("Kerberos %v, %v", k, err)
-	}
-	c := conf(t, map[string]string{"fs.permissions.umask-mask": "077", "hadoop.security.authentication": "Kerberos", "dfs.client.use.datanode.hostname": "true"})
+	c := conf(t, map[string]string{"fs.permissions.umask-mask": "077", "dfs.client.use.datanode.hostname": "true"})
 	if mask, err := c.Umask(); mask != 0o077 || err != nil {
 		t.Errorf("umask %o, %v; want 77", mask, err)
-	}
-	if k, err := c.Kerberos(); !k || err != nil {
-		t.Errorf("Kerberos %v, %v", k, err)
 	}
 	if h, err := c.DatanodeHostnames(); !h || err != nil {
 		t.Errorf("hostnames %v, %v", h, err)

@@ -107,12 +107,6 @@ func (c *Conf) nameservice(service string) ([]string, error) {
 	return out, nil
 }
 
-// Kerberos reports whether the cluster requires Kerberos authentication of its clients.
-func (c *Conf) Kerberos() (bool, error) {
-	v, err := c.Get("hadoop.security.authentication")
-	return strings.EqualFold(v, "kerberos"), err
-}
-
 // DatanodeHostnames reports whether clients reach DataNodes by name. Otherwise they use the
 // IP address that the DataNode gave the NameNode.
 func (c *Conf) DatanodeHostnames() (bool, error) {

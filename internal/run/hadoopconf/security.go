@@ -68,9 +68,12 @@ type HDFSSecurity struct {
 	Kerberos    bool
 	Protections []string // hadoop.rpc.protection: of the NameNode
 	NameNode    string   // principal; _HOST stands for the server's host
-	Data        []string // dfs.data.transfer.protection; empty: DataNodes speak without SASL
-	Suites      []string // dfs.encrypt.data.transfer.cipher.suites
-	Encrypted   bool     // dfs.encrypt.data.transfer
+
+	// NameNodePattern, if it is set, is a pattern of the principals that a NameNode may have.
+	NameNodePattern string
+	Data            []string // dfs.data.transfer.protection; empty: DataNodes speak without SASL
+	Suites          []string // dfs.encrypt.data.transfer.cipher.suites
+	Encrypted       bool     // dfs.encrypt.data.transfer
 }
 
 // HDFSSecurity returns the values of core-site.xml and hdfs-site.xml.
@@ -80,9 +83,11 @@ func (c *Conf) HDFSSecurity() (HDFSSecurity, error) {
 		Kerberos:    strings.EqualFold(g.get("hadoop.security.authentication"), "kerberos"),
 		Protections: g.list(RPCProtection),
 		NameNode:    g.get(NameNodePrincipal),
-		Data:        g.list(DataProtection),
-		Suites:      g.list("dfs.encrypt.data.transfer.cipher.suites"),
-		Encrypted:   g.is("dfs.encrypt.data.transfer", false),
+
+		NameNodePattern: g.get(NameNodePrincipal + ".pattern"),
+		Data:            g.list(DataProtection),
+		Suites:          g.list("dfs.encrypt.data.transfer.cipher.suites"),
+		Encrypted:       g.is("dfs.encrypt.data.transfer", false),
 	}, g.err
 }
 

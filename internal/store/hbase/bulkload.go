@@ -12,6 +12,7 @@ import (
 
 	"usertrail/internal/store/hbase/rpc"
 	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/store/secure/token"
 )
 
 // PrepareBulkLoad asks the region of row "" for a staging directory of a table and
@@ -39,10 +40,11 @@ func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token s
 
 // BulkLoad loads files into a region in one call. The region loads all of them or none.
 // The server reads and moves the files as the client's user, through the staging
-// directory token. loaded is false if the region loaded none. The reasons are a row out
+// directory staging. In a cluster with Kerberos it can do so only by fsToken, a token for the files'
+// HDFS; elsewhere fsToken is nil. loaded is false if the region loaded none. The reasons are a row out
 // of the region's range, a family that the table does not have, or a file that is
 // missing, unreadable or broken. The server's log has the reason. A server that could
-// not finish may still have left files below token, under family and base name.
+// not finish may still have left files below staging, under family and base name.
 //
 // The call has no nonce. If the server may have executed it, BulkLoad does not send it
 // again. Then the error satisfies ErrUncertain, and only the location of the files shows
@@ -52,11 +54,11 @@ func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token s
 // Config.OpTimeout. If the region moves, BulkLoad calls its new server. If the region
 // has been split or merged, the error satisfies ErrRegionGone, and Regions returns its
 // successors.
-func (c *Client) BulkLoad(ctx context.Context, tableName string, r Region, files []wire.FamilyPath, token string) (loaded bool, err error) {
+func (c *Client) BulkLoad(ctx context.Context, tableName string, r Region, files []wire.FamilyPath, staging string, fsToken *token.Token) (loaded bool, err error) {
 	if len(files) == 0 {
 		return false, errors.New("hbase: bulk load of no files")
 	}
-	if err := checkToken(token, tableName); err != nil {
+	if err := checkToken(staging, tableName); err != nil {
 		return false, fmt.Errorf("hbase: bulk load: %w", err)
 	}
 	ctx, done, err := c.begin(ctx)
@@ -66,7 +68,7 @@ func (c *Client) BulkLoad(ctx context.Context, tableName string, r Region, files
 	defer done()
 	b := &bulkLoad{
 		t: c.table(tableName), start: r.Start,
-		param:  wire.BulkLoadRequest{Region: r.Name, Files: files, Token: token},
+		param:  wire.BulkLoadRequest{Region: r.Name, Files: files, Token: staging, FSToken: fsToken},
 		effort: effort{what: fmt.Sprintf("bulk load of %d files", len(files)), table: tableName, region: string(r.Name)},
 	}
 	return b.run(ctx)
@@ -144,6 +146,8 @@ func (b *bulkLoad) call(ctx context.Context, s *server) (loaded bool, took time.
 	switch {
 	case isMissing(err):
 		return false, f.took, nil
+	case isHidden(err):
+		return false, f.took, ofKind(ErrHidden, err)
 	case mayBeDone(err):
 		return false, f.took, ofKind(ErrUncertain, err)
 	}
@@ -154,8 +158,23 @@ func (b *bulkLoad) call(ctx context.Context, s *server) (loaded bool, took time.
 // hbase.quota.enabled reads the length of each file before it begins, and throws an
 // exception if a file is missing. Other servers answer that they loaded none.
 func isMissing(err error) bool {
+	e, ok := unverified(err)
+	return ok && !strings.Contains(e.Cause, accessControl)
+}
+
+// isHidden reports whether err says that HBase's own user may not see a file. Such a server reads the
+// length as that user, and not as the client's.
+func isHidden(err error) bool {
+	e, ok := unverified(err)
+	return ok && strings.Contains(e.Cause, accessControl)
+}
+
+// accessControl is the class of HDFS's exception.
+const accessControl = "AccessControlException"
+
+func unverified(err error) (*rpc.ServerError, bool) {
 	e, ok := errors.AsType[*rpc.ServerError](err)
-	return ok && e.Name() == "SpaceLimitingException" && strings.Contains(e.Message, "Could not verify length of file")
+	return e, ok && e.Name() == "SpaceLimitingException" && strings.Contains(e.Message, "Could not verify length of file")
 }
 
 // mayBeDone reports whether the server may have executed a call that failed with err.

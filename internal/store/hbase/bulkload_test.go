@@ -60,7 +60,7 @@ func files(paths ...string) []wire.FamilyPath {
 
 // load loads the file of the first region.
 func (l *loader) load(ctx context.Context) (bool, error) {
-	return l.c.BulkLoad(ctx, "t", l.first, files(lowFile), l.token)
+	return l.c.BulkLoad(ctx, "t", l.first, files(lowFile), l.token, nil)
 }
 
 // calls returns the number of calls that handed files to a region.
@@ -74,7 +74,7 @@ func TestABulkLoadTakesAllFilesOrNone(t *testing.T) {
 			"no such file":            files(lowFile, "/out/f/none"),
 			"no such family":          append(files(lowFile), wire.FamilyPath{Family: []byte("g"), Path: highFile}),
 		} {
-			if loaded, err := l.c.BulkLoad(t.Context(), "t", l.first, wrong, l.token); loaded || err != nil {
+			if loaded, err := l.c.BulkLoad(t.Context(), "t", l.first, wrong, l.token, nil); loaded || err != nil {
 				t.Errorf("%s: loaded %v, %v; want not loaded and no error", what, loaded, err)
 			}
 			if !l.f.HasFile(lowFile) || len(l.f.Cells("t")) > 0 {
@@ -84,7 +84,7 @@ func TestABulkLoadTakesAllFilesOrNone(t *testing.T) {
 		if loaded, err := l.load(t.Context()); !loaded || err != nil {
 			t.Fatalf("loaded %v, %v", loaded, err)
 		}
-		if loaded, err := l.c.BulkLoad(t.Context(), "t", l.regions()[1], files(highFile), l.token); !loaded || err != nil {
+		if loaded, err := l.c.BulkLoad(t.Context(), "t", l.regions()[1], files(highFile), l.token, nil); !loaded || err != nil {
 			t.Fatalf("loaded into the second region %v, %v", loaded, err)
 		}
 		var got []string
@@ -264,7 +264,7 @@ func TestABulkLoadThatIsRefused(t *testing.T) {
 		if _, err := l.c.PrepareBulkLoad(t.Context(), "absent"); !errors.Is(err, ErrNoTable) {
 			t.Errorf("prepared for a table that is not there: %v", err)
 		}
-		if _, err := l.c.BulkLoad(t.Context(), "t", l.first, nil, l.token); err == nil {
+		if _, err := l.c.BulkLoad(t.Context(), "t", l.first, nil, l.token, nil); err == nil {
 			t.Error("a load of no files was taken")
 		}
 	})
@@ -294,7 +294,7 @@ func TestOnlyAStagingDirectoryIsDeleted(t *testing.T) {
 			if err := l.c.CleanupBulkLoad(t.Context(), "t", token); err == nil {
 				t.Errorf("%q was deleted", token)
 			}
-			if _, err := l.c.BulkLoad(t.Context(), "t", l.first, files(lowFile), token); err == nil {
+			if _, err := l.c.BulkLoad(t.Context(), "t", l.first, files(lowFile), token, nil); err == nil {
 				t.Errorf("%q was loaded through", token)
 			}
 		}

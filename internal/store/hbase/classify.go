@@ -76,7 +76,7 @@ func judge(err error) verdict {
 		return verdict{remedy: relocate, err: err}
 	case errors.Is(err, ErrUnavailable):
 		return verdict{remedy: pause, err: err}
-	case errors.Is(err, ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, ErrNoTable), errors.Is(err, ErrDisabled):
+	case errors.Is(err, ErrClosed), errors.Is(err, ErrHidden), errors.Is(err, context.Canceled), errors.Is(err, ErrNoTable), errors.Is(err, ErrDisabled):
 		return verdict{remedy: giveUp, err: err}
 	case errors.Is(err, wire.ErrMalformed):
 		return verdict{remedy: repeat, err: err}

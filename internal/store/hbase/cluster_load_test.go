@@ -78,7 +78,7 @@ func TestRealBulkLoad(t *testing.T) {
 		"an unknown family":        {{Family: []byte("g"), Path: low.Path}},
 		"no such file":             {low, {Family: []byte("f"), Path: dir + "/f/none"}},
 	} {
-		if loaded, err := c.BulkLoad(t.Context(), name, all[0], wrong, token); loaded || err != nil {
+		if loaded, err := c.BulkLoad(t.Context(), name, all[0], wrong, token, nil); loaded || err != nil {
 			t.Errorf("%s: loaded %v, %v; want not loaded and no error", what, loaded, err)
 		}
 		for _, file := range []wire.FamilyPath{low, high} {
@@ -90,7 +90,7 @@ func TestRealBulkLoad(t *testing.T) {
 	scanReal(t, c, name, 0, Scan{}, nil)
 
 	for i, file := range []wire.FamilyPath{low, high} {
-		if loaded, err := c.BulkLoad(t.Context(), name, all[i], []wire.FamilyPath{file}, token); !loaded || err != nil {
+		if loaded, err := c.BulkLoad(t.Context(), name, all[i], []wire.FamilyPath{file}, token, nil); !loaded || err != nil {
 			t.Fatalf("%s: loaded %v, %v", file.Path, loaded, err)
 		}
 		if _, err := fs.Stat(t.Context(), file.Path); err == nil {
@@ -99,12 +99,12 @@ func TestRealBulkLoad(t *testing.T) {
 	}
 	scanReal(t, c, name, n, Scan{}, nil)
 	getReal(t, c, name, n, nil)
-	if loaded, err := c.BulkLoad(t.Context(), name, all[0], []wire.FamilyPath{low}, token); loaded || err != nil {
+	if loaded, err := c.BulkLoad(t.Context(), name, all[0], []wire.FamilyPath{low}, token, nil); loaded || err != nil {
 		t.Errorf("the same once more: loaded %v, %v", loaded, err)
 	}
 
 	k.Admin(t, "split", name, rowName(n/4))
-	if loaded, err := c.BulkLoad(t.Context(), name, all[0], []wire.FamilyPath{low}, token); loaded || !errors.Is(err, ErrRegionGone) {
+	if loaded, err := c.BulkLoad(t.Context(), name, all[0], []wire.FamilyPath{low}, token, nil); loaded || !errors.Is(err, ErrRegionGone) {
 		t.Errorf("into a region that was split: loaded %v, %v", loaded, err)
 	}
 	for range 2 {
@@ -142,7 +142,7 @@ func TestRealBulkLoadFollowsItsRegion(t *testing.T) {
 			break
 		}
 	}
-	if loaded, err := c.BulkLoad(t.Context(), name, all[0], []wire.FamilyPath{file}, token); !loaded || err != nil {
+	if loaded, err := c.BulkLoad(t.Context(), name, all[0], []wire.FamilyPath{file}, token, nil); !loaded || err != nil {
 		t.Fatalf("loaded %v, %v", loaded, err)
 	}
 	scanReal(t, c, name, n, Scan{}, nil)
@@ -193,7 +193,7 @@ func TestRealPermissions(t *testing.T) {
 	}
 	// An existing file, because with quotas HBase reads its size before it checks the user.
 	file := []wire.FamilyPath{{Family: []byte("f"), Path: "/hbase/hbase.version"}}
-	if loaded, err := bob.BulkLoad(t.Context(), name, all[0], file, token); loaded || !errors.Is(err, ErrPermission) || errors.Is(err, ErrUncertain) {
+	if loaded, err := bob.BulkLoad(t.Context(), name, all[0], file, token, nil); loaded || !errors.Is(err, ErrPermission) || errors.Is(err, ErrUncertain) {
 		t.Errorf("bob loads files: %v, %v", loaded, err)
 	}
 	if err := bob.CleanupBulkLoad(t.Context(), name, token); !errors.Is(err, ErrPermission) {

@@ -20,6 +20,7 @@ var (
 	ErrInsecure    = errors.New("no secure connection")
 	ErrClosed      = errors.New("client is closed")
 	ErrUncertain   = errors.New("it may have been done or not")
+	ErrHidden      = errors.New("HBase's user may not see the file")
 	ErrRegionGone  = errors.New("the region is not there any more")
 
 	ErrSnapshotExists = errors.New("snapshot exists")

@@ -12,6 +12,8 @@ import (
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/hadoopconf"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/store/hbase/rpc"
 	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/store/secure"
@@ -280,5 +282,89 @@ func TestWhatIsDemandedIsKept(t *testing.T) {
 	}
 	if _, err := NewSecurity(conf, id); !errors.Is(err, secure.ErrPolicy) {
 		t.Errorf("without Kerberos and TLS: %v, want ErrPolicy", err)
+	}
+}
+
+// staged returns a staging directory of HBase, and regions those of a table.
+func staged(t *testing.T, c *Client, table string) string {
+	t.Helper()
+	dir, err := c.PrepareBulkLoad(t.Context(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func regions(t *testing.T, c *Client, table string) []Region {
+	t.Helper()
+	all, err := c.Regions(t.Context(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestSecuredBulkLoads loads a file as HBase's user may not read it. Without a token for HDFS a
+// region refuses it, and may leave it in HBase's staging directory, from where it comes back.
+func TestSecuredBulkLoads(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Secure(t)
+	c := dialSecure(t, k, clustertest.Alice, protected(sasl.Privacy))
+	id := identity(k, clustertest.Alice, 0)
+	files := func(umask string) dfs.FS {
+		dir := k.ClientConf(t, map[string]string{"fs.permissions.umask-mask": umask})
+		return hdfs.New(hdfs.Config{Identity: id, Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(dir) }})
+	}
+	for name, x := range map[string]struct {
+		umask, mode string // of the folder
+		token       bool
+		moved       bool // the file is in the staging directory after a refusal
+	}{
+		"only Alice may read, with a token":    {"066", "711", true, false},
+		"only Alice may read, without a token": {"066", "711", false, false},
+		"everybody may, without a token":       {"000", "777", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs, table, dir := files(x.umask), k.Create(t, "f"), k.HDFS(t)
+			k.Admin(t, "grant", clustertest.Alice, "RC", table)
+			k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), x.mode)
+			path := uploadReal(t, fs, dir+"/f/file", 0, 10)
+			load := func(token *token.Token) bool {
+				staging := staged(t, c, table)
+				loaded, err := dialSecure(t, k, clustertest.Alice, nil).BulkLoad(t.Context(), table, regions(t, c, table)[0], []wire.FamilyPath{path}, staging, token)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := fs.Stat(t.Context(), staging+"/f/file"); (err == nil) != (!loaded && x.moved) {
+					t.Errorf("loaded %v, and the file in the staging directory: %v", loaded, err)
+				} else if err == nil {
+					if err := fs.Publish(t.Context(), staging+"/f/file", path.Path); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return loaded
+			}
+			if !x.token {
+				if load(nil) {
+					t.Error("a region takes a file without a token")
+				}
+				scanReal(t, c, table, 0, Scan{}, nil)
+			}
+			tok, ok, err := dfs.Delegate(t.Context(), fs, dir, "hbase")
+			if !ok || err != nil {
+				t.Fatalf("no token: %v", err)
+			}
+			// With quotas, the server looks at the file as HBase's user.
+			k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), "700")
+			if loaded, err := c.BulkLoad(t.Context(), table, regions(t, c, table)[0], []wire.FamilyPath{path}, staged(t, c, table), &tok); loaded || !errors.Is(err, ErrHidden) {
+				t.Errorf("a folder that HBase's user may not enter: loaded %v, %v; want ErrHidden", loaded, err)
+			}
+			k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), x.mode)
+			if !load(&tok) {
+				t.Error("a region refuses a file with a token")
+			}
+			scanReal(t, c, table, 10, Scan{}, nil)
+		})
 	}
 }

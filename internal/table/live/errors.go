@@ -33,6 +33,8 @@ func (a Address) explain(err error) error {
 		return unfit(a.writable())
 	case is(hbase.ErrPermission):
 		return unfit(fmt.Sprintf("grant it, in HBase's shell: grant 'USER', 'RW', '%s' ('R' is enough for extract); or is $HADOOP_USER_NAME somebody else's?", a.Table))
+	case is(hbase.ErrHidden):
+		return unfit("let it enter the folders above the file: hdfs dfs -chmod o+x FOLDER. It needs no right to read them")
 	case is(hbase.ErrInsecure):
 		return fmt.Errorf("table %s: %w: %w", a, table.ErrUnfit, err)
 	case is(hbase.ErrUnknownHost):

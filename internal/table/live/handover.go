@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/hbase"
 	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/store/secure/token"
 )
 
 var (
@@ -32,6 +33,9 @@ const (
 	// mostRefusals is the number of times that a region may refuse a file that fits into it
 	// before the handover fails.
 	mostRefusals = 5
+	// renewer may renew the token for the files. No server does, because a handover is shorter
+	// than the token's life of a day.
+	renewer = "hbase"
 )
 
 // A handover hands staged files to the regions of their rows. It works in rounds until no file is
@@ -40,7 +44,8 @@ const (
 type handover struct {
 	*Table
 	*manifest.Handover
-	token string
+	token   string
+	fsToken *token.Token // lets the servers take the files; nil without Kerberos
 
 	mu       sync.Mutex
 	refusals map[string]int // by file
@@ -49,16 +54,23 @@ type handover struct {
 // newHandover makes one of HBase's staging directories for h. It records the directory before the
 // first call to a region.
 func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handover, error) {
-	token, err := t.client.PrepareBulkLoad(ctx, t.address.Table)
+	o := &handover{Table: t, Handover: h, refusals: map[string]int{}}
+	fsToken, needed, err := dfs.Delegate(ctx, t.store.fs, h.Staging, renewer)
 	if err != nil {
 		return nil, err
 	}
-	h.Tokens = append(h.Tokens, token)
+	if needed {
+		o.fsToken = &fsToken
+	}
+	if o.token, err = t.client.PrepareBulkLoad(ctx, t.address.Table); err != nil {
+		return nil, err
+	}
+	h.Tokens = append(h.Tokens, o.token)
 	if err := t.SetHandover(ctx, h); err != nil {
-		return nil, errors.Join(err, t.client.CleanupBulkLoad(ctx, t.address.Table, token))
+		return nil, errors.Join(err, t.client.CleanupBulkLoad(ctx, t.address.Table, o.token))
 	}
 	breakpoint.Reach(breakpoint.Handover)
-	return &handover{Table: t, Handover: h, token: token, refusals: map[string]int{}}, nil
+	return o, nil
 }
 
 // Stage implements segment.Target. New files go to the directory where the files of the handover
@@ -135,7 +147,7 @@ func (h *handover) call(ctx context.Context, r hbase.Region, files []manifest.St
 	for i, f := range files {
 		paths[i] = wire.FamilyPath{Family: []byte(h.family), Path: dfs.Join(h.Staging, f.Name)}
 	}
-	loaded, err := h.client.BulkLoad(ctx, h.address.Table, r, paths, h.token)
+	loaded, err := h.client.BulkLoad(ctx, h.address.Table, r, paths, h.token, h.fsToken)
 	switch {
 	case errors.Is(err, hbase.ErrRegionGone):
 		return files, nil

@@ -111,7 +111,7 @@ func (c *cluster) load(t *testing.T, name string) {
 	for i, r := range regions {
 		path := fmt.Sprintf("%s/d/%d", dir, i)
 		c.stage(t, path, r.Region)
-		loaded, err := c.client.BulkLoad(t.Context(), name, r, []wire.FamilyPath{{Family: []byte("d"), Path: path}}, token)
+		loaded, err := c.client.BulkLoad(t.Context(), name, r, []wire.FamilyPath{{Family: []byte("d"), Path: path}}, token, nil)
 		if err != nil || !loaded {
 			t.Fatalf("bulk load into %s: %t, %v", r.Region, loaded, err)
 		}

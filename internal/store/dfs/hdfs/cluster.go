@@ -2,8 +2,11 @@ package hdfs
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +38,9 @@ type cluster struct {
 	user      string
 	hostnames bool // to reach DataNodes by
 	umask     uint32
+	security  *security // nil without Kerberos
+
+	refused atomic.Pointer[error] // why the last connection could not be secured, if no retry solves it
 
 	least atomic.Int64 // the lower of Config.Silence and the patience of the last request; 0 before the first
 
@@ -68,8 +74,8 @@ func (c *cluster) client(m mode) (*hdfs.Client, error) {
 		Addresses:           slices.Concat(c.addresses, c.addresses),
 		User:                c.user,
 		UseDatanodeHostname: c.hostnames,
-		NamenodeDialFunc:    c.dial(amends[m]),
-		DatanodeDialFunc:    c.dial(nil),
+		NamenodeDialFunc:    c.dialNameNode(amends[m]),
+		DatanodeDialFunc:    c.dialDataNode,
 	})
 	if err != nil {
 		return nil, err
@@ -84,17 +90,50 @@ func (c *cluster) client(m mode) (*hdfs.Client, error) {
 	return client, nil
 }
 
-// dial returns a function that connects to a server. If amend is not nil, it changes the
-// bytes that are sent to the server.
-func (c *cluster) dial(amend func([]byte) []byte) func(context.Context, string, string) (net.Conn, error) {
+// dialNameNode returns a function that connects to a NameNode. If amend is not nil, it changes
+// the bytes that are sent.
+func (c *cluster) dialNameNode(amend func([]byte) []byte) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		d := &net.Dialer{Timeout: min(dialTime, c.silence())}
-		nc, err := d.DialContext(ctx, network, addr)
+		nc, err := c.connect(ctx, network, addr)
+		if err == nil && c.security != nil {
+			nc, err = c.security.secureRPC(ctx, nc, addr)
+			c.refused.Store(refusal(err))
+		}
 		if err != nil {
 			return nil, err
 		}
+		if c.security == nil {
+			nc = &unproved{Conn: nc, addr: addr, refused: &c.refused}
+		}
 		return &conn{Conn: nc, limit: c.silence, amend: amend}, nil
 	}
+}
+
+// refusal returns an error that no retry solves, and nil for others.
+func refusal(err error) *error {
+	if err == nil || !final(err) {
+		return nil
+	}
+	return &err
+}
+
+// dialDataNode connects to a DataNode.
+func (c *cluster) dialDataNode(ctx context.Context, network, addr string) (net.Conn, error) {
+	nc, err := c.connect(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	limited := &conn{Conn: nc, limit: c.silence}
+	if c.security == nil {
+		return limited, nil
+	}
+	return c.security.secureData(limited, addr), nil
+}
+
+// connect connects to a server.
+func (c *cluster) connect(ctx context.Context, network, addr string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: min(dialTime, c.silence())}
+	return d.DialContext(ctx, network, addr)
 }
 
 // call makes a request. It repeats the request while the NameNode cannot be reached or
@@ -132,14 +171,24 @@ func (c *cluster) silence() time.Duration {
 
 func (c *cluster) once(m mode, request func(*hdfs.Client) error) error {
 	client, err := c.client(m)
-	if err != nil {
-		return err
+	if err == nil {
+		err = request(client)
 	}
-	return request(client)
+	if err != nil {
+		if refused := c.refused.Load(); refused != nil {
+			return *refused // the library keeps only its text
+		}
+	}
+	return err
 }
 
 // stat describes a path, with all its attributes in HDFS.
 func (c *cluster) stat(ctx context.Context, path string) (*hdfs.FileInfo, error) {
+	out, err := c.statOnly(ctx, path)
+	return out, c.belowFile(ctx, path, err)
+}
+
+func (c *cluster) statOnly(ctx context.Context, path string) (*hdfs.FileInfo, error) {
 	var out *hdfs.FileInfo
 	err := c.call(ctx, replacing, func(client *hdfs.Client) error {
 		fi, err := client.Stat(path)
@@ -149,6 +198,23 @@ func (c *cluster) stat(ctx context.Context, path string) (*hdfs.FileInfo, error)
 		return err
 	})
 	return out, err
+}
+
+// belowFile returns dfs.ErrNotDir in place of a missing permission if at is below a file. HDFS
+// tells its superuser so, and others that they may not traverse the file.
+func (c *cluster) belowFile(ctx context.Context, at string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	for dir := path.Dir(at); dir != "/"; dir = path.Dir(dir) {
+		if fi, fail := c.statOnly(ctx, dir); fail == nil {
+			if !fi.IsDir() {
+				return dfs.ErrNotDir
+			}
+			break
+		}
+	}
+	return err
 }
 
 // inode returns the number of a file. No other file has this number or will have it.

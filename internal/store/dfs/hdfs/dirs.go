@@ -75,7 +75,7 @@ func (c *cluster) mkdirAll(ctx context.Context, path string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return dfs.ErrNotDir
 	}
-	return err
+	return c.belowFile(ctx, path, err)
 }
 
 func (s *system) Publish(ctx context.Context, from, to string) error {

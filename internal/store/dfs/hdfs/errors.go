@@ -53,6 +53,9 @@ func exception(err error) string {
 // that is neither an answer of the NameNode nor one of the known errors of the library
 // is an error of the connection.
 func passing(err error) bool {
+	if final(err) {
+		return false
+	}
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
 		switch exception(err) {

@@ -45,14 +45,19 @@
 //     They then fail with dfs.ErrUnavailable.
 //   - Uploads and reads are retried a few times.
 //
-// The package refuses erasure-coded files, encryption zones and Kerberos.
+// The package refuses erasure-coded files and encryption zones.
+//
+// # Security
+//
+// With Kerberos the user is who logs in, or the owner of a delegation token. The library knows
+// nothing of it: the connections that it gets make the exchanges themselves. Package ipc has those with
+// NameNodes, package transfer those with DataNodes.
 //
 // Errors are *fs.PathError with the name that the caller passed.
 package hdfs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -64,6 +69,7 @@ import (
 
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/secure"
 )
 
 // Scheme is the scheme of the names of this file system.
@@ -77,6 +83,9 @@ type Config struct {
 	Patience time.Duration                    // time for which requests to the NameNode are repeated; 20 s
 	Temp     string                           // local directory of files that are not uploaded yet; $TMPDIR
 	Silence  time.Duration                    // the longest wait for a server to receive or send something; 30 s
+
+	// Identity is the user of clusters with Kerberos; the user of the ticket cache.
+	Identity *secure.Identity
 }
 
 // New returns the file system of all hdfs:// names. It connects to a cluster when a
@@ -90,6 +99,9 @@ func New(cfg Config) dfs.FS {
 	}
 	if cfg.Silence == 0 {
 		cfg.Silence = 30 * time.Second
+	}
+	if cfg.Identity == nil {
+		cfg.Identity = secure.New(secure.Config{})
 	}
 	return &system{cfg: cfg, conf: sync.OnceValues(cfg.Conf), clusters: map[string]*cluster{}}
 }
@@ -172,12 +184,8 @@ func (s *system) newCluster(authority string) (*cluster, error) {
 	if c.addresses, err = conf.NameNodes(authority); err != nil {
 		return nil, err
 	}
-	kerberos, err := conf.Kerberos()
-	if err != nil {
+	if c.security, err = newSecurity(conf, s.cfg.Identity, authority); err != nil {
 		return nil, err
-	}
-	if kerberos {
-		return nil, fmt.Errorf("%w: %w: hadoop.security.authentication is kerberos", hadoopconf.ErrConf, errors.ErrUnsupported)
 	}
 	if c.hostnames, err = conf.DatanodeHostnames(); err != nil {
 		return nil, err
@@ -185,7 +193,11 @@ func (s *system) newCluster(authority string) (*cluster, error) {
 	if c.umask, err = conf.Umask(); err != nil {
 		return nil, err
 	}
-	c.user, err = s.user()
+	if c.security != nil {
+		c.user, err = c.security.user(c.addresses)
+	} else {
+		c.user, err = s.user()
+	}
 	return c, err
 }
 

@@ -101,16 +101,6 @@ func TestHighAvailability(t *testing.T) {
 	expectFile(t, fsys, "hdfs:///"+path+"/file", []byte("here"))
 }
 
-func TestKerberosIsRefused(t *testing.T) {
-	conf := t.TempDir()
-	writeSite(t, conf, map[string]string{"hadoop.security.authentication": "kerberos"})
-	fsys := hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(conf) }})
-	_, err := fsys.Stat(t.Context(), "hdfs://nn/file")
-	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "kerberos") {
-		t.Errorf("%v, want that kerberos is not supported", err)
-	}
-}
-
 func TestNobodyThere(t *testing.T) {
 	fsys := hdfs.New(hdfs.Config{
 		Conf:     func() (*hadoopconf.Conf, error) { return &hadoopconf.Conf{}, nil },

@@ -1,0 +1,32 @@
+package dfs
+
+import (
+	"context"
+
+	"usertrail/internal/store/secure/token"
+)
+
+// A Delegator is an FS that gives tokens. A server to which a client gives one may read and move the
+// client's files.
+type Delegator interface {
+	// Delegate returns a token for the files of the place called name. ok is false if servers
+	// need no token there. renewer is the user who may renew the token.
+	Delegate(ctx context.Context, name, renewer string) (t token.Token, ok bool, err error)
+}
+
+// Delegate implements Delegator. Files of a file system without tokens need none.
+func (m *Mux) Delegate(ctx context.Context, name, renewer string) (t token.Token, ok bool, err error) {
+	fs, err := m.For(name)
+	if err != nil {
+		return t, false, err
+	}
+	return Delegate(ctx, fs, name, renewer)
+}
+
+// Delegate returns a token for the files of the place called name, if fs is a Delegator.
+func Delegate(ctx context.Context, fs FS, name, renewer string) (t token.Token, ok bool, err error) {
+	if d, can := fs.(Delegator); can {
+		return d.Delegate(ctx, name, renewer)
+	}
+	return t, false, nil
+}
