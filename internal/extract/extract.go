@@ -161,8 +161,8 @@ func (x *Extract) Pieces(ctx context.Context) (cut.Pieces, error) {
 	case x.Stream != nil:
 		return cut.Pieces{}, fmt.Errorf("%w: --piece-size: standard output has no pieces; name a directory with --out", query.ErrWrong)
 	}
-	c := cut.Cutter{Query: x.Query, Table: x.Table, Known: x.known(), Workers: x.Shares.Workers, Size: x.PieceSize}
-	return c.Cut(ctx)
+	c := cut.Config{Query: x.Query, Table: x.Table, Known: x.known(), Workers: x.Shares.Workers, Size: x.PieceSize}
+	return c.Pieces(ctx)
 }
 
 // Facts returns the facts of the query that are known before the rolls are read.

@@ -10,8 +10,8 @@ import (
 // ErrForeign is wrapped by the error of an extract that is Strict and read foreign cells.
 var ErrForeign = exit.New(exit.TooBad, "foreign cells in the table")
 
-// Strictly returns an error if strict is set and f has foreign cells.
-func Strictly(strict bool, f layout.Foreign) error {
+// CheckForeign returns an error if strict is set and f has foreign cells.
+func CheckForeign(strict bool, f layout.Foreign) error {
 	if !strict || f.Cells == 0 {
 		return nil
 	}

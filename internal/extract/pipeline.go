@@ -33,7 +33,7 @@ func (x *Extract) Write(ctx context.Context, out output.Sink, pieces []split.Reg
 			return judge.Counts{}, fmt.Errorf("%s: %w", place.DoneName(done[i].Number), err)
 		}
 	}
-	if err := Strictly(x.Strict, cutter.Counts().Foreign); err != nil {
+	if err := CheckForeign(x.Strict, cutter.Counts().Foreign); err != nil {
 		return judge.Counts{}, err
 	}
 	p := progress.Start(x.Progress)
@@ -69,7 +69,7 @@ func (x *Extract) take(ctx context.Context, cutter *output.Cutter, b *judge.Batc
 	}
 	x.sizes.Add(b)
 	p.Add(int64(b.Events))
-	return Strictly(x.Strict, cutter.Counts().Foreign)
+	return CheckForeign(x.Strict, cutter.Counts().Foreign)
 }
 
 // startWriters starts the goroutines that write parts to out.

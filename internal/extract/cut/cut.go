@@ -30,8 +30,8 @@ type Pieces struct {
 	Plan   string         // identifies the query and its pieces; empty without pieces
 }
 
-// A Cutter cuts a query to a table into pieces.
-type Cutter struct {
+// A Config describes a query that is cut into pieces.
+type Config struct {
 	Query   *query.Query
 	Table   table.Table
 	Known   *manifest.Table // of the table, or nil
@@ -39,8 +39,8 @@ type Cutter struct {
 	Size    int64           // behaviours in a piece, about
 }
 
-// Cut cuts the query. It reads the rolls.
-func (c *Cutter) Cut(ctx context.Context) (Pieces, error) {
+// Pieces cuts the query. It reads the rolls.
+func (c *Config) Pieces(ctx context.Context) (Pieces, error) {
 	regions, err := table.UserRegions(ctx, c.Table)
 	if err != nil {
 		return Pieces{}, err
@@ -68,7 +68,7 @@ type share struct {
 }
 
 // shares cuts each region into shares of Size behaviours, or one user more.
-func (c *Cutter) shares(ctx context.Context, regions []split.Region) ([]share, error) {
+func (c *Config) shares(ctx context.Context, regions []split.Region) ([]share, error) {
 	guess, err := facts.Before(c.Query, c.Workers, c.Known)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c *Cutter) shares(ctx context.Context, regions []split.Region) ([]share, e
 
 // region cuts one region. If the table does not know the number of a user's behaviours, region assumes
 // each. If only a read of all rows would tell the users, the region is one share.
-func (c *Cutter) region(ctx context.Context, r split.Region, each int64) ([]share, error) {
+func (c *Config) region(ctx context.Context, r split.Region, each int64) ([]share, error) {
 	q := c.Query
 	out := []share{{Region: r}}
 	from, to := q.Users.Within(r)

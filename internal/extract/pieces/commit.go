@@ -91,7 +91,7 @@ func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error)
 	}
 	skipped := skippedBy(reports)
 	if err == nil {
-		err = extract.Strictly(first.Strict, skipped)
+		err = extract.CheckForeign(first.Strict, skipped)
 	}
 	if err != nil {
 		return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
