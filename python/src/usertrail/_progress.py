@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 
@@ -19,7 +20,9 @@ class Bar:
     def __init__(self, progress: bool | None, title: str) -> None:
         self._bar: Any = None
         if watched() if progress is None else progress:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():  # where ipywidgets are missing, the bar is text
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
 
             self._bar = tqdm(desc=title, unit=" events", unit_scale=True, leave=False)
 
