@@ -103,6 +103,9 @@ func stranger(s *behaviour.Schema, name string, others ...string) string {
 	if len(full) > 0 {
 		return fmt.Sprintf("%s is a field: write %s", name, strings.Join(full, " or "))
 	}
+	if strings.EqualFold(name, "null") {
+		return name + " is written nil"
+	}
 	if word := nearest(name, append(others, s.Names()...)); word != "" {
 		return fmt.Sprintf("%s is not known, did you mean %s?", name, word)
 	}
