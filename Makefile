@@ -21,11 +21,12 @@ NIGHTS  ?= 30
 #   store/hbase store/hbase/rpc       goroutines share connections, windows and the cache of regions
 #   store/dfs store/dfs/local store/dfs/dfstest    several goroutines read one file
 #   table/live table/files table/snapshot table/rolls    several goroutines read one table
-#   bulkload/load extract and its steps, table/fetch table/shuffle    workers share batches, sorters and queues
+#   bulkload and extract with their steps, table/fetch table/shuffle    workers share batches, sorters and queues
 #   format/hfile                      goroutines compress blocks
 #   run/progress run/ratelimit run/pipe table/runlog    workers share counters and limits
 RACE := $(addprefix ./internal/,store/hbase store/hbase/rpc store/dfs store/dfs/local store/dfs/dfstest \
-	table/live table/files table/snapshot table/rolls bulkload/load table/fetch table/shuffle \
+	table/live table/files table/snapshot table/rolls $(addprefix bulkload/,load batch pieces replay importer quarantine) \
+	table/fetch table/shuffle \
 	extract $(addprefix extract/,judge output place pieces explain) format/hfile run/progress run/ratelimit run/pipe table/runlog)
 
 # Packages most of whose tests use the cluster. make test runs them first.

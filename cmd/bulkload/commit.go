@@ -9,7 +9,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -54,32 +54,32 @@ func (o *options) commit(ctx context.Context, from string) error {
 }
 
 func (o *options) publish(ctx context.Context, from string, r *commitResult) error {
-	cfg := load.Config{FS: cli.Files(), Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
-	lines, err := o.planned(ctx, cfg, from)
+	with := o.resources()
+	lines, err := o.planned(ctx, with.FS, from)
 	if err != nil {
 		return err
 	}
 	first := &lines[0]
 	r.Plan, r.Pieces = first.Plan, first.Of
-	o.flags.Bounds.Log = cfg.Log
-	if cfg.Store, err = o.storeOf(ctx, cfg.FS, first); err != nil {
+	o.flags.Bounds.Log = with.Log
+	if with.Store, err = o.storeOf(ctx, with.FS, first); err != nil {
 		return err
 	}
-	defer cfg.Store.Close()
-	pieces, err := load.WholePlan(ctx, cfg.FS, cfg.Store, lines)
+	defer with.Store.Close()
+	all, err := pieces.OpenAll(ctx, with.FS, with.Store, lines)
 	if err != nil {
 		return err
 	}
-	if j, err := pieces[0].ParseJob(); err == nil {
-		cli.About(ctx, cfg.FS, cfg.Store, j)
+	if j, err := all[0].ParseJob(); err == nil {
+		cli.About(ctx, with.FS, with.Store, j)
 	}
-	r.Result, err = load.Commit(ctx, cfg, pieces)
-	printResult(o.env.Stdout, cfg, r.Result)
+	r.Result, err = pieces.Commit(ctx, with, all)
+	printResult(o.env.Stdout, with.Store, r.Result)
 	return err
 }
 
 // storeOf returns the store of the table that a line names.
-func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *load.Line) (table.Store, error) {
+func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *pieces.Line) (table.Store, error) {
 	j, err := l.Job()
 	if err != nil {
 		return nil, err
@@ -88,11 +88,11 @@ func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *load.Line) (table.S
 }
 
 // planned returns the lines of a file, or of standard input.
-func (o *options) planned(ctx context.Context, cfg load.Config, name string) ([]load.Line, error) {
+func (o *options) planned(ctx context.Context, fs dfs.FS, name string) ([]pieces.Line, error) {
 	var in io.Reader = o.env.Stdin
 	what := "standard input"
 	if name != "" {
-		f, err := cfg.FS.Open(ctx, name)
+		f, err := fs.Open(ctx, name)
 		if err != nil {
 			return nil, fmt.Errorf("%w: --pieces: %w", job.ErrNoInput, err)
 		}

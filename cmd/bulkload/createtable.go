@@ -13,6 +13,8 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/fit"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/outcome"
@@ -112,58 +114,62 @@ func (o *creator) design(ctx context.Context) (*live.Design, tableResult, error)
 	if dfs.Scheme(address) != live.Scheme {
 		return nil, r, fmt.Errorf("%w: %s is a table of files: its first load creates it; create-table is for hbase://zk1,zk2:2181/namespace:table", cli.ErrUsage, address)
 	}
-	if _, err := cli.Design(address, cfg.Job, o.flags.Waits, load.Fit{}); err != nil {
+	if _, err := cli.Design(address, cfg.Job, o.flags.Waits, fit.Fit{}); err != nil {
 		return nil, r, err // before the logs are read
 	}
-	fit, err := o.fit(ctx, cfg)
+	cut, err := o.fit(ctx, cfg)
 	if err != nil {
 		return nil, r, err
 	}
-	d, err := cli.Design(address, cfg.Job, o.flags.Waits, fit)
+	d, err := cli.Design(address, cfg.Job, o.flags.Waits, cut)
 	if err != nil {
 		return nil, r, err
 	}
-	r = tableResult{Table: d.Address(), Catalog: d.Catalog(), Layout: cfg.Job.Layout, Regions: d.Regions(), Sampled: fit.Users}
+	r = tableResult{Table: d.Address(), Catalog: d.Catalog(), Layout: cfg.Job.Layout, Regions: d.Regions(), Sampled: cut.Users}
 	r.Family, r.Settings = d.Family()
 	return d, r, nil
 }
 
 // fit splits the table as its layout requires, by IDs, or by logs.
-func (o *creator) fit(ctx context.Context, cfg load.Config) (load.Fit, error) {
+func (o *creator) fit(ctx context.Context, cfg load.Config) (fit.Fit, error) {
 	if o.regions < 0 || o.regions > maxRegions {
-		return load.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", cli.ErrUsage, o.regions, maxRegions)
+		return fit.Fit{}, fmt.Errorf("%w: --regions %d is not in 1..%d", cli.ErrUsage, o.regions, maxRegions)
 	}
 	logs := o.flags.From != "" || o.flags.To != "" || len(o.flags.Types) > 0
-	cut, ok, err := load.FitLayout(cfg.Job, o.regions)
+	cut, ok, err := fit.Layout(cfg.Job, o.regions)
 	switch {
 	case err != nil:
-		return load.Fit{}, err
+		return fit.Fit{}, err
 	case ok && (logs || o.ids != ""):
-		return load.Fit{}, fmt.Errorf("%w: a table of layout %s is split into equal parts, without a sample of users: omit --from, --to, --types and --ids", cli.ErrUsage, cfg.Job.Layout)
+		return fit.Fit{}, fmt.Errorf("%w: a table of layout %s is split into equal parts, without a sample of users: omit --from, --to, --types and --ids", cli.ErrUsage, cfg.Job.Layout)
 	case ok:
 		return cut, nil
 	case o.ids == "":
 		if cfg.Span, err = o.flags.Span(); err != nil {
-			return load.Fit{}, fmt.Errorf("%w; or --ids FIRST..LAST", err)
+			return fit.Fit{}, fmt.Errorf("%w; or --ids FIRST..LAST", err)
 		}
-		return load.FitLogs(ctx, cfg, o.regions)
+		search, err := delivered.NewSearch(cfg.FS, cfg.Job, cfg.Span, cfg.Types)
+		if err != nil {
+			return fit.Fit{}, err
+		}
+		return fit.Logs(ctx, search, o.regions)
 	case logs:
-		return load.Fit{}, fmt.Errorf("%w: --ids needs no logs: write --ids, or --from and --to", cli.ErrUsage)
+		return fit.Fit{}, fmt.Errorf("%w: --ids needs no logs: write --ids, or --from and --to", cli.ErrUsage)
 	}
 	return o.fitIDs(cfg.Job)
 }
 
 // fitIDs splits the table evenly over the IDs of the flag.
-func (o *creator) fitIDs(j *job.Job) (load.Fit, error) {
-	ids, err := load.ParseIDs(o.ids)
+func (o *creator) fitIDs(j *job.Job) (fit.Fit, error) {
+	ids, err := fit.ParseIDs(o.ids)
 	if err != nil {
-		return load.Fit{}, err
+		return fit.Fit{}, err
 	}
 	n := cmp.Or(o.regions, j.Table.Regions)
 	if n == 0 {
-		return load.Fit{}, fmt.Errorf("%w: --ids needs a number of regions: write --regions, or table: {regions: …} in the job", cli.ErrUsage)
+		return fit.Fit{}, fmt.Errorf("%w: --ids needs a number of regions: write --regions, or table: {regions: …} in the job", cli.ErrUsage)
 	}
-	return load.FitIDs(j, ids, n)
+	return fit.IDs(j, ids, n)
 }
 
 // maxRegions is the maximum of --regions, and of regions in a job.

@@ -9,7 +9,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/importer"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/live"
@@ -74,10 +74,9 @@ func (o *importing) run(ctx context.Context) (r bulkload.Result, err error) {
 		return r, err
 	}
 	defer remove()
-	r, err = load.Import(ctx, load.ImportConfig{
-		From: from, Store: store, FS: fs, Temp: temp, Workers: o.flags.Workers, Memory: memory, Progress: o.flags.Progress(o.env), Log: log,
-	})
+	with := bulkload.Resources{FS: fs, Store: store, Temp: temp, Workers: o.flags.Workers, Memory: memory, Progress: o.flags.Progress(o.env), Log: log}
+	r, err = importer.Run(ctx, with, from)
 	o.env.Outcome("import of "+o.from+" into "+store.Address(), err)
-	printResult(o.env.Stdout, load.Config{Store: store}, r)
+	printResult(o.env.Stdout, store, r)
 	return r, err
 }

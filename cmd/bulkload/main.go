@@ -120,12 +120,12 @@ func (o *options) load(ctx context.Context) error {
 	defer remove()
 	work := load.Run
 	if o.each {
-		work = load.RunDays
+		work = load.Days
 	}
 	r, err := whenReady(ctx, o, cfg, work)
 	o.env.Outcome("load of "+span.String()+" into "+cfg.Store.Address(), err)
 	printDays(o.env.Stdout, r.Calendar)
-	printResult(o.env.Stdout, cfg, r)
+	printResult(o.env.Stdout, cfg.Store, r)
 	return o.env.Report(r, err)
 }
 
@@ -174,9 +174,15 @@ func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.F
 	return cfg, err
 }
 
+// resources returns the resources that the flags describe, without the memory, the store and the directory for
+// sorted runs.
+func (o *options) resources() bulkload.Resources {
+	return bulkload.Resources{FS: cli.FilesIn(o.temp), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+}
+
 // begin loads the job, and returns the address of the table.
 func (o *options) begin(ctx context.Context) (cfg load.Config, address string, err error) {
-	cfg = load.Config{FS: cli.FilesIn(o.temp), Types: o.flags.Behaviours(), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
+	cfg = load.Config{Resources: o.resources(), Types: o.flags.Behaviours()}
 	o.flags.Bounds.Log = cfg.Log
 	if cfg.Job, err = o.flags.LoadJob(ctx, cfg.FS); err != nil {
 		return cfg, "", err
@@ -275,15 +281,15 @@ func printFailed(w io.Writer, failed []bulkload.Failed) {
 	}
 }
 
-func printResult(w io.Writer, cfg load.Config, r bulkload.Result) {
+func printResult(w io.Writer, store table.Store, r bulkload.Result) {
 	printFailed(w, r.Failed)
 	if r.Files == 0 {
 		return
 	}
 	fmt.Fprintf(w, "loaded      %s of %s records from %d files into %s\n",
-		humanize.Comma(r.Loaded), humanize.Comma(r.Read), r.Files, cfg.Store.Address())
+		humanize.Comma(r.Loaded), humanize.Comma(r.Read), r.Files, store.Address())
 	if r.Quarantined > 0 {
-		fmt.Fprintf(w, "quarantined %s bad records: %s\n", humanize.Comma(r.Quarantined), dfs.Dir(cfg.Store.Quarantine("x")))
+		fmt.Fprintf(w, "quarantined %s bad records: %s\n", humanize.Comma(r.Quarantined), dfs.Dir(store.Quarantine("x")))
 	}
 	if r.Duplicate > 0 || r.Skipped > 0 {
 		why := ""

@@ -15,6 +15,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 )
@@ -60,7 +61,7 @@ nothing.`,
 
 // A planResult is the last line of plan.
 type planResult struct {
-	load.Planned
+	pieces.Planned
 }
 
 // streams reports whether standard output is only for pieces. It does not need valid flags,
@@ -70,9 +71,9 @@ func streams(args []string) bool {
 }
 
 func (o *options) plan(ctx context.Context, size string) error {
-	pieces, planned, err := o.cut(ctx, size)
+	all, planned, err := o.cut(ctx, size)
 	if err == nil {
-		err = o.printPieces(pieces)
+		err = o.printPieces(all)
 	}
 	if err == nil {
 		o.explainPieces(planned)
@@ -80,32 +81,32 @@ func (o *options) plan(ctx context.Context, size string) error {
 	return o.env.Report(planResult{planned}, err)
 }
 
-func (o *options) cut(ctx context.Context, size string) ([]load.Piece, load.Planned, error) {
+func (o *options) cut(ctx context.Context, size string) ([]pieces.Piece, pieces.Planned, error) {
 	n, err := humanize.ParseBytes(size)
 	if err != nil || n == 0 || n > 1<<50 {
-		return nil, load.Planned{}, fmt.Errorf("%w: --piece-size %q is not a size such as 256MiB or 4GiB", cli.ErrUsage, size)
+		return nil, pieces.Planned{}, fmt.Errorf("%w: --piece-size %q is not a size such as 256MiB or 4GiB", cli.ErrUsage, size)
 	}
 	span, err := o.flags.Span()
 	if err != nil {
-		return nil, load.Planned{}, err
+		return nil, pieces.Planned{}, err
 	}
 	cfg, err := o.absolute(ctx)
 	if err != nil {
-		return nil, load.Planned{}, err
+		return nil, pieces.Planned{}, err
 	}
 	defer cfg.Store.Close()
 	cfg.Span, cfg.PieceSize, cfg.Temp = span, int64(n), ""
-	var planned load.Planned
-	pieces, err := whenReady(ctx, o, cfg.Config, func(ctx context.Context, of load.Config) (pieces []load.Piece, err error) {
+	var planned pieces.Planned
+	all, err := whenReady(ctx, o, cfg.Config, func(ctx context.Context, of load.Config) (all []pieces.Piece, err error) {
 		cfg.Config = of
-		pieces, planned, err = load.Plan(ctx, cfg)
-		return pieces, err
+		all, planned, err = pieces.Plan(ctx, cfg)
+		return all, err
 	})
-	return pieces, planned, err
+	return all, planned, err
 }
 
 // absolute returns the load with absolute names, so that workers can run in any directory.
-func (o *options) absolute(ctx context.Context) (cfg load.PlanConfig, err error) {
+func (o *options) absolute(ctx context.Context) (cfg pieces.Config, err error) {
 	fs := cli.Files()
 	j, err := o.flags.LoadJob(ctx, fs)
 	if err != nil {
@@ -143,8 +144,8 @@ func absolute(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
-func (o *options) printPieces(pieces []load.Piece) error {
-	lines, err := load.Lines(pieces)
+func (o *options) printPieces(all []pieces.Piece) error {
+	lines, err := pieces.Lines(all)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (o *options) printPieces(pieces []load.Piece) error {
 }
 
 // explainPieces prints a summary of the plan on standard error.
-func (o *options) explainPieces(p load.Planned) {
+func (o *options) explainPieces(p pieces.Planned) {
 	if o.flags.Quiet {
 		return
 	}

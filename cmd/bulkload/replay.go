@@ -6,9 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
-	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 )
 
 func newReplay(env *cli.Env) *cobra.Command {
@@ -41,14 +40,13 @@ func (o *options) replay(ctx context.Context, file string) error {
 		return o.env.Report(bulkload.Result{}, err)
 	}
 	defer cfg.Store.Close()
-	cfg.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 	remove, err := o.private(&cfg.Temp, cfg.Store.Address(), cfg.Log)
 	if err != nil {
 		return o.env.Report(bulkload.Result{}, err)
 	}
 	defer remove()
-	r, err := load.Replay(ctx, cfg, file)
+	r, err := replay.Run(ctx, replay.Config{Resources: cfg.Resources, Job: cfg.Job, Mode: cfg.Mode}, file)
 	o.env.Outcome("replay of "+file+" into "+cfg.Store.Address(), err)
-	printResult(o.env.Stdout, cfg, r)
+	printResult(o.env.Stdout, cfg.Store, r)
 	return o.env.Report(r, err)
 }

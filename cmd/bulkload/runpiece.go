@@ -11,7 +11,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
@@ -51,13 +51,13 @@ bulkload commit reports it.`,
 // A piecesResult is the last line of run-piece: the sum of all pieces, and the number of the
 // last piece.
 type piecesResult struct {
-	load.PieceResult
+	pieces.Result
 	Pieces int `json:"pieces"` // that are done
 }
 
-func (r *piecesResult) add(p load.PieceResult) {
-	sum := r.PieceResult
-	r.PieceResult = p
+func (r *piecesResult) add(p pieces.Result) {
+	sum := r.Result
+	r.Result = p
 	r.Counts.Add(sum.Counts)
 	r.Cells += sum.Cells
 	r.Files += sum.Files
@@ -95,20 +95,20 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 	if err != nil {
 		return err
 	}
-	cfg := load.Config{FS: cli.FilesIn(o.temp), Workers: o.flags.Workers, Log: o.flags.Log(o.env), Progress: o.flags.Progress(o.env)}
-	if cfg.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
+	with := o.resources()
+	if with.Memory, err = o.flags.Limits(bulkload.MinMemory); err != nil {
 		return err
 	}
-	if cfg.Temp, err = o.tempFor(noTable); err != nil {
+	if with.Temp, err = o.tempFor(noTable); err != nil {
 		return err
 	}
-	remove, err := o.private(&cfg.Temp, noTable, cfg.Log)
+	remove, err := o.private(&with.Temp, noTable, with.Log)
 	if err != nil {
 		return err
 	}
 	defer remove()
 	for i := range lines {
-		r, err := o.runPiece(ctx, cfg, &lines[i])
+		r, err := o.runPiece(ctx, with, &lines[i])
 		sum.add(r)
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ func (o *options) eachPiece(ctx context.Context, line string, sum *piecesResult)
 }
 
 // given returns the pieces of --piece, or else of standard input.
-func (o *options) given(line string) ([]load.Line, error) {
+func (o *options) given(line string) ([]pieces.Line, error) {
 	in, what := o.env.Stdin, "standard input"
 	if line != "" {
 		in, what = strings.NewReader(line), "--piece"
@@ -127,36 +127,36 @@ func (o *options) given(line string) ([]load.Line, error) {
 	return readLines(in, what)
 }
 
-func readLines(in io.Reader, what string) ([]load.Line, error) {
-	lines, err := load.ReadLines(in, what)
+func readLines(in io.Reader, what string) ([]pieces.Line, error) {
+	lines, err := pieces.ReadLines(in, what)
 	if err == nil && len(lines) == 0 {
 		err = fmt.Errorf("%w: %s has no piece: write lines that bulkload plan printed", cli.ErrUsage, what)
 	}
 	return lines, err
 }
 
-func (o *options) runPiece(ctx context.Context, cfg load.Config, l *load.Line) (load.PieceResult, error) {
-	nothing := load.PieceResult{Plan: l.Plan, Piece: l.Piece}
-	o.flags.Bounds.Log = cfg.Log
+func (o *options) runPiece(ctx context.Context, with bulkload.Resources, l *pieces.Line) (pieces.Result, error) {
+	nothing := pieces.Result{Plan: l.Plan, Piece: l.Piece}
+	o.flags.Bounds.Log = with.Log
 	var err error
-	if cfg.Store, err = o.storeOf(ctx, cfg.FS, l); err != nil {
+	if with.Store, err = o.storeOf(ctx, with.FS, l); err != nil {
 		return nothing, err
 	}
-	defer cfg.Store.Close()
-	pieces, err := load.Pieces(ctx, cfg.FS, cfg.Store, []load.Line{*l})
+	defer with.Store.Close()
+	all, err := pieces.Open(ctx, with.FS, with.Store, []pieces.Line{*l})
 	if err != nil {
 		return nothing, err
 	}
-	p := &pieces[0]
-	r, err := load.RunPiece(ctx, cfg, p, o.flags.Waits.RetryFor)
-	r.Held = table.StoreHeld(cfg.Store)
+	p := &all[0]
+	r, err := pieces.Run(ctx, with, p, o.flags.Waits.RetryFor)
+	r.Held = table.StoreHeld(with.Store)
 	if err == nil {
 		o.printPiece(p, r)
 	}
 	return r, err
 }
 
-func (o *options) printPiece(p *load.Piece, r load.PieceResult) {
+func (o *options) printPiece(p *pieces.Piece, r pieces.Result) {
 	if r.Already {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return

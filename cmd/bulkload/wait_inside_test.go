@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"usertrail/internal/bulkload"
+
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/load"
@@ -49,7 +51,7 @@ func TestAWaitEndsWithTheLock(t *testing.T) {
 		began := time.Now()
 		o := &options{env: &cli.Env{Stdout: io.Discard, Stderr: io.Discard}}
 		day := behaviour.DateOf(2014, 9, 1)
-		cfg := load.Config{FS: local.New(), Job: j, Store: held{until: began.Add(time.Second)}, Span: behaviour.Span{From: day, To: day}}
+		cfg := load.Config{Resources: bulkload.Resources{FS: local.New(), Store: held{until: began.Add(time.Second)}}, Job: j, Span: behaviour.Span{From: day, To: day}}
 		p := progress.Start(progress.Config{Quiet: true})
 		defer p.Done()
 		if _, err := whenFree(t.Context(), o, cfg, p, began.Add(time.Minute), load.Run); !errors.Is(err, errTaken) {

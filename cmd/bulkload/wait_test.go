@@ -45,7 +45,7 @@ func newWaited(t *testing.T, p patience) *waited {
 	if err := errors.Join(err, fail); err != nil {
 		t.Fatal(err)
 	}
-	w.cfg = load.Config{FS: local.New(), Job: j, Store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}, Span: behaviour.Span{From: day, To: day}}
+	w.cfg = load.Config{Resources: bulkload.Resources{FS: local.New(), Store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}}, Job: j, Span: behaviour.Span{From: day, To: day}}
 	w.write("a\n")
 	return w
 }

@@ -55,7 +55,7 @@ func settledAs(t *testing.T, w *testworld.W, name string) *snapshotFixture {
 		t.Fatal(err)
 	}
 	j.Layout = name
-	if _, err := load.Run(t.Context(), load.Config{FS: disk, Job: j, Store: s, Span: w.Span, Mode: bulkload.Put, Workers: 2}); err != nil {
+	if _, err := load.Run(t.Context(), load.Config{Resources: bulkload.Resources{FS: disk, Store: s, Workers: 2}, Job: j, Span: w.Span, Mode: bulkload.Put}); err != nil {
 		t.Fatal(err)
 	}
 	return l

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/bulkload"
+
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract/explain"
 	"usertrail/internal/format/job"
@@ -79,7 +81,7 @@ func (l *snapshotFixture) inFiles(t *testing.T, w *testworld.W, questions [][]st
 	}
 	disk := local.New()
 	s := files.Store{FS: disk, Dir: filepath.Join(l.dir, "files")}
-	if _, err := load.Run(t.Context(), load.Config{FS: disk, Job: j, Store: s, Span: w.Span, Temp: filepath.Join(t.TempDir(), "temp")}); err != nil {
+	if _, err := load.Run(t.Context(), load.Config{Resources: bulkload.Resources{FS: disk, Store: s, Temp: filepath.Join(t.TempDir(), "temp")}, Job: j, Span: w.Span}); err != nil {
 		t.Fatal(fmt.Errorf("load a table of files: %w", err))
 	}
 	for _, q := range questions {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"usertrail/internal/bulkload"
+
 	"usertrail/cmd/internal/scripttest"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/load"
@@ -53,7 +55,8 @@ func played(t *testing.T, records int) string {
 		t.Fatal(err)
 	}
 	_, err = load.Run(t.Context(), load.Config{
-		FS: fs, Job: j, Store: files.Store{FS: fs, Dir: filepath.Join(dir, "trails")}, Span: behaviour.Span{From: day, To: day}, Temp: t.TempDir(),
+		Resources: bulkload.Resources{FS: fs, Store: files.Store{FS: fs, Dir: filepath.Join(dir, "trails")}, Temp: t.TempDir()},
+		Job:       j, Span: behaviour.Span{From: day, To: day},
 	})
 	if err != nil {
 		t.Fatal(err)

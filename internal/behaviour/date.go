@@ -3,6 +3,7 @@ package behaviour
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -116,6 +117,15 @@ func (s Span) CoveredBy(spans []Span) bool {
 	}
 	return next > s.To
 }
+
+// NoDays is the span without days.
+var NoDays = Span{From: math.MaxInt32, To: math.MinInt32}
+
+// Add extends s so that it includes o.
+func (s *Span) Add(o Span) { s.From, s.To = min(s.From, o.From), max(s.To, o.To) }
+
+// AddDay extends s so that it includes d.
+func (s *Span) AddDay(d Date) { s.Add(Span{From: d, To: d}) }
 
 func (s Span) String() string {
 	if s.From == s.To {

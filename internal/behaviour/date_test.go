@@ -248,3 +248,21 @@ func TestASpanIsCoveredByOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestASpanGrowsByDays(t *testing.T) {
+	s := behaviour.NoDays
+	if s.Has(0) || s.Overlaps(behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}) {
+		t.Errorf("%+v has a day", s)
+	}
+	for _, d := range []behaviour.Date{14, 12, 13} {
+		s.AddDay(d)
+	}
+	if want := (behaviour.Span{From: 12, To: 14}); s != want {
+		t.Errorf("the span is %v, want %v", s, want)
+	}
+	s.Add(behaviour.NoDays)
+	s.Add(behaviour.Span{From: 20, To: 21})
+	if want := (behaviour.Span{From: 12, To: 21}); s != want {
+		t.Errorf("the span is %v, want %v", s, want)
+	}
+}

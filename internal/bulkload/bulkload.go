@@ -8,7 +8,6 @@ import (
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/table/segment"
 )
 
 var (
@@ -25,9 +24,6 @@ var (
 	// written.
 	ErrGrowing = exit.New(exit.NotNow, "it is still being written")
 )
-
-// MinMemory is the smallest memory in bytes that a process can keep to.
-const MinMemory = segment.MinMemory
 
 // Shown is the number of errors that a joined error prints.
 const Shown = 5
@@ -57,3 +53,18 @@ func Unlock(lock dfs.Lock, err *error) {
 		*err = errors.Join(*err, fmt.Errorf("%w: run the same command again: what the table has already it leaves alone", fail))
 	}
 }
+
+// Failures collects the delivered files of which nothing is loaded.
+type Failures struct {
+	Files []Failed
+	errs  []error
+}
+
+// Add adds a file and the reason.
+func (f *Failures) Add(path string, err error) {
+	f.Files = append(f.Files, Failed{Path: path, Error: err.Error()})
+	f.errs = append(f.errs, err)
+}
+
+// Err joins first, which may be nil, and the reasons.
+func (f *Failures) Err(first error) error { return Joined(append([]error{first}, f.errs...)) }

@@ -1,6 +1,8 @@
 package bulkload
 
 import (
+	"fmt"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
@@ -57,6 +59,42 @@ func (r *Result) Add(o Result) {
 	r.Finished += o.Finished
 	r.Choice, r.Held = o.Choice, o.Held
 	r.Failed = append(r.Failed, o.Failed...)
+}
+
+// AddLoad adds a load that is part of the table.
+func (r *Result) AddLoad(of *manifest.Load) {
+	for i := range of.Inputs {
+		r.Counts.Add(of.Inputs[i].Counts)
+	}
+	r.Files += len(of.Inputs)
+	r.Loads++
+	for _, d := range of.Days {
+		r.Cells += d.Tally.Cells
+	}
+}
+
+// HFiles returns the number of HFiles of a load. Files without a name have only a roll.
+func HFiles(files []manifest.File) int {
+	n := 0
+	for _, f := range files {
+		if f.Name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// CheckLaw checks the conservation law for each delivered file and for all of them.
+func CheckLaw(inputs []manifest.Input) error {
+	var sum manifest.Counts
+	for i := range inputs {
+		in := &inputs[i]
+		if err := in.Check(); err != nil {
+			return fmt.Errorf("%s: %w", in.Path, err)
+		}
+		sum.Add(in.Counts)
+	}
+	return sum.Check()
 }
 
 // Failed is a file that was not loaded.

@@ -12,6 +12,15 @@ import (
 // space into n+1 regions. Without points it is one region.
 type Points [][]byte
 
+// PointsOf returns the points between regions, which are in order and without a gap.
+func PointsOf(regions []Region) Points {
+	var p Points
+	for _, r := range regions[1:] {
+		p = append(p, r.Start)
+	}
+	return p
+}
+
 // A Region is the rows from Start up to, but not including, End. Empty means no bound.
 type Region struct {
 	Start, End []byte

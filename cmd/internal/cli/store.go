@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/fit"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/hadoopconf"
@@ -100,7 +100,7 @@ func Candidate(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Wai
 }
 
 // Design returns the design of a new table in HBase, with the settings of the job.
-func Design(address string, j *job.Job, w Waits, fit load.Fit) (*live.Design, error) {
+func Design(address string, j *job.Job, w Waits, cut fit.Fit) (*live.Design, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func Design(address string, j *job.Job, w Waits, fit load.Fit) (*live.Design, er
 		return nil, err
 	}
 	return live.NewDesign(address, o, live.Spec{
-		Splits: fit.Splits, KeyLen: fit.KeyLen, Compression: j.Table.Compression, Versions: l.Traits().Versions, TTL: j.Table.TTL,
+		Splits: cut.Splits, KeyLen: cut.KeyLen, Compression: j.Table.Compression, Versions: l.Traits().Versions, TTL: j.Table.TTL,
 	})
 }
 

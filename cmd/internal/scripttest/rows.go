@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/place"
@@ -28,7 +29,7 @@ import (
 func loadTable(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 2 || len(args) == 3, "load FROM TO [TYPES]")
 	ctx, disk := context.Background(), local.New()
-	cfg := load.Config{FS: disk, Progress: progress.Config{Quiet: true}}
+	cfg := load.Config{Resources: bulkload.Resources{FS: disk, Progress: progress.Config{Quiet: true}}}
 	var err error
 	cfg.Job, err = job.Load(ctx, disk, ts.MkAbs("usertrail.yaml"))
 	ts.Check(err)

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"usertrail/internal/bulkload"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/advise"
 	"usertrail/internal/bulkload/load"
@@ -250,7 +252,7 @@ func loaded(t *testing.T, dir, name string) int64 {
 	t.Helper()
 	to := filepath.Join(testkit.Scratch(t), "trails")
 	j := parse(t, dir, "layout: "+name+fourKinds)
-	cfg := load.Config{FS: local.New(), Job: j, Store: files.Store{FS: local.New(), Dir: to}, Workers: 2, Memory: 8 << 20, Span: days, Temp: dfs.Join(to, catalog.TempName)}
+	cfg := load.Config{Resources: bulkload.Resources{FS: local.New(), Store: files.Store{FS: local.New(), Dir: to}, Workers: 2, Memory: 8 << 20, Temp: dfs.Join(to, catalog.TempName)}, Job: j, Span: days}
 	if _, err := load.Run(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (h *fixture) config(name, layout string) load.Config {
 	j := *h.job
 	j.Layout = layout
 	s := h.store(name)
-	return load.Config{FS: s.FS, Job: &j, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted")}
+	return load.Config{Resources: bulkload.Resources{FS: s.FS, Store: s, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted")}, Job: &j, Span: h.w.Span}
 }
 
 func (h *fixture) loads(ctx context.Context, name, layout string) (bulkload.Result, error) {

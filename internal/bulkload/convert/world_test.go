@@ -12,7 +12,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/convert"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -110,7 +110,8 @@ func (h *fixture) replay(t testing.TB, name, l string, f testworld.File) {
 	if err := os.WriteFile(quarantine, []byte(strings.ReplaceAll(string(b), "many", "7")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := load.Replay(t.Context(), h.config(name, l), quarantine); err != nil || r.Loaded != 1 {
+	cfg := h.config(name, l)
+	if r, err := replay.Run(t.Context(), replay.Config{Resources: cfg.Resources, Job: cfg.Job}, quarantine); err != nil || r.Loaded != 1 {
 		t.Fatalf("replay: %+v, %v", r.Counts, err)
 	}
 }

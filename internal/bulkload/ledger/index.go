@@ -20,6 +20,7 @@ type Index struct {
 	commits map[string]int               // by plan: number of its load
 	begun   map[string][]*manifest.Input // by path
 	planned map[string]uint32            // by path: numbers of planned files that no load has
+	plans   []*manifest.Plan             // that are not committed
 }
 
 // New returns the index of loads, the oldest first. The index keeps the ledgers.
@@ -111,12 +112,15 @@ func (x *Index) Number(path string) (uint32, error) {
 // PathOf returns the path of the file that has a number, or "".
 func (x *Index) PathOf(number uint32) string { return x.numbers[number] }
 
-// Reserve reserves the numbers of the files of a plan that is not committed.
-func (x *Index) Reserve(p *manifest.Plan) {
-	for _, in := range p.Inputs {
-		if x.numbers[in.Number] == "" {
-			x.numbers[in.Number] = in.Path
-			x.planned[in.Path] = in.Number
+// Reserve reserves the numbers of the files of plans that are not committed.
+func (x *Index) Reserve(plans []*manifest.Plan) {
+	x.plans = append(x.plans, plans...)
+	for _, p := range plans {
+		for _, in := range p.Inputs {
+			if x.numbers[in.Number] == "" {
+				x.numbers[in.Number] = in.Path
+				x.planned[in.Path] = in.Number
+			}
 		}
 	}
 }
@@ -128,11 +132,19 @@ func (x *Index) Commit(plan string, number int) { x.commits[plan] = number }
 // committed.
 func (x *Index) LoadOf(plan string) int { return x.commits[plan] }
 
-// Ended reports whether a plan is committed, or other loads have loaded all its files.
-func (x *Index) Ended(p *manifest.Plan) bool {
-	if x.commits[p.ID] != 0 {
-		return true
+// Ended returns the reserved plans that are committed now, or whose files other loads have loaded.
+func (x *Index) Ended() []string {
+	var out []string
+	for _, p := range x.plans {
+		if x.commits[p.ID] != 0 || x.holds(p) {
+			out = append(out, p.ID)
+		}
 	}
+	return out
+}
+
+// holds reports whether loads brought all files of a plan.
+func (x *Index) holds(p *manifest.Plan) bool {
 	return !slices.ContainsFunc(p.Inputs, func(f manifest.PlannedFile) bool {
 		return !slices.ContainsFunc(x.byPath[f.Path], f.HeldBy)
 	})

@@ -35,7 +35,7 @@ func TestFilesKeepTheirNumbers(t *testing.T) {
 	}
 	x := indexOf([]manifest.Input{{Path: "loaded", Number: fresh("new")}})
 	x.AddBegun(&manifest.Input{Path: "begun", Number: fresh("new") + 1})
-	x.Reserve(&manifest.Plan{Inputs: []manifest.PlannedFile{{Path: "planned", Number: fresh("new") + 2}, {Path: "too late", Number: fresh("new")}}})
+	x.Reserve([]*manifest.Plan{{Inputs: []manifest.PlannedFile{{Path: "planned", Number: fresh("new") + 2}, {Path: "too late", Number: fresh("new")}}}})
 	for path, want := range map[string]uint32{"loaded": fresh("new"), "begun": fresh("new") + 1, "planned": fresh("new") + 2} {
 		if got, err := x.Number(path); got != want || err != nil {
 			t.Errorf("%s has number %d, want %d: %v", path, got, want, err)
@@ -177,21 +177,23 @@ func TestLoadsOfOneFileMayShareRecords(t *testing.T) {
 }
 
 func TestAPlanEndsWhenItsFilesAreLoaded(t *testing.T) {
-	p := &manifest.Plan{ID: "p", Inputs: []manifest.PlannedFile{{Path: "a", Size: 5}, {Path: "b", Size: 5}}}
+	plans := []*manifest.Plan{{ID: "p", Inputs: []manifest.PlannedFile{{Path: "a", Size: 5}, {Path: "b", Size: 5}}}, {ID: "q", Inputs: []manifest.PlannedFile{{Path: "c"}}}}
 	x := indexOf([]manifest.Input{{Path: "a", Counts: manifest.Counts{Read: 1}}})
-	if x.Ended(p) {
-		t.Error("the plan ended, and b is not loaded")
+	x.Reserve(plans)
+	if got := x.Ended(); len(got) != 0 {
+		t.Errorf("plans %q ended, and b is not loaded", got)
 	}
 	x.Add(&manifest.Input{Path: "b", Size: 5})
-	if !x.Ended(p) {
-		t.Error("the plan did not end when all of its files were loaded")
+	if got := x.Ended(); !slices.Equal(got, []string{"p"}) {
+		t.Errorf("plans %q ended when the files of p were loaded, want p", got)
 	}
 	committed := ledger.New([]*manifest.Load{{Number: 3, Plan: "p"}})
-	if committed.LoadOf("p") != 3 || committed.LoadOf("q") != 0 || !committed.Ended(p) {
-		t.Errorf("plans p and q are loads %d and %d, and p ended: %v; want 3, 0, true", committed.LoadOf("p"), committed.LoadOf("q"), committed.Ended(p))
+	committed.Reserve(plans)
+	if got := committed.Ended(); committed.LoadOf("p") != 3 || committed.LoadOf("q") != 0 || !slices.Equal(got, []string{"p"}) {
+		t.Errorf("plans p and q are loads %d and %d, and %q ended; want 3, 0 and p", committed.LoadOf("p"), committed.LoadOf("q"), got)
 	}
 	committed.Commit("q", 4)
-	if committed.LoadOf("q") != 4 {
-		t.Errorf("plan q is load %d, want 4", committed.LoadOf("q"))
+	if got := committed.Ended(); committed.LoadOf("q") != 4 || !slices.Equal(got, []string{"p", "q"}) {
+		t.Errorf("plan q is load %d, and %q ended; want 4, p and q", committed.LoadOf("q"), got)
 	}
 }

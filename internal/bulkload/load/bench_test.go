@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/format/job"
@@ -25,8 +26,8 @@ func BenchmarkLoad(b *testing.B) {
 		b.Fatal(err)
 	}
 	cfg := load.Config{
-		FS: fs, Job: sampleJob(b, dir), Workers: 2,
-		Span: behaviour.Span{From: samplelog.DefaultFrom, To: samplelog.DefaultFrom + 1},
+		Resources: bulkload.Resources{FS: fs, Workers: 2},
+		Job:       sampleJob(b, dir), Span: behaviour.Span{From: samplelog.DefaultFrom, To: samplelog.DefaultFrom + 1},
 	}
 	b.SetBytes(made.Bytes)
 	before := cpuSeconds(b)

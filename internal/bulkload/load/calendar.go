@@ -5,23 +5,22 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/batch"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 )
 
-// A calendar holds the files that a load found before it began.
+// A calendar holds the files of a load before its first batch.
 type calendar struct {
-	load   *load
-	found  job.Found
-	inputs map[string]*input // by path: those that are to be loaded
-	before map[string]int    // how many ledgers had them
+	load   *Load
+	inputs map[string]*batch.Input // by Rel: the files to load
+	before map[string]int          // by Rel: number of ledgers that had them
 }
 
-func (l *load) newCalendar(found job.Found, inputs []*input) *calendar {
-	c := &calendar{load: l, found: found, inputs: map[string]*input{}, before: map[string]int{}}
-	for _, in := range inputs {
-		c.inputs[in.Rel] = in
-		c.before[in.Rel] = len(l.ledgers.Inputs(in.Rel))
+func newCalendar(l *Load, inputs map[string]*batch.Input) *calendar {
+	c := &calendar{load: l, inputs: inputs, before: map[string]int{}}
+	for path := range inputs {
+		c.before[path] = len(l.Known.Inputs(path))
 	}
 	return c
 }
@@ -29,7 +28,7 @@ func (l *load) newCalendar(found job.Found, inputs []*input) *calendar {
 // tell adds the days to a result, if the span has more than one day and paths have dates.
 func (c *calendar) tell(r *bulkload.Result) {
 	span := c.load.cfg.Span
-	if span.Days() < 2 || !c.load.job.Pattern.Dated() {
+	if span.Days() < 2 || !c.load.cfg.Job.Pattern.Dated() {
 		return
 	}
 	r.Days = new(bulkload.DayCounts)
@@ -43,11 +42,11 @@ func (c *calendar) tell(r *bulkload.Result) {
 		}
 		return &r.Calendar[d-span.From]
 	}
-	for _, m := range c.found.Missing {
+	for _, m := range c.load.found.Missing {
 		at(m.Date).Missing++
 	}
-	for i := range c.found.Inputs {
-		if f := &c.found.Inputs[i]; f.Date != nil {
+	for i := range c.load.found.Inputs {
+		if f := &c.load.found.Inputs[i]; f.Date != nil {
 			c.add(at(*f.Date), f)
 		}
 	}
@@ -63,15 +62,15 @@ var severity = map[bulkload.DayEnd]int{bulkload.DayEmpty: 0, bulkload.DayAlready
 func (c *calendar) add(d *bulkload.DayLine, f *job.Input) {
 	d.Files++
 	ended := bulkload.DayAlready
-	if slices.ContainsFunc(c.load.leftOut, func(out manifest.LeftOut) bool { return out.Path == f.Rel }) {
+	if slices.ContainsFunc(c.load.LeftOut, func(out manifest.LeftOut) bool { return out.Path == f.Rel }) {
 		ended = bulkload.DayFailed
 	} else if in := c.inputs[f.Rel]; in != nil {
-		known := c.load.ledgers.Inputs(f.Rel)
+		known := c.load.Known.Inputs(f.Rel)
 		switch {
 		case len(known) > c.before[f.Rel]:
 			ended = bulkload.DayLoaded
 			d.Counts.Add(known[len(known)-1].Counts)
-		case in.failed():
+		case in.Failed():
 			ended = bulkload.DayFailed
 		default:
 			ended = bulkload.DayLeft

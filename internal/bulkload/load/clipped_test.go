@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 )
 
@@ -45,12 +45,12 @@ func TestTooLongRecordsAreReplayedWhole(t *testing.T) {
 				y.jobIs(longNight("5KiB"))
 				y.write(name, text)
 				if way == "ranges" {
-					pieces := y.plan(nil, 20000, "2014-09-01", "2014-09-01")
-					if len(pieces) < 2 {
-						t.Fatalf("%d pieces", len(pieces))
+					parts := y.plan(nil, 20000, "2014-09-01", "2014-09-01")
+					if len(parts) < 2 {
+						t.Fatalf("%d pieces", len(parts))
 					}
-					y.doAll(pieces)
-					y.commit(nil, pieces)
+					y.doAll(parts)
+					y.commit(nil, parts)
 				} else {
 					y.loadBy(way, nil, "2014-09-01")
 				}
@@ -99,7 +99,7 @@ func TestCutRecordsAreNotGuessed(t *testing.T) {
 	before, kept := y.trails(true), y.quarantined(name)
 	wrong := func(want error, advice string) {
 		t.Helper()
-		r, err := load.Replay(t.Context(), y.config("2014-09-01", "2014-09-01"), y.store.Quarantine(name))
+		r, err := replay.Run(t.Context(), replayOf(y.config("2014-09-01", "2014-09-01")), y.store.Quarantine(name))
 		if !errors.Is(err, want) || !strings.Contains(err.Error(), advice) || len(r.Failed) != 1 {
 			t.Errorf("got %v, failed %v; want %v and %q", err, r.Failed, want, advice)
 		}

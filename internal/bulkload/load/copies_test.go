@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs/local"
 )
@@ -64,9 +65,9 @@ func TestACopyBringsWhatTheFirstDidNot(t *testing.T) {
 					if way == "load" {
 						return y.load(nil, from, to, types...)
 					}
-					pieces := y.plan(nil, 100, from, to, types...)
-					y.doAll(pieces)
-					return y.commit(nil, pieces)
+					parts := y.plan(nil, 100, from, to, types...)
+					y.doAll(parts)
+					return y.commit(nil, parts)
 				}
 				y.write("a.csv", text)
 				y.wantCounts(load("2014-09-02", "2014-09-02", "play"), 80, 10, 0, 0, 70)
@@ -92,7 +93,7 @@ user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 `
 	head := "user,time,title,seconds\n"
-	for _, pieces := range []bool{false, true} {
+	for _, parts := range []bool{false, true} {
 		y := newFixture(t, text)
 		y.jobIs(text)
 		three := head + "a,2014-09-01 10:00:00,one,1\na,2014-09-02 10:00:00,two,2\na,2014-09-03 10:00:00,three,3\na,2014-09-04 10:00:00,four,4\n"
@@ -100,7 +101,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 		y.write("2014-09-02/play.csv", three) // one is
 		y.write("late/play.csv", three)
 		var r bulkload.Result
-		if pieces {
+		if parts {
 			all := y.plan(nil, 1, "2014-09-01", "2014-09-30")
 			y.doAll(all)
 			r = y.commit(nil, all)
@@ -188,10 +189,10 @@ func TestACopyOfAFileThatFailed(t *testing.T) {
 	text, want := mixedLog()
 	y.write("a.csv", text)
 	y.write("b.csv", text)
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-04")
+	parts := y.plan(nil, 1, "2014-09-01", "2014-09-04")
 	y.write("a.csv", text[:len(text)-1])
-	y.doAll(pieces)
-	r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+	y.doAll(parts)
+	r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 	if err == nil || len(r.Failed) != 2 || !strings.Contains(r.Failed[1].Error, "plan again") {
 		t.Fatalf("%v, failed %+v; want both files left out", err, r.Failed)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/fit"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/split"
@@ -48,37 +50,35 @@ type PreviewRegion struct {
 
 // DryRun says what Run would do. It writes nothing and takes no lock.
 func DryRun(ctx context.Context, cfg Config) (Preview, error) {
-	l, err := newLoad(cfg)
+	l, err := New(cfg)
 	if err != nil {
 		return Preview{}, err
 	}
-	found, err := l.findWhole(ctx)
-	if err != nil {
+	if err := l.findWhole(ctx); err != nil {
 		return Preview{}, err
 	}
-	if err := l.open(ctx, found); err != nil {
+	if err := l.openTable(ctx); err != nil {
 		return Preview{}, err
 	}
-	inputs, err := l.prepare(ctx, found)
-	if err != nil {
+	if err := l.choose(ctx); err != nil {
 		return Preview{}, err
 	}
-	if err := bulkload.Joined(l.failed); errors.Is(err, bulkload.ErrGrowing) {
+	if err := l.Failures.Err(nil); errors.Is(err, bulkload.ErrGrowing) {
 		return Preview{}, err
 	}
+	r := l.Outcome()
 	p := Preview{
-		Files: len(inputs), Splits: len(inputs), Bytes: l.result.Bytes,
-		Already: l.result.Already, Missing: l.result.Missing, New: l.target.NextLoad() == 1, Choice: l.result.Choice,
-		Failed: l.result.Failed,
+		Files: len(l.Files), Splits: len(l.Files), Bytes: r.Bytes, Already: r.Already, Missing: r.Missing,
+		New: l.To.NextLoad() == 1, Choice: r.Choice, Failed: r.Failed,
 	}
-	for _, b := range batches(inputs, l.batchBytes()) {
+	for _, b := range delivered.Batches(l.Files, l.batchBytes()) {
 		p.Batches = append(p.Batches, previewBatch(b))
 	}
-	p.Regions, err = l.previewRegions(ctx, inputs)
+	p.Regions, err = l.previewRegions(ctx)
 	return p, err
 }
 
-func previewBatch(b []*input) PreviewBatch {
+func previewBatch(b []*delivered.File) PreviewBatch {
 	out := PreviewBatch{Files: len(b)}
 	for _, in := range b {
 		out.Bytes += in.Size
@@ -87,25 +87,25 @@ func previewBatch(b []*input) PreviewBatch {
 		case out.Span == nil:
 			out.Span = &behaviour.Span{From: *in.Date, To: *in.Date}
 		default:
-			out.Span.From, out.Span.To = min(out.Span.From, *in.Date), max(out.Span.To, *in.Date)
+			out.Span.AddDay(*in.Date)
 		}
 	}
 	return out
 }
 
-// previewRegions shares the bytes out by a sample of the records.
-func (l *load) previewRegions(ctx context.Context, inputs []*input) ([]PreviewRegion, error) {
-	regions, err := l.target.Regions(ctx)
+// previewRegions divides the bytes among the regions by a sample of the records.
+func (l *Load) previewRegions(ctx context.Context) ([]PreviewRegion, error) {
+	regions, err := l.To.Regions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	files := make([]job.Input, len(inputs))
-	for i, in := range inputs {
-		files[i] = in.Input
+	files := make([]job.Input, len(l.Files))
+	for i, f := range l.Files {
+		files[i] = f.Input
 	}
-	s, err := l.sample(ctx, files)
+	s, err := fit.SampleOf(ctx, l.cfg.FS, l.cfg.Job, l.To.Layout, files)
 	if err == nil {
-		err = s.unfit
+		err = s.Unfit
 	}
 	if err != nil {
 		return nil, err
@@ -113,9 +113,9 @@ func (l *load) previewRegions(ctx context.Context, inputs []*input) ([]PreviewRe
 	out := make([]PreviewRegion, len(regions))
 	for i, r := range regions {
 		out[i].Region = r.String()
-		if n := len(s.samples); n > 0 {
-			out[i].Share = float64(sampledIn(s.samples, r)) / float64(n)
-			out[i].Bytes = int64(out[i].Share * float64(l.result.Bytes))
+		if n := len(s.Keys); n > 0 {
+			out[i].Share = float64(sampledIn(s.Keys, r)) / float64(n)
+			out[i].Bytes = int64(out[i].Share * float64(l.Result.Bytes))
 		}
 	}
 	return out, nil

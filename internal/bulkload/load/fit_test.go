@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/fit"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 )
@@ -29,16 +30,16 @@ func TestIDsAreCutEvenly(t *testing.T) {
 		{"1..5000", "%d", 1, 5000, 4, 0},
 		{"0..9", "%d", 0, 9, 5, 2},
 	} {
-		ids, err := load.ParseIDs(x.ids)
+		ids, err := fit.ParseIDs(x.ids)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := load.FitIDs(j, ids, x.regions)
+		cut, err := fit.IDs(j, ids, x.regions)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(fit.Splits) != x.regions-1 || fit.KeyLen != x.keyLen || fit.Splits.Validate() != nil {
-			t.Errorf("%s: %d points %q, keys of %d bytes; want %d of %d", x.ids, len(fit.Splits), fit.Splits, fit.KeyLen, x.regions-1, x.keyLen)
+		if len(cut.Splits) != x.regions-1 || cut.KeyLen != x.keyLen || cut.Splits.Validate() != nil {
+			t.Errorf("%s: %d points %q, keys of %d bytes; want %d of %d", x.ids, len(cut.Splits), cut.Splits, cut.KeyLen, x.regions-1, x.keyLen)
 		}
 		counts := make([]int, x.regions)
 		l, err := layout.ByName(layout.Default)
@@ -48,7 +49,7 @@ func TestIDsAreCutEvenly(t *testing.T) {
 		n, random := 100_000, rand.New(rand.NewPCG(1, 2))
 		for range n {
 			id := fmt.Appendf(nil, x.format, x.first+random.IntN(x.last-x.first+1))
-			counts[fit.Splits.Of(l.AppendUserKey(nil, id))]++
+			counts[cut.Splits.Of(l.AppendUserKey(nil, id))]++
 		}
 		for i, c := range counts {
 			if share := n / x.regions; c < share*9/10 || c > share*11/10 {
@@ -59,16 +60,27 @@ func TestIDsAreCutEvenly(t *testing.T) {
 	for _, text := range []string{
 		"", "1", "1..", "..1", "a..b", "9..1", "a1..b2", "01..100", "1..0100", "1...9", "1234567890123456789..2234567890123456789",
 	} {
-		if ids, err := load.ParseIDs(text); !errors.Is(err, bulkload.ErrRequest) {
+		if ids, err := fit.ParseIDs(text); !errors.Is(err, bulkload.ErrRequest) {
 			t.Errorf("%q is taken for %+v, %v", text, ids, err)
 		}
 	}
 }
 
+// search finds the logs of 2014-09-01.
+func (y *fixture) search() *delivered.Search {
+	y.t.Helper()
+	c := y.config("2014-09-01", "2014-09-01")
+	s, err := delivered.NewSearch(c.FS, c.Job, c.Span, nil)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return s
+}
+
 func TestLogsTellHowATableIsCut(t *testing.T) {
 	y := newFixture(t, twoKinds)
 	y.write("2014-09-01/play.csv", header)
-	if _, err := load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4); !errors.Is(err, job.ErrNoInput) {
+	if _, err := fit.Logs(t.Context(), y.search(), 4); !errors.Is(err, job.ErrNoInput) {
 		t.Errorf("logs without a record: %v, want ErrNoInput", err)
 	}
 	var b strings.Builder
@@ -77,18 +89,18 @@ func TestLogsTellHowATableIsCut(t *testing.T) {
 		fmt.Fprintf(&b, "%04d,2014-09-01 08:00:00,a,1\n", i)
 	}
 	y.write("2014-09-01/play.csv", b.String())
-	fit, err := load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4)
-	if err != nil || len(fit.Splits) != 3 || fit.KeyLen != 5 || fit.Users != 400 {
-		t.Errorf("400 users in 4 regions: %d points, keys of %d bytes, %d users, %v", len(fit.Splits), fit.KeyLen, fit.Users, err)
+	cut, err := fit.Logs(t.Context(), y.search(), 4)
+	if err != nil || len(cut.Splits) != 3 || cut.KeyLen != 5 || cut.Users != 400 {
+		t.Errorf("400 users in 4 regions: %d points, keys of %d bytes, %d users, %v", len(cut.Splits), cut.KeyLen, cut.Users, err)
 	}
 	y.write("2014-09-01/order.csv", "user,time,price\nsomebody,2014-09-01 08:00:00,1.5\n")
-	fit, err = load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 0)
-	if err != nil || len(fit.Splits) != 0 || fit.KeyLen != 0 || fit.Users != 401 {
-		t.Errorf("a user of another length: %d points, keys of %d bytes, %d users, %v", len(fit.Splits), fit.KeyLen, fit.Users, err)
+	cut, err = fit.Logs(t.Context(), y.search(), 0)
+	if err != nil || len(cut.Splits) != 0 || cut.KeyLen != 0 || cut.Users != 401 {
+		t.Errorf("a user of another length: %d points, keys of %d bytes, %d users, %v", len(cut.Splits), cut.KeyLen, cut.Users, err)
 	}
 	y.job.Table.Regions = 8
-	if fit, err = load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 0); err != nil || len(fit.Splits) != 7 {
-		t.Errorf("as the job says: %d points, %v", len(fit.Splits), err)
+	if cut, err = fit.Logs(t.Context(), y.search(), 0); err != nil || len(cut.Splits) != 7 {
+		t.Errorf("as the job says: %d points, %v", len(cut.Splits), err)
 	}
 }
 
@@ -98,12 +110,12 @@ func laidOut(name string) string { return "layout: " + name + twoKinds }
 // TestALayoutDecidesHowIDsAreCut cuts a numbered population where its rows begin with the
 // ID as it is, where they begin with six digits, and where they do not begin with it.
 func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
-	cut := func(name, ids string) (load.Fit, error) {
-		r, err := load.ParseIDs(ids)
+	cut := func(name, ids string) (fit.Fit, error) {
+		r, err := fit.ParseIDs(ids)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return load.FitIDs(newFixture(t, laidOut(name)).job, r, 4)
+		return fit.IDs(newFixture(t, laidOut(name)).job, r, 4)
 	}
 	for _, x := range []struct {
 		layout, ids string
@@ -114,10 +126,10 @@ func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
 		{"fixed", "1..4000", []string{"0010", "0020", "0030"}, 6},
 		{"fixed/8", "1..4000", []string{"000010", "000020", "000030"}, 8},
 	} {
-		fit, err := cut(x.layout, x.ids)
+		cut, err := cut(x.layout, x.ids)
 		begins := func(point []byte, with string) bool { return strings.HasPrefix(string(point), with) }
-		if err != nil || !slices.EqualFunc(fit.Splits, x.begin, begins) || fit.KeyLen != x.keyLen {
-			t.Errorf("%s: cut at %q, keys of %d bytes, %v; want near %q, of %d", x.layout, fit.Splits, fit.KeyLen, err, x.begin, x.keyLen)
+		if err != nil || !slices.EqualFunc(cut.Splits, x.begin, begins) || cut.KeyLen != x.keyLen {
+			t.Errorf("%s: cut at %q, keys of %d bytes, %v; want near %q, of %d", x.layout, cut.Splits, cut.KeyLen, err, x.begin, x.keyLen)
 		}
 	}
 	for name, says := range map[string]string{"fixed": "1000000", "hashed": "do not begin with their users"} {
@@ -133,14 +145,14 @@ func TestALayoutMayCutATableItself(t *testing.T) {
 	j := newFixture(t, laidOut("hashed")).job
 	for _, x := range []struct{ asked, job, want int }{{4, 8, 4}, {0, 8, 8}, {0, 0, 16}, {1, 0, 1}} {
 		j.Table.Regions = x.job
-		fit, ok, err := load.FitLayout(j, x.asked)
-		if err != nil || !ok || len(fit.Splits) != x.want-1 || fit.KeyLen != 0 || fit.Splits.Validate() != nil {
-			t.Errorf("%+v: cut at %q, keys of %d bytes, %t, %v", x, fit.Splits, fit.KeyLen, ok, err)
+		cut, ok, err := fit.Layout(j, x.asked)
+		if err != nil || !ok || len(cut.Splits) != x.want-1 || cut.KeyLen != 0 || cut.Splits.Validate() != nil {
+			t.Errorf("%+v: cut at %q, keys of %d bytes, %t, %v", x, cut.Splits, cut.KeyLen, ok, err)
 		}
 	}
 	for _, name := range []string{"reversed", "tall", "wide", "game", "game-time", "fixed"} {
-		if fit, ok, err := load.FitLayout(newFixture(t, laidOut(name)).job, 4); ok || err != nil || fit.Splits != nil {
-			t.Errorf("%s: cut at %q, %t, %v; want that its users decide", name, fit.Splits, ok, err)
+		if cut, ok, err := fit.Layout(newFixture(t, laidOut(name)).job, 4); ok || err != nil || cut.Splits != nil {
+			t.Errorf("%s: cut at %q, %t, %v; want that its users decide", name, cut.Splits, ok, err)
 		}
 	}
 }
@@ -148,7 +160,7 @@ func TestALayoutMayCutATableItself(t *testing.T) {
 func TestLogsThatALayoutCannotHoldTellNoCut(t *testing.T) {
 	y := newFixture(t, laidOut("fixed"))
 	y.write("2014-09-01/play.csv", header+"42,2014-09-01 08:00:00,a,1\nsomebody,2014-09-01 08:00:00,a,1\n")
-	_, err := load.FitLogs(t.Context(), y.config("2014-09-01", "2014-09-01"), 4)
+	_, err := fit.Logs(t.Context(), y.search(), 4)
 	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "play.csv: record at byte 51: ") || !strings.Contains(err.Error(), "somebody") {
 		t.Errorf("%v, want ErrRequest that names the file, the place and the user", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -103,9 +104,14 @@ func date(t *testing.T, s string) behaviour.Date {
 func (y *fixture) config(from, to string, types ...string) load.Config {
 	y.t.Helper()
 	return load.Config{
-		FS: y.store.FS, Job: y.job, Store: y.store, Types: types, Workers: 2, Memory: 8 << 20,
-		Span: behaviour.Span{From: date(y.t, from), To: date(y.t, to)}, Temp: dfs.Join(y.store.Dir, catalog.TempName),
+		Resources: bulkload.Resources{FS: y.store.FS, Store: y.store, Workers: 2, Memory: 8 << 20, Temp: dfs.Join(y.store.Dir, catalog.TempName)},
+		Job:       y.job, Types: types, Span: behaviour.Span{From: date(y.t, from), To: date(y.t, to)},
 	}
+}
+
+// replayOf is the replay with the resources and the job of a load.
+func replayOf(c load.Config) replay.Config {
+	return replay.Config{Resources: c.Resources, Job: c.Job, Mode: c.Mode}
 }
 
 // load loads days, and wants the error that is given, if any.
@@ -124,7 +130,7 @@ func (y *fixture) load(want error, from, to string, types ...string) bulkload.Re
 // replay replays a quarantine file, by the delivered file's name.
 func (y *fixture) replay(want error, name string) bulkload.Result {
 	y.t.Helper()
-	r, err := load.Replay(y.t.Context(), y.config("2014-09-01", "2014-09-30"), y.store.Quarantine(name))
+	r, err := replay.Run(y.t.Context(), replayOf(y.config("2014-09-01", "2014-09-30")), y.store.Quarantine(name))
 	if !errors.Is(err, want) {
 		y.t.Fatalf("replay of %s: %v, want %v", name, err, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/table/precheck"
 )
 
@@ -21,9 +22,9 @@ func (y *fixture) loadBy(way string, want error, day string) bulkload.Result {
 	if way == "load" {
 		return y.load(want, day, day)
 	}
-	pieces := y.plan(nil, 1<<20, day, day)
-	y.doAll(pieces)
-	return y.commit(want, pieces)
+	parts := y.plan(nil, 1<<20, day, day)
+	y.doAll(parts)
+	return y.commit(want, parts)
 }
 
 // TestHollowLogsMakeRoomForTheTrueOnes: a log without records is loaded, and another of its
@@ -85,12 +86,12 @@ func TestAHollowLogEndsNoPlan(t *testing.T) {
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-02/play.csv", "user,time,title,seconds\n")
 	y.write("2014-09-03/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-03"))
-	pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	parts := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
 	other := y.plan(nil, 1<<20, "2014-09-02", "2014-09-02")
 	y.load(nil, "2014-09-02", "2014-09-03")
-	y.doAll(pieces)
-	y.wantCounts(y.commit(nil, pieces), 2, 2, 0, 0, 0)
-	y.commit(load.ErrStale, other)
+	y.doAll(parts)
+	y.wantCounts(y.commit(nil, parts), 2, 2, 0, 0, 0)
+	y.commit(pieces.ErrStale, other)
 }
 
 // TestOtherFilesThanLogsAreRefused: a file whose header does not fit is not loaded, with
@@ -164,9 +165,9 @@ func TestTooFewRecordsAreRefused(t *testing.T) {
 					if way != "ranges" {
 						return y.loadBy(way, want, "2014-09-01")
 					}
-					pieces := y.plan(nil, 40, "2014-09-01", "2014-09-01")
-					y.doAll(pieces)
-					return y.commit(want, pieces)
+					parts := y.plan(nil, 40, "2014-09-01", "2014-09-01")
+					y.doAll(parts)
+					return y.commit(want, parts)
 				}
 				r := load(bulkload.ErrTooBad)
 				if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, "min_records is 2") || r.Files != 1 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/importer"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -32,7 +33,7 @@ func (p *hbaseFixture) imports(fs dfs.FS) (bulkload.Result, error) {
 		p.t.Fatal(err)
 	}
 	defer from.Close()
-	return load.Import(p.t.Context(), load.ImportConfig{From: from, Store: store, Workers: 2})
+	return importer.Run(p.t.Context(), bulkload.Resources{Store: store, Workers: 2}, from)
 }
 
 // TestAnImportIsALoad compares an import with a load of the logs, including the ledgers.
@@ -75,7 +76,7 @@ func TestARowTooLargeToImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer from.Close()
-		return load.Import(t.Context(), load.ImportConfig{From: from, Store: store, FS: local.New(), Temp: p.dir, Workers: 2, Memory: memory})
+		return importer.Run(t.Context(), bulkload.Resources{Store: store, FS: local.New(), Temp: p.dir, Workers: 2, Memory: memory}, from)
 	}
 	r, err := imports(256 << 10)
 	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), `user "b"`) || !strings.Contains(err.Error(), "--memory") {

@@ -15,6 +15,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
@@ -113,20 +114,20 @@ func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(y.dir, "logs/2014-09-03/order.csv")); err != nil {
 		t.Fatal(err)
 	}
-	pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-03")
+	parts := y.plan(nil, 1<<20, "2014-09-01", "2014-09-03")
 	y.write("2014-09-03/play.csv", third+"c,2014-09-03 12:00:00,one,1\n") // after it was planned
-	y.doAll(pieces)
-	first := y.commit(bulkload.ErrTooBad, pieces)
+	y.doAll(parts)
+	first := y.commit(bulkload.ErrTooBad, parts)
 	if len(first.Failed) != 4 || first.Files != 1 {
 		t.Fatalf("%+v, want four files left out, and one loaded", first)
 	}
-	if again := y.commit(bulkload.ErrTooBad, pieces); len(again.Failed) != 4 || again.Files != 0 {
+	if again := y.commit(bulkload.ErrTooBad, parts); len(again.Failed) != 4 || again.Files != 0 {
 		t.Errorf("again: %+v, want the same four", again)
 	}
 
 	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
 	y.load(nil, "2014-09-02", "2014-09-02")
-	r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+	r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 	if err == nil || errors.Is(err, bulkload.ErrTooBad) || errors.Is(err, bulkload.ErrNothing) || len(r.Failed) != 3 {
 		t.Errorf("one was loaded since: %v, %+v; want the other three", err, r.Failed)
 	}
@@ -136,7 +137,7 @@ func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
 	y.write("2014-09-03/order.csv", "user,time,price\nc,2014-09-03 12:00:00,1.5\n")
 	y.write("2014-09-01/play.csv.gz", zipped(t, plays))
 	y.load(nil, "2014-09-01", "2014-09-03")
-	y.commit(bulkload.ErrNothing, pieces)
+	y.commit(bulkload.ErrNothing, parts)
 }
 
 // TestCommitsRepeatWhatWasLeftOutOfAKnownName: an earlier load had a file of the name of one
@@ -157,10 +158,10 @@ func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
 			y.load(nil, "2014-09-01", "2014-09-01")
 			y.write("2014-09-01/play.csv", c.is)
 			y.write("2014-09-02/play.csv", second)
-			pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-02")
-			y.doAll(pieces)
+			parts := y.plan(nil, 1<<20, "2014-09-01", "2014-09-02")
+			y.doAll(parts)
 			for try := range 3 {
-				r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+				r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 				if err == nil || errors.Is(err, bulkload.ErrNothing) || errors.Is(err, bulkload.ErrTooBad) != (c.want != nil) || len(r.Failed) != 1 {
 					t.Errorf("commit %d: %v, %+v; want the file that was left out", try+1, err, r)
 				}
@@ -175,9 +176,9 @@ func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 	y.jobIs(strings.Replace(twoKinds, "50%", "1", 1))
 	y.write("2014-09-01/play.csv", plays+",,,\n,,,\n")
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
-	pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
-	y.doAll(pieces)
-	y.commit(bulkload.ErrTooBad, pieces)
+	parts := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	y.doAll(parts)
+	y.commit(bulkload.ErrTooBad, parts)
 	name := filepath.Join(y.store.Dir, "loads", "000001.json")
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -200,7 +201,7 @@ func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y.commit(bulkload.ErrNothing, pieces)
+	y.commit(bulkload.ErrNothing, parts)
 }
 
 // TestAPieceLeavesOutWhatCannotBeRead: it does not fail, and its commit says which file.
@@ -210,15 +211,15 @@ func TestAPieceLeavesOutWhatCannotBeRead(t *testing.T) {
 		y.jobIs(twoKinds)
 		y.write("2014-09-01/play.csv", plays)
 		y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
-		pieces := y.plan(nil, size, "2014-09-01", "2014-09-02")
+		parts := y.plan(nil, size, "2014-09-01", "2014-09-02")
 		cfg := y.worker(spoilt{local.New(), "2014-09-02/play.csv", fs.ErrPermission, 0, false, new(atomic.Int64)})
 		cfg.Store = files.Store{FS: local.New(), Dir: y.store.Dir}
-		for i := range pieces {
-			if _, err := load.RunPiece(t.Context(), cfg, &pieces[i], 0); err != nil {
+		for i := range parts {
+			if _, err := pieces.Run(t.Context(), cfg, &parts[i], 0); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+		r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 		if err == nil || !strings.Contains(err.Error(), "2014-09-02/play.csv: it cannot be read: permission denied") || len(r.Failed) != 1 || r.Files != 1 {
 			t.Errorf("pieces of %d bytes: %v, %+v", size, err, r)
 		}

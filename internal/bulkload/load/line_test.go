@@ -12,16 +12,16 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 )
 
 // lines prints pieces as a version does, and reads the lines.
-func (y *fixture) lines(version int, pieces []load.Piece) []load.Line {
+func (y *fixture) lines(version int, parts []pieces.Piece) []pieces.Line {
 	y.t.Helper()
-	all, err := load.Lines(pieces)
+	all, err := pieces.Lines(parts)
 	if err != nil {
 		y.t.Fatal(err)
 	}
@@ -29,11 +29,11 @@ func (y *fixture) lines(version int, pieces []load.Piece) []load.Line {
 	for i := range all {
 		line := all[i].Text()
 		if version == 1 {
-			line = pieces[i].Line()
+			line = parts[i].Line()
 		}
 		fmt.Fprintf(&text, "%s\n", line)
 	}
-	read, err := load.ReadLines(&text, "lines")
+	read, err := pieces.ReadLines(&text, "lines")
 	if err != nil {
 		y.t.Fatal(err)
 	}
@@ -41,13 +41,13 @@ func (y *fixture) lines(version int, pieces []load.Piece) []load.Line {
 }
 
 // found reads the pieces of lines.
-func (y *fixture) found(lines []load.Line) []load.Piece {
+func (y *fixture) found(lines []pieces.Line) []pieces.Piece {
 	y.t.Helper()
-	pieces, err := load.WholePlan(y.t.Context(), local.New(), y.store, lines)
+	parts, err := pieces.OpenAll(y.t.Context(), local.New(), y.store, lines)
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	return pieces
+	return parts
 }
 
 // TestLinesOfBothVersions does a plan's pieces by lines of one version, or of both, and
@@ -58,11 +58,11 @@ func TestLinesOfBothVersions(t *testing.T) {
 		one := y.twin()
 		from, to := w.Span.From.String(), w.Span.To.String()
 		one.load(nil, from, to)
-		pieces := y.plan(nil, 400, from, to)
-		do, commit := y.lines(versions[0], pieces), y.lines(versions[1], pieces)
+		parts := y.plan(nil, 400, from, to)
+		do, commit := y.lines(versions[0], parts), y.lines(versions[1], parts)
 		for i, p := range y.found(do) {
-			if !bytes.Equal(p.Line(), pieces[i].Line()) {
-				t.Errorf("versions %v: piece %d is read as\n%s\nand was\n%s", versions, i, p.Line(), pieces[i].Line())
+			if !bytes.Equal(p.Line(), parts[i].Line()) {
+				t.Errorf("versions %v: piece %d is read as\n%s\nand was\n%s", versions, i, p.Line(), parts[i].Line())
 			}
 		}
 		y.doAll(y.found(do))
@@ -79,16 +79,16 @@ func TestLinesOfBothVersions(t *testing.T) {
 func TestLinesOfAPlanThatIsGone(t *testing.T) {
 	y, w := newDelivery(t, 3)
 	from, to := w.Span.From.String(), w.Span.To.String()
-	pieces := y.plan(nil, 400, from, to)
-	lines := y.lines(2, pieces)
-	folder := filepath.Join(y.store.Plans(), pieces[0].Plan)
+	parts := y.plan(nil, 400, from, to)
+	lines := y.lines(2, parts)
+	folder := filepath.Join(y.store.Plans(), parts[0].Plan)
 	stale := func(what string) {
 		t.Helper()
 		gone := y.found(lines)
-		if _, err := load.RunPiece(t.Context(), y.worker(local.New()), &gone[0], 0); !errors.Is(err, load.ErrStale) {
+		if _, err := pieces.Run(t.Context(), y.worker(local.New()), &gone[0], 0); !errors.Is(err, pieces.ErrStale) {
 			t.Errorf("a piece without %s: %v, want ErrStale", what, err)
 		}
-		y.commit(load.ErrStale, gone)
+		y.commit(pieces.ErrStale, gone)
 	}
 	if err := os.Remove(filepath.Join(folder, "pieces.jsonl")); err != nil {
 		t.Fatal(err)
@@ -110,9 +110,9 @@ func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
 	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
-	pieces := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
-	lines := y.lines(2, pieces)
-	name := filepath.Join(y.store.Plans(), pieces[0].Plan, "pieces.jsonl")
+	parts := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	lines := y.lines(2, parts)
+	name := filepath.Join(y.store.Plans(), parts[0].Plan, "pieces.jsonl")
 	text, err := os.ReadFile(name)
 	if err == nil {
 		text[len(text)-20] ^= 1
@@ -121,7 +121,7 @@ func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load.Pieces(t.Context(), local.New(), y.store, lines); !errors.Is(err, piece.ErrPiece) {
+	if _, err := pieces.Open(t.Context(), local.New(), y.store, lines); !errors.Is(err, piece.ErrPiece) {
 		t.Errorf("%v, want ErrPiece", err)
 	}
 	y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
@@ -132,30 +132,30 @@ func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
 // TestChangedLinesAreRefused changes a line, or the data that it refers to.
 func TestChangedLinesAreRefused(t *testing.T) {
 	y, w := newDelivery(t, 3)
-	pieces := y.plan(nil, 400, w.Span.From.String(), w.Span.To.String())
-	good := y.lines(2, pieces)
-	name := filepath.Join(y.store.Plans(), pieces[0].Plan, "pieces.jsonl")
+	parts := y.plan(nil, 400, w.Span.From.String(), w.Span.To.String())
+	good := y.lines(2, parts)
+	name := filepath.Join(y.store.Plans(), parts[0].Plan, "pieces.jsonl")
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := func(what string, change func(*load.Line)) {
+	refused := func(what string, change func(*pieces.Line)) {
 		t.Helper()
 		line := good[1]
 		change(&line)
-		read, err := load.ReadLines(bytes.NewReader(line.Text()), "FILE")
+		read, err := pieces.ReadLines(bytes.NewReader(line.Text()), "FILE")
 		if err == nil {
-			_, err = load.Pieces(t.Context(), local.New(), y.store, read)
+			_, err = pieces.Open(t.Context(), local.New(), y.store, read)
 		}
 		if !errors.Is(err, piece.ErrPiece) {
 			t.Errorf("%s: %v, want ErrPiece", what, err)
 		}
 	}
-	for what, change := range map[string]func(*load.Line){
-		"the plan": func(l *load.Line) { l.Plan = "../" + l.Plan }, "the number": func(l *load.Line) { l.Piece = 0 }, "the table": func(l *load.Line) { l.Table = "" },
-		"the begin": func(l *load.Line) { l.At++ }, "a begin before": func(l *load.Line) { l.At = -5 }, "the length": func(l *load.Line) { l.Bytes-- },
-		"no length": func(l *load.Line) { l.Bytes = 0 }, "a huge length": func(l *load.Line) { l.Bytes = 1<<63 - 1 }, "a length past the end": func(l *load.Line) { l.Bytes = 1 << 40 },
-		"the common bytes": func(l *load.Line) { l.Common-- }, "more common bytes": func(l *load.Line) { l.Common = l.At + 1 }, "the digest": func(l *load.Line) { l.SHA256 = "" },
+	for what, change := range map[string]func(*pieces.Line){
+		"the plan": func(l *pieces.Line) { l.Plan = "../" + l.Plan }, "the number": func(l *pieces.Line) { l.Piece = 0 }, "the table": func(l *pieces.Line) { l.Table = "" },
+		"the begin": func(l *pieces.Line) { l.At++ }, "a begin before": func(l *pieces.Line) { l.At = -5 }, "the length": func(l *pieces.Line) { l.Bytes-- },
+		"no length": func(l *pieces.Line) { l.Bytes = 0 }, "a huge length": func(l *pieces.Line) { l.Bytes = 1<<63 - 1 }, "a length past the end": func(l *pieces.Line) { l.Bytes = 1 << 40 },
+		"the common bytes": func(l *pieces.Line) { l.Common-- }, "more common bytes": func(l *pieces.Line) { l.Common = l.At + 1 }, "the digest": func(l *pieces.Line) { l.SHA256 = "" },
 	} {
 		refused(what, change)
 	}
@@ -163,7 +163,7 @@ func TestChangedLinesAreRefused(t *testing.T) {
 	if err := os.WriteFile(name, changed, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	refused("the file", func(*load.Line) {})
+	refused("the file", func(*pieces.Line) {})
 }
 
 // watched is files that say when most of a delivered file has been read.
@@ -230,15 +230,15 @@ func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	pieces, planned, err := load.Plan(t.Context(), cfg)
+	parts, planned, err := pieces.Plan(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if planned.Cut != 1 || opened["2014-09-02"] != 1 || opened["2014-09-03"] != 1 || opened["2014-09-04"] != 1 {
 		t.Errorf("cut are %d files, read %v; want one, and each new file once", planned.Cut, opened)
 	}
-	y.doAll(pieces)
-	y.commit(nil, pieces)
+	y.doAll(parts)
+	y.commit(nil, parts)
 }
 
 // TestAPlanOfLogsThatGrow has a delivered file change whenever it has been read: the plan
@@ -255,7 +255,7 @@ func TestAPlanOfLogsThatGrow(t *testing.T) {
 		text += "a,2014-09-02 00:00:01,one,1\n"
 		y.write("2014-09-02/play.csv", text)
 	}}
-	if _, _, err := load.Plan(t.Context(), cfg); !errors.Is(err, bulkload.ErrGrowing) || !strings.Contains(err.Error(), "2014-09-02/play.csv") {
+	if _, _, err := pieces.Plan(t.Context(), cfg); !errors.Is(err, bulkload.ErrGrowing) || !strings.Contains(err.Error(), "2014-09-02/play.csv") {
 		t.Errorf("%v, want ErrGrowing with the file", err)
 	}
 	y.plan(nil, 1<<20, "2014-09-02", "2014-09-02")

@@ -1,19 +1,12 @@
-// Package load loads delivered log files into a table. Run does a load in four steps:
+// Package load loads delivered log files into a table. Run does a load in these steps:
 //
-//	plan       finds the new files, and groups their days into batches
-//	read       digests, reads and parses the files with many workers; shuffle sorts
-//	           the records; bad records go to quarantine
-//	write      writes the cells of each region as one HFile and its roll, reads both
-//	           back whole and compares them with the records; or writes the roll, and
-//	           reads the files once more to put their cells
-//	commit     checks the conservation law; the table takes the batch in, all at once
+//	find      finds the delivered files of the requested days
+//	open      locks and opens the table, and finishes or removes killed loads
+//	choose    drops the files that are loaded, and chooses between HFiles and puts
+//	check     runs all pre-checks
+//	load      package batch loads one batch of days after the other
 //
-// To share the work among many machines, Plan cuts a load into pieces of delivered files, or
-// of ranges of large files. RunPiece does one piece as Run does a batch, without the commit.
-// Commit publishes the files of all pieces.
-//
-// Replay loads corrected records. Import loads a table of files into HBase. PreCheck, DryRun
-// and Fit examine a load or a new table beforehand.
+// Days loads each day by itself. DryRun, PreCheck and Fresh examine a load beforehand.
 //
 // # Killed at any moment
 //
@@ -21,265 +14,218 @@
 // HBase, the next load finishes the batch. The same command reads in the table's ledgers which
 // files are loaded, removes the files that the killed load left, and continues with the next
 // batch. Batches depend only on the delivered files, so the table is the same.
-//
-// # Memory
-//
-// Shuffle gets three fifths of Config.Memory, or less if the program would not fit otherwise.
-// Each worker also holds two chunks of a file, and the block and the index of the HFile that it
-// writes. Puts without an answer are held in a sixteenth, in at most 48 MiB. All writers together
-// hold records of rows in a sixteenth. The cells of a larger row are
-// sorted in runs on disk, next to the runs of shuffle. If a job compares records by key fields,
-// the records of one user are held in an eighth. A user with more ends the load with an error. A
-// replay sorts the quarantine file in a quarter of shuffle's memory, and holds the offset of each
-// record. An import counts the records of one row together. A row that does not fit ends the
-// import with an error.
 package load
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
-	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/batch"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/fit"
 	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/bulkload/target"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
-	"usertrail/internal/run/progress"
-	"usertrail/internal/store/dfs"
+	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
 
 // Config describes one load. The comments give the defaults of zero fields.
 type Config struct {
-	FS    dfs.FS
+	bulkload.Resources
 	Job   *job.Job
-	Store table.Store
 	Span  behaviour.Span
 	Types []string      // all behaviours of the job
 	Mode  bulkload.Mode // Auto
-
-	Workers  int    // 1
-	Memory   int64  // bytes; 1 GiB
-	Temp     string // directory, on FS, for sorted runs
-	Batch    int64  // about how many bytes of delivered files are committed together; by default as suits the table
-	Progress progress.Config
-	Log      *slog.Logger // no log
+	Batch int64         // about how many bytes of delivered files are committed together; by default as suits the table
 	// Unsettled, if not nil, returns the files that may still be written, with the reason, by
 	// Path. The load calls it when it holds the table's lock, and leaves these files out.
 	Unsettled func(files []job.Input) (map[string]error, error)
 }
 
-// load is one call of Run.
-type load struct {
-	cfg    Config
-	job    *job.Job
-	layout layout.Layout
-	kinds  []int // requested behaviours, in order of behaviour ID
-	log    *slog.Logger
+// A Load is a load up to its first record. The caller calls
+//
+//	Find       lists the files; the caller may do it before it takes the table's lock
+//	Open       opens the table and chooses the files that are loaded
+//	PreCheck   drops files that cannot be loaded
+//
+// If a method returns an error, the load cannot go on. Result and Failures are valid at any time.
+type Load struct {
+	Result   bulkload.Result // Failed is not set
+	Failures bulkload.Failures
+	LeftOut  []manifest.LeftOut
+	Search   *delivered.Search
+	To       *target.Table     // set by Open
+	Known    *ledger.Index     // set by Open
+	Files    []*delivered.File // to load; set by Open
 
-	target    table.Loader
-	stager    table.Stager      // target, if HFiles are loaded
-	putter    table.Putter      // target, if cells are put
-	handsOver bool              // HFiles are handed to HBase
-	isNew     bool              // the table does not exist yet
-	schema    *behaviour.Schema // of the table, with what the job adds
-	kindMap   []mapped          // by the job's kinds
-	unique    []job.Unique      // by the table's kinds
-	ledgers   *ledger.Index
-	plans     []*manifest.Plan // that are not committed
-	// unledgered says that a killed replay may have left records.
-	unledgered bool
-	// replayMemory is the memory of a replay in bytes. It is taken from the memory for sorting.
-	replayMemory int64
-	// olderFiles counts the files of result.Already whose records are all of dropped days.
-	olderFiles int
-	result     bulkload.Result
-	failed     []error
-	leftOut    []manifest.LeftOut
-	unsettled  map[string]error // by Path: why delivered files may still be written
+	cfg    Config
+	layout layout.Layout // that the job asks for
+	found  *delivered.Found
+	older  int // of Result.Already, the files whose records are all of dropped days
 }
 
-func newLoad(cfg Config) (*load, error) {
-	if cfg.Workers <= 0 {
-		cfg.Workers = 1
-	}
-	if cfg.Memory <= 0 {
-		cfg.Memory = 1 << 30
-	}
-	l := &load{cfg: cfg, job: cfg.Job, log: cfg.Log}
-	if l.log == nil {
-		l.log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Span.From > cfg.Span.To {
-		return nil, fmt.Errorf("%w: --from %s comes after --to %s", bulkload.ErrRequest, cfg.Span.From, cfg.Span.To)
-	}
-	var err error
-	l.layout, err = layout.ByName(cmp.Or(cfg.Job.Layout, layout.Default))
+// New returns a Load. It returns an error if cfg asks for something impossible.
+func New(cfg Config) (*Load, error) {
+	cfg.Resources = cfg.WithDefaults()
+	search, err := delivered.NewSearch(cfg.FS, cfg.Job, cfg.Span, cfg.Types)
 	if err != nil {
 		return nil, err
 	}
-	if l.kinds, err = cfg.Job.Schema.Select(cfg.Types); err != nil {
-		return nil, fmt.Errorf("%w: --types: the job has %w", bulkload.ErrRequest, err)
+	search.Unsettled = cfg.Unsettled
+	l, err := layout.ByName(cfg.Job.Layout)
+	if err != nil {
+		return nil, err
 	}
-	return l, nil
+	return &Load{cfg: cfg, Search: search, layout: l}, nil
+}
+
+// Outcome returns the result with the failed files.
+func (l *Load) Outcome() bulkload.Result {
+	r := l.Result
+	r.Failed = l.Failures.Files
+	return r
+}
+
+// Find lists the requested files.
+func (l *Load) Find(ctx context.Context) error {
+	found, err := l.Search.Find(ctx)
+	l.note(found)
+	return err
+}
+
+// findWhole is Find that also learns which files may still be written.
+func (l *Load) findWhole(ctx context.Context) error {
+	found, err := l.Search.FindWhole(ctx)
+	l.note(found)
+	return err
+}
+
+// note records the files that were found.
+func (l *Load) note(found *delivered.Found) {
+	l.Failures = bulkload.Failures{}
+	if found == nil {
+		return
+	}
+	l.found, l.Result.Missing = found, len(found.Missing)
+	for _, err := range found.BadNames {
+		l.Failures.Add(err.Path, err)
+	}
+}
+
+// Open finds the files again, opens the table, and chooses the files that are loaded and the mode. The
+// caller holds the table's lock.
+func (l *Load) Open(ctx context.Context) error {
+	if err := l.findWhole(ctx); err != nil {
+		return err
+	}
+	if err := l.openTable(ctx); err != nil {
+		return err
+	}
+	breakpoint.Reach(breakpoint.Opened)
+	if err := l.To.FinishKilled(ctx, &l.Result, l.cfg.Log); err != nil {
+		return err
+	}
+	return l.choose(ctx)
+}
+
+// openTable opens the table. If there is none, it prepares a new one.
+func (l *Load) openTable(ctx context.Context) (err error) {
+	l.To, err = target.OpenOrNew(ctx, l.cfg.Store, target.PlanOf(l.cfg.Job, func(ctx context.Context) (split.Points, error) {
+		return fit.Splits(ctx, l.cfg.FS, l.cfg.Job, l.layout, l.found.Inputs)
+	}))
+	return err
 }
 
 // Run does a load. The result is also valid if Run returns an error. Every file that the result
 // counts as loaded is loaded.
 func Run(ctx context.Context, cfg Config) (r bulkload.Result, err error) {
 	defer func() { r.Held = table.StoreHeld(cfg.Store) }()
-	l, err := newLoad(cfg)
+	l, err := New(cfg)
 	if err != nil {
 		return bulkload.Result{}, err
 	}
-	if _, err := l.find(ctx); err != nil {
-		return l.result, err
+	if err := l.Find(ctx); err != nil {
+		return l.Outcome(), err
 	}
 	lock, err := cfg.Store.Lock(ctx)
 	if err != nil {
-		return l.result, err
+		return l.Outcome(), err
 	}
 	defer bulkload.Unlock(lock, &err)
-	found, err := l.findWhole(ctx)
-	if err != nil {
-		return l.result, err
+	if err := l.Open(ctx); err != nil {
+		return l.Outcome(), err
 	}
-	if err := l.open(ctx, found); err != nil {
-		return l.result, err
+	inputs := map[string]*batch.Input{} // by Rel
+	for _, f := range l.Files {
+		inputs[f.Rel] = batch.NewInput(f)
 	}
-	breakpoint.Reach(breakpoint.Opened)
-	if err := l.recover(ctx); err != nil {
-		return l.result, err
-	}
-	inputs, err := l.prepare(ctx, found)
-	if err != nil {
-		return l.result, err
-	}
-	days := l.newCalendar(found, inputs)
+	days := newCalendar(l, inputs)
 	defer func() { days.tell(&r) }()
-	if err := l.endPlans(ctx); err != nil {
-		return l.result, err
+	err = l.run(ctx, inputs)
+	return l.Outcome(), err
+}
+
+// run loads the files of an opened load.
+func (l *Load) run(ctx context.Context, inputs map[string]*batch.Input) error {
+	if err := l.To.EndPlans(ctx, l.Known); err != nil {
+		return err
 	}
-	if len(inputs) == 0 {
-		if len(l.failed) > 0 {
-			return l.result, bulkload.Joined(l.failed)
+	if len(l.Files) == 0 {
+		if len(l.Failures.Files) > 0 {
+			return l.Failures.Err(nil)
 		}
-		return l.result, l.nothing()
+		return l.Nothing()
 	}
-	if inputs, err = l.preCheck(ctx, inputs); err != nil {
-		return l.result, bulkload.Joined(append([]error{err}, l.failed...))
+	if err := l.PreCheck(ctx); err != nil {
+		return l.Failures.Err(err)
 	}
-	if len(inputs) > 0 {
+	if len(l.Files) > 0 {
 		if err := l.loadAll(ctx, inputs); err != nil {
-			return l.result, bulkload.Joined(append([]error{err}, l.failed...))
+			return l.Failures.Err(err)
 		}
-		l.lookForDeletes(ctx)
+		l.To.WarnOfDeletes(ctx, l.cfg.Log)
 	}
-	if err := bulkload.Joined(l.failed); err != nil {
-		return l.result, err
-	}
-	return l.result, l.allOlder()
-}
-
-// lookForDeletes checks a sample of the loaded cells, and warns if deletes of other clients hide
-// some of them.
-func (l *load) lookForDeletes(ctx context.Context) {
-	t, ok := table.As[table.HidingSampled](l.target)
-	if !ok {
-		return
-	}
-	cells, row, err := t.HiddenSample(ctx)
-	switch {
-	case err != nil:
-		l.log.Info("could not look for deletes that hide what was loaded", "error", err)
-	case cells > 0:
-		l.log.Warn("deletes of another client hide what was loaded, and no reader sees it: bulkload verify counts it, docs/explanation/hbase.md says what a delete does to later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
-	}
-}
-
-// recover finishes loads that were killed while the table took them in, and removes the files of
-// other killed loads. The result counts the finished loads.
-func (l *load) recover(ctx context.Context) error {
-	finished, err := l.target.Recover(ctx)
-	if err != nil {
+	if err := l.Failures.Err(nil); err != nil {
 		return err
 	}
-	for _, ledger := range finished {
-		l.count(ledger)
-		l.result.Finished++
-		l.log.Warn("finished a load that was killed", "load", ledger.Number, "files", len(ledger.Inputs))
-	}
-	return l.warnOfLost(ctx)
+	return l.To.AllOlder(&l.Result, l.cfg.Span)
 }
 
-// warnOfLost warns of files that a killed load brought in part, if HFiles of it are gone.
-func (l *load) warnOfLost(ctx context.Context) error {
-	t, ok := table.As[table.Losing](l.target)
-	if !ok {
-		return nil
+// loadAll loads the files that passed the pre-check.
+func (l *Load) loadAll(ctx context.Context, inputs map[string]*batch.Input) error {
+	var todo []*batch.Input
+	for _, f := range l.Files {
+		todo = append(todo, inputs[f.Rel])
 	}
-	lost, err := t.Lost(ctx)
-	if len(lost) > 0 {
-		l.log.Warn("HFiles of a killed load are gone, and other HFiles of it are in the table: load its files again; until then extracts end with 75", "files", strings.Join(lost, ", "))
-	}
-	return err
+	cfg := &batch.Config{Resources: l.cfg.Resources, Job: l.cfg.Job, To: l.To, Known: l.Known, Failures: &l.Failures}
+	return batch.Load(ctx, cfg, todo, l.batchBytes(), l.Result.Bytes, &l.Result)
 }
 
-// prepare returns the files to load, and chooses the mode.
-func (l *load) prepare(ctx context.Context, found job.Found) ([]*input, error) {
-	if err := l.extend(); err != nil {
-		return nil, err
+// batchBytes returns the approximate size of a batch in bytes of delivered files.
+func (l *Load) batchBytes() int64 {
+	if l.To == nil { // of a pre-check without a table
+		return new(target.Table).BatchBytes(l.cfg.Batch)
 	}
-	if err := l.learn(ctx); err != nil {
-		return nil, err
-	}
-	inputs, err := l.choose(ctx, found)
-	if err != nil {
-		return nil, err
-	}
-	for _, in := range inputs {
-		l.result.Bytes += in.Size
-	}
-	return inputs, l.settleMode(ctx, l.result.Bytes)
+	return l.To.BatchBytes(l.cfg.Batch)
 }
 
-// nothing returns the error of a load without a file to read. It returns nil if the load finished
+// Nothing returns the error of a load without a file to read. It returns nil if the load finished
 // another load.
-func (l *load) nothing() error {
-	if l.result.Finished > 0 {
+func (l *Load) Nothing() error {
+	if l.Result.Finished > 0 {
 		return nil
 	}
-	if l.result.Already > 0 && l.olderFiles == l.result.Already {
-		return l.skippedAll()
+	if l.Result.Already > 0 && l.older == l.Result.Already {
+		return l.To.SkippedAll(l.cfg.Span)
 	}
-	if l.result.Already > 0 {
-		return fmt.Errorf("%w: all %d files of %s were loaded before", bulkload.ErrNothing, l.result.Already, l.cfg.Span)
+	if l.Result.Already > 0 {
+		return fmt.Errorf("%w: all %d files of %s were loaded before", bulkload.ErrNothing, l.Result.Already, l.cfg.Span)
 	}
-	return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, l.cfg.Span, l.job.Pattern.Root)
-}
-
-// loadAll loads one batch after the other.
-func (l *load) loadAll(ctx context.Context, inputs []*input) error {
-	p := progress.Start(l.cfg.Progress)
-	defer p.Done()
-	s, err := l.sorter()
-	if err != nil {
-		return err
-	}
-	defer s.Close(ctx)
-	p.Step("loading", progress.Bytes, l.result.Bytes*l.passes())
-	for _, b := range batches(inputs, l.batchBytes()) {
-		if err := l.loadBatch(ctx, b, s, p); err != nil {
-			return err
-		}
-		if err := s.Reset(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, l.cfg.Span, l.cfg.Job.Pattern.Root)
 }

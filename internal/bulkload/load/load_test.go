@@ -14,6 +14,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -340,7 +341,7 @@ func TestWrongRequests(t *testing.T) {
 	y.write("2014-09-01/play.csv", plays)
 	y.load(bulkload.ErrRequest, "2014-09-02", "2014-09-01")
 	y.load(bulkload.ErrRequest, "2014-09-01", "2014-09-01", "pray")
-	if _, err := load.Replay(t.Context(), y.config("2014-09-01", "2014-09-01"), filepath.Join(y.dir, "none")); !errors.Is(err, job.ErrNoInput) {
+	if _, err := replay.Run(t.Context(), replayOf(y.config("2014-09-01", "2014-09-01")), filepath.Join(y.dir, "none")); !errors.Is(err, job.ErrNoInput) {
 		t.Errorf("replay of what is not there: %v, want ErrNoInput", err)
 	}
 	if _, err := load.Run(cancelled(t), y.config("2014-09-01", "2014-09-01")); err == nil {

@@ -7,7 +7,11 @@ import (
 	"sync"
 	"testing"
 
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/importer"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
@@ -161,19 +165,19 @@ func TestALostLockIsReported(t *testing.T) {
 	_, err = load.Run(t.Context(), y.config("2014-09-01", "2014-09-01"))
 	want("load of nothing", err)
 	y.correct(name, "many", "8888")
-	_, err = load.Replay(t.Context(), y.config("2014-09-01", "2014-09-01"), y.store.Quarantine(name))
+	_, err = replay.Run(t.Context(), replayOf(y.config("2014-09-01", "2014-09-01")), y.store.Quarantine(name))
 	want("replay", err)
 
 	y.store.FS = good
-	pieces := y.plan(nil, aFile, "2014-09-02", "2014-09-03")
+	parts := y.plan(nil, aFile, "2014-09-02", "2014-09-03")
 	y.store.FS = fs
-	_, _, err = load.Plan(t.Context(), y.planning(aFile, "2014-09-02", "2014-09-03"))
+	_, _, err = pieces.Plan(t.Context(), y.planning(aFile, "2014-09-02", "2014-09-03"))
 	want("plan", err)
-	for i := range pieces {
-		_, err = load.RunPiece(t.Context(), y.config("2014-09-02", "2014-09-03"), &pieces[i], 0)
+	for i := range parts {
+		_, err = pieces.Run(t.Context(), y.config("2014-09-02", "2014-09-03").Resources, &parts[i], 0)
 		want("run-piece", err)
 	}
-	_, err = load.Commit(t.Context(), y.config("2014-09-02", "2014-09-03"), pieces)
+	_, err = pieces.Commit(t.Context(), y.config("2014-09-02", "2014-09-03").Resources, parts)
 	want("commit", err)
 
 	other := newFixture(t, twoKinds)
@@ -184,6 +188,6 @@ func TestALostLockIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer from.Close()
-	_, err = load.Import(t.Context(), load.ImportConfig{From: from, FS: good, Store: y.store, Temp: dfs.Join(y.store.Dir, catalog.TempName)})
+	_, err = importer.Run(t.Context(), bulkload.Resources{FS: good, Store: y.store, Temp: dfs.Join(y.store.Dir, catalog.TempName)}, from)
 	want("import", err)
 }

@@ -72,14 +72,14 @@ func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "-09-01", "-09-02"))
-	pieces := y.plan(nil, 1<<20, "2014-09-02", "2014-09-02")
-	y.doAll(pieces)
+	parts := y.plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+	y.doAll(parts)
 	if _, err := upkeep.Undrop(t.Context(), y.keepUp()); err != nil {
 		t.Fatal(err)
 	}
-	y.commit(piece.ErrMissing, pieces)
-	y.doAll(pieces)
-	y.wantCounts(y.commit(nil, pieces), 2, 2, 0, 0, 0)
+	y.commit(piece.ErrMissing, parts)
+	y.doAll(parts)
+	y.wantCounts(y.commit(nil, parts), 2, 2, 0, 0, 0)
 	if got := y.trails(false); len(got) != 4 {
 		t.Errorf("the table holds %q, want 4 records", got)
 	}
@@ -96,9 +96,9 @@ func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 	if _, err := upkeep.Drop(t.Context(), y.keepUp(), date(t, "2014-09-02")); err != nil {
 		t.Fatal(err)
 	}
-	pieces := y.plan(nil, 1<<20, "2014-09-03", "2014-09-03")
-	y.doAll(pieces)
-	y.commit(nil, pieces)
+	parts := y.plan(nil, 1<<20, "2014-09-03", "2014-09-03")
+	y.doAll(parts)
+	y.commit(nil, parts)
 	y.wantTrails("a 2014-09-02 2014-09-02T08:00:00Z play title=x seconds=2", "a 2014-09-03 2014-09-03T08:00:00Z play title=x seconds=3")
 }
 
@@ -116,9 +116,9 @@ func TestCopiesOfOnePlanAfterADrop(t *testing.T) {
 	for _, name := range []string{"play.2.csv", "play.3.csv"} {
 		y.write(name, "user,time,title,seconds\nb,2014-09-01 09:00:00,y,3\nb,2014-09-03 09:00:00,y,4\n")
 	}
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-03")
-	y.doAll(pieces)
-	if r := y.commit(nil, pieces); r.Loaded != 1 || r.Duplicate != 1 {
+	parts := y.plan(nil, 1, "2014-09-01", "2014-09-03")
+	y.doAll(parts)
+	if r := y.commit(nil, parts); r.Loaded != 1 || r.Duplicate != 1 {
 		t.Errorf("%+v; want one record and its duplicate", r)
 	}
 	y.wantTrails("a 2014-09-02 2014-09-02T08:00:00Z play title=x seconds=2", "b 2014-09-03 2014-09-03T09:00:00Z play title=y seconds=4")

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
@@ -20,47 +20,47 @@ import (
 )
 
 // cut plans the fixture's load in pieces of about size bytes.
-func (p *hbaseFixture) cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]load.Piece, error) {
+func (p *hbaseFixture) cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]pieces.Piece, error) {
 	p.t.Helper()
 	store := p.connect(fs)
 	defer store.Close()
 	cfg := p.planning(size, "2014-09-01", "2014-09-02")
 	cfg.FS, cfg.Store, cfg.Mode, cfg.Address, cfg.Temp = fs, store, mode, store.Address(), ""
-	pieces, _, err := load.Plan(p.t.Context(), cfg)
-	return pieces, err
+	parts, _, err := pieces.Plan(p.t.Context(), cfg)
+	return parts, err
 }
 
-func (p *hbaseFixture) doPiece(ctx context.Context, fs dfs.FS, of *load.Piece) (load.PieceResult, error) {
+func (p *hbaseFixture) doPiece(ctx context.Context, fs dfs.FS, of *pieces.Piece) (pieces.Result, error) {
 	p.t.Helper()
 	store := p.connect(fs)
 	defer store.Close()
 	cfg := p.worker(fs)
 	cfg.Store, cfg.Workers = store, 1
-	return load.RunPiece(ctx, cfg, of, 0)
+	return pieces.Run(ctx, cfg, of, 0)
 }
 
-func (p *hbaseFixture) publish(ctx context.Context, fs dfs.FS, pieces []load.Piece) (bulkload.Result, error) {
+func (p *hbaseFixture) publish(ctx context.Context, fs dfs.FS, parts []pieces.Piece) (bulkload.Result, error) {
 	p.t.Helper()
 	store := p.connect(fs)
 	defer store.Close()
 	cfg := p.worker(fs)
 	cfg.Store = store
-	return load.Commit(ctx, cfg, pieces)
+	return pieces.Commit(ctx, cfg, parts)
 }
 
 // plannedHBaseFixture is a fixture with a job file, whose pieces are planned.
-func plannedHBaseFixture(t *testing.T, mode bulkload.Mode) (*hbaseFixture, []load.Piece) {
+func plannedHBaseFixture(t *testing.T, mode bulkload.Mode) (*hbaseFixture, []pieces.Piece) {
 	t.Helper()
 	p := newHBaseFixture(t)
 	p.jobIs(twoKinds)
-	pieces, err := p.cut(local.New(), mode, aFile)
+	parts, err := p.cut(local.New(), mode, aFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(pieces) != 2 || pieces[0].Mode != mode {
-		t.Fatalf("%d pieces, mode %s; want 2, %s", len(pieces), pieces[0].Mode, mode)
+	if len(parts) != 2 || parts[0].Mode != mode {
+		t.Fatalf("%d pieces, mode %s; want 2, %s", len(parts), parts[0].Mode, mode)
 	}
-	return p, pieces
+	return p, parts
 }
 
 // TestPiecesGoIntoHBase: by files and by puts they give the cells of one load, and rolls
@@ -69,20 +69,20 @@ func TestPiecesGoIntoHBase(t *testing.T) {
 	want := undisturbed(t)
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
 		t.Run(string(mode), func(t *testing.T) {
-			p, pieces := plannedHBaseFixture(t, mode)
-			for i := range pieces {
-				if r, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil || r.Already || r.Check() != nil || r.Loaded == 0 {
+			p, parts := plannedHBaseFixture(t, mode)
+			for i := range parts {
+				if r, err := p.doPiece(t.Context(), local.New(), &parts[i]); err != nil || r.Already || r.Check() != nil || r.Loaded == 0 {
 					t.Fatalf("piece %d: %+v, %v", i, r, err)
 				}
 			}
 			if got := len(p.cells()); (got > 0) != (mode == bulkload.Put) {
 				t.Errorf("%d cells are there before the commit", got)
 			}
-			r, err := p.publish(t.Context(), local.New(), pieces)
+			r, err := p.publish(t.Context(), local.New(), parts)
 			if err != nil || r.Loaded != 5 || r.Loads != 1 || r.Cells != int64(len(want)) {
 				t.Fatalf("committed %+v, %v", r, err)
 			}
-			if _, err := p.publish(t.Context(), local.New(), pieces); !errors.Is(err, bulkload.ErrNothing) {
+			if _, err := p.publish(t.Context(), local.New(), parts); !errors.Is(err, bulkload.ErrNothing) {
 				t.Errorf("committed again: %v, want ErrNothing", err)
 			}
 			p.ends(want)
@@ -115,16 +115,16 @@ func TestAHandoverOfPiecesSurvivesEveryFailure(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			for n := 0; ; n += testkit.Pick(10, 2) {
-				p, pieces := plannedHBaseFixture(t, mode)
+				p, parts := plannedHBaseFixture(t, mode)
 				fs := dfstest.FaultAt(local.New(), n, dfstest.Dead)
-				err := p.finish(fs, pieces)
+				err := p.finish(fs, parts)
 				if fs.Count() <= n {
 					break
 				}
 				if err != nil && !errors.Is(err, dfstest.ErrInjected) {
 					t.Fatalf("operation %d: %v, want ErrInjected", n, err)
 				}
-				if err := p.finish(local.New(), pieces); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+				if err := p.finish(local.New(), parts); err != nil && !errors.Is(err, bulkload.ErrNothing) {
 					t.Fatalf("operation %d: again: %v", n, err)
 				}
 				if got := p.cells(); !slices.Equal(got, want) {
@@ -139,14 +139,14 @@ func TestAHandoverOfPiecesSurvivesEveryFailure(t *testing.T) {
 }
 
 // finish does pieces and commits them, all over fs.
-func (p *hbaseFixture) finish(fs dfs.FS, pieces []load.Piece) error {
+func (p *hbaseFixture) finish(fs dfs.FS, parts []pieces.Piece) error {
 	p.t.Helper()
-	for i := range pieces {
-		if _, err := p.doPiece(p.t.Context(), fs, &pieces[i]); err != nil {
+	for i := range parts {
+		if _, err := p.doPiece(p.t.Context(), fs, &parts[i]); err != nil {
 			return err
 		}
 	}
-	_, err := p.publish(p.t.Context(), fs, pieces)
+	_, err := p.publish(p.t.Context(), fs, parts)
 	return err
 }
 
@@ -155,9 +155,9 @@ func TestAKilledCommitIsFinishedByWhoeverComes(t *testing.T) {
 	want := undisturbed(t)
 	for _, who := range []string{"the same commit", "another load"} {
 		t.Run(who, func(t *testing.T) {
-			p, pieces := plannedHBaseFixture(t, bulkload.HFile)
-			for i := range pieces {
-				if _, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil {
+			p, parts := plannedHBaseFixture(t, bulkload.HFile)
+			for i := range parts {
+				if _, err := p.doPiece(t.Context(), local.New(), &parts[i]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -169,7 +169,7 @@ func TestAKilledCommitIsFinishedByWhoeverComes(t *testing.T) {
 				}
 				return hbasetest.Fault{}
 			}})
-			if _, err := p.publish(ctx, local.New(), pieces); !errors.Is(err, context.Canceled) {
+			if _, err := p.publish(ctx, local.New(), parts); !errors.Is(err, context.Canceled) {
 				t.Fatalf("a killed commit: %v, want it cancelled", err)
 			}
 			p.hbase.SetHooks(hbasetest.Hooks{})
@@ -177,10 +177,10 @@ func TestAKilledCommitIsFinishedByWhoeverComes(t *testing.T) {
 				if r, err := p.run(local.New()); err != nil || r.Finished != 1 {
 					t.Fatalf("another load: %+v, %v; want it to finish the commit", r, err)
 				}
-				if _, err := p.publish(t.Context(), local.New(), pieces); !errors.Is(err, bulkload.ErrNothing) {
+				if _, err := p.publish(t.Context(), local.New(), parts); !errors.Is(err, bulkload.ErrNothing) {
 					t.Errorf("the commit then: %v, want ErrNothing", err)
 				}
-			} else if r, err := p.publish(t.Context(), local.New(), pieces); err != nil || r.Finished != 1 || r.Loaded != 5 {
+			} else if r, err := p.publish(t.Context(), local.New(), parts); err != nil || r.Finished != 1 || r.Loaded != 5 {
 				t.Errorf("the commit again: %+v, %v; want all of it", r, err)
 			}
 			p.ends(want)
@@ -204,9 +204,9 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	if _, err := one.puts(t.Context(), "2014-09-01", "2014-09-02", 1); err != nil {
 		t.Fatal(err)
 	}
-	pieces, err := p.cut(local.New(), bulkload.Put, aFile)
-	if err != nil || len(pieces) != 2 {
-		t.Fatalf("%d pieces, %v; want 2", len(pieces), err)
+	parts, err := p.cut(local.New(), bulkload.Put, aFile)
+	if err != nil || len(parts) != 2 {
+		t.Fatalf("%d pieces, %v; want 2", len(parts), err)
 	}
 	var calls atomic.Int32
 	ctx, kill := context.WithCancel(t.Context())
@@ -216,7 +216,7 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 		}
 		return hbasetest.Fault{}
 	}})
-	if _, err := p.doPiece(ctx, local.New(), &pieces[0]); !errors.Is(err, context.Canceled) {
+	if _, err := p.doPiece(ctx, local.New(), &parts[0]); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a killed piece: %v, want it cancelled", err)
 	}
 	p.hbase.SetHooks(hbasetest.Hooks{})
@@ -228,11 +228,11 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.seesAll("after a load of the same file")
-	if r, err := p.doPiece(t.Context(), local.New(), &pieces[1]); err != nil || r.Loaded != 2 {
+	if r, err := p.doPiece(t.Context(), local.New(), &parts[1]); err != nil || r.Loaded != 2 {
 		t.Fatalf("the other piece: %+v, %v", r, err)
 	}
 	for range 2 {
-		if _, err := p.publish(t.Context(), local.New(), pieces); !errors.Is(err, load.ErrStale) {
+		if _, err := p.publish(t.Context(), local.New(), parts); !errors.Is(err, pieces.ErrStale) {
 			t.Errorf("commit: %v, want ErrStale", err)
 		}
 	}
@@ -273,12 +273,12 @@ behaviours:
 		t.Fatal(err)
 	}
 	p.jobIs(fmt.Sprintf(plays, ", channel: string", "  order: {id: 2, fields: {price: double}}\n"))
-	pieces, err := p.cut(local.New(), bulkload.Put, aFile)
+	parts, err := p.cut(local.New(), bulkload.Put, aFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range pieces {
-		if _, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil {
+	for i := range parts {
+		if _, err := p.doPiece(t.Context(), local.New(), &parts[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -292,7 +292,7 @@ behaviours:
 	if got, want := p.fields("play"), []string{"title", "channel", "device"}; !slices.Equal(got, want) {
 		t.Errorf("the fields of play are %v, want %v: the pieces put values of their new field in the second place", got, want)
 	}
-	if _, err := p.publish(t.Context(), local.New(), pieces); err != nil {
+	if _, err := p.publish(t.Context(), local.New(), parts); err != nil {
 		t.Fatal(err)
 	}
 	p.extracts("in the end")

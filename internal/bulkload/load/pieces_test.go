@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/manifest"
@@ -39,14 +40,14 @@ func (y *fixture) twin() *fixture {
 }
 
 // planning is a load of the fixture's that is cut into pieces of about size bytes.
-func (y *fixture) planning(size int64, from, to string, types ...string) load.PlanConfig {
+func (y *fixture) planning(size int64, from, to string, types ...string) pieces.Config {
 	y.t.Helper()
 	text, err := os.ReadFile(y.job.Name)
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	return load.PlanConfig{
-		Config: y.config(from, to, types...), Source: load.PieceJob{Name: y.job.Name, Text: string(text)},
+	return pieces.Config{
+		Config: y.config(from, to, types...), Source: pieces.Job{Name: y.job.Name, Text: string(text)},
 		Address: y.store.Dir, PieceSize: size,
 	}
 }
@@ -55,35 +56,39 @@ func (y *fixture) planning(size int64, from, to string, types ...string) load.Pl
 const aFile = 120
 
 // plan plans, and gives the pieces as their lines do.
-func (y *fixture) plan(want error, size int64, from, to string, types ...string) []load.Piece {
+func (y *fixture) plan(want error, size int64, from, to string, types ...string) []pieces.Piece {
 	y.t.Helper()
-	pieces, planned, err := load.Plan(y.t.Context(), y.planning(size, from, to, types...))
+	parts, planned, err := pieces.Plan(y.t.Context(), y.planning(size, from, to, types...))
 	if !errors.Is(err, want) {
 		y.t.Fatalf("plan of %s..%s: %v, want %v", from, to, err, want)
 	}
-	if err == nil && (planned.Pieces != len(pieces) || planned.Plan != pieces[0].Plan) {
-		y.t.Errorf("planned are %+v, of %d pieces", planned, len(pieces))
+	if err == nil && (planned.Pieces != len(parts) || planned.Plan != parts[0].Plan) {
+		y.t.Errorf("planned are %+v, of %d pieces", planned, len(parts))
 	}
 	var lines bytes.Buffer
-	for i := range pieces {
-		fmt.Fprintf(&lines, "%d\t%s\n\n", 1000*i, pieces[i].Line())
+	for i := range parts {
+		fmt.Fprintf(&lines, "%d\t%s\n\n", 1000*i, parts[i].Line())
 	}
-	again, err := load.ReadPieces(&lines, "lines")
+	again, err := pieces.ReadLines(&lines, "lines")
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	return again
+	found, err := pieces.Open(y.t.Context(), y.store.FS, y.store, again)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return found
 }
 
 // worker is what does pieces.
-func (y *fixture) worker(fs dfs.FS) load.Config {
+func (y *fixture) worker(fs dfs.FS) bulkload.Resources {
 	y.t.Helper()
-	return load.Config{FS: fs, Store: files.Store{FS: fs, Dir: y.store.Dir}, Workers: 2, Memory: 8 << 20, Temp: y.t.TempDir()}
+	return bulkload.Resources{FS: fs, Store: files.Store{FS: fs, Dir: y.store.Dir}, Workers: 2, Memory: 8 << 20, Temp: y.t.TempDir()}
 }
 
-func (y *fixture) do(p *load.Piece) load.PieceResult {
+func (y *fixture) do(p *pieces.Piece) pieces.Result {
 	y.t.Helper()
-	r, err := load.RunPiece(y.t.Context(), y.worker(local.New()), p, time.Minute)
+	r, err := pieces.Run(y.t.Context(), y.worker(local.New()), p, time.Minute)
 	if err != nil {
 		y.t.Fatalf("piece %d of %d: %v", p.Piece, p.Of, err)
 	}
@@ -93,18 +98,18 @@ func (y *fixture) do(p *load.Piece) load.PieceResult {
 	return r
 }
 
-func (y *fixture) doAll(pieces []load.Piece) {
+func (y *fixture) doAll(parts []pieces.Piece) {
 	y.t.Helper()
-	for i := range pieces {
-		y.do(&pieces[i])
+	for i := range parts {
+		y.do(&parts[i])
 	}
 }
 
-func (y *fixture) commit(want error, pieces []load.Piece) bulkload.Result {
+func (y *fixture) commit(want error, parts []pieces.Piece) bulkload.Result {
 	y.t.Helper()
-	r, err := load.Commit(y.t.Context(), y.worker(local.New()), pieces)
+	r, err := pieces.Commit(y.t.Context(), y.worker(local.New()), parts)
 	if !errors.Is(err, want) {
-		y.t.Fatalf("commit of %d pieces: %v, want %v", len(pieces), err, want)
+		y.t.Fatalf("commit of %d pieces: %v, want %v", len(parts), err, want)
 	}
 	if err := r.Check(); err != nil {
 		y.t.Error(err)
@@ -274,12 +279,12 @@ func TestPiecesMakeTheTableOfOneLoad(t *testing.T) {
 			one.load(nil, from, to)
 			dice := rand.New(rand.NewPCG(seed, 1))
 			size := []int64{1, 400, 3000, 20_000, 1 << 40}[int(seed)%5]
-			pieces := y.plan(nil, size, from, to)
-			if size == 1 && len(pieces) < 10 || size == 1<<40 && len(pieces) != 1 {
-				t.Errorf("%d pieces of %d bytes", len(pieces), size)
+			parts := y.plan(nil, size, from, to)
+			if size == 1 && len(parts) < 10 || size == 1<<40 && len(parts) != 1 {
+				t.Errorf("%d pieces of %d bytes", len(parts), size)
 			}
 			ranges := 0
-			for _, p := range pieces {
+			for _, p := range parts {
 				if p.Inputs[0].Range != nil {
 					ranges++
 				}
@@ -287,19 +292,19 @@ func TestPiecesMakeTheTableOfOneLoad(t *testing.T) {
 			if size <= 400 && ranges < 3 {
 				t.Errorf("%d pieces of %d bytes are ranges, want many", ranges, size)
 			}
-			y.inAnyWay(dice, pieces)
+			y.inAnyWay(dice, parts)
 			again := y.plan(nil, size, from, to)
-			if !slices.EqualFunc(pieces, again, func(a, b load.Piece) bool { return bytes.Equal(a.Line(), b.Line()) }) {
+			if !slices.EqualFunc(parts, again, func(a, b pieces.Piece) bool { return bytes.Equal(a.Line(), b.Line()) }) {
 				t.Error("the same plan has other lines")
 			}
-			dice.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
-			r := y.commit(nil, append(pieces, again[dice.IntN(len(again))]))
+			dice.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+			r := y.commit(nil, append(parts, again[dice.IntN(len(again))]))
 			y.same(one)
 			if r.Loads != 1 || r.Files == 0 {
 				t.Errorf("committed were %+v, want all files as one load", r)
 			}
-			y.commit(bulkload.ErrNothing, pieces)
-			if r := y.do(&pieces[0]); !r.Already {
+			y.commit(bulkload.ErrNothing, parts)
+			if r := y.do(&parts[0]); !r.Already {
 				t.Errorf("a piece of a committed plan: %+v, want it done already", r)
 			}
 			y.plan(bulkload.ErrNothing, size, from, to)
@@ -320,26 +325,26 @@ func TestPiecesMakeTheTableOfOneLoad(t *testing.T) {
 }
 
 // inAnyWay does pieces.
-func (y *fixture) inAnyWay(dice *rand.Rand, pieces []load.Piece) {
+func (y *fixture) inAnyWay(dice *rand.Rand, parts []pieces.Piece) {
 	y.t.Helper()
-	order := append(dice.Perm(len(pieces)), dice.IntN(len(pieces)))
+	order := append(dice.Perm(len(parts)), dice.IntN(len(parts)))
 	for _, n := range order {
-		p := &pieces[n]
+		p := &parts[n]
 		switch dice.IntN(4) {
 		case 0: // a worker dies in the middle of it
 			dying := dfstest.FaultAt(local.New(), dice.IntN(60), dfstest.Dead)
-			_, err := load.RunPiece(y.t.Context(), y.worker(dying), p, 0)
+			_, err := pieces.Run(y.t.Context(), y.worker(dying), p, 0)
 			if err != nil && !errors.Is(err, dfstest.ErrInjected) {
 				y.t.Fatalf("a dying worker: %v", err)
 			}
 			y.do(p)
 		case 1: // two at once
 			var both sync.WaitGroup
-			done := make([]load.PieceResult, 2)
+			done := make([]pieces.Result, 2)
 			errs := make([]error, 2)
 			for i := range done {
 				cfg := y.worker(local.New())
-				both.Go(func() { done[i], errs[i] = load.RunPiece(y.t.Context(), cfg, p, time.Minute) })
+				both.Go(func() { done[i], errs[i] = pieces.Run(y.t.Context(), cfg, p, time.Minute) })
 			}
 			both.Wait()
 			if err := errors.Join(errs...); err != nil {
@@ -375,17 +380,17 @@ func TestUniqueKeysStayTogether(t *testing.T) {
 	y.write("2014-09-01/b.csv", head+"a,2014-09-01 13:00:00,play,x\nb,2014-09-01 13:00:00,play,x\n")
 	one := y.twin()
 	one.wantCounts(one.load(nil, "2014-09-01", "2014-09-01"), 5, 3, 0, 2, 0)
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-01")
-	if len(pieces) != 1 {
-		t.Fatalf("%d pieces, want both files in one", len(pieces))
+	parts := y.plan(nil, 1, "2014-09-01", "2014-09-01")
+	if len(parts) != 1 {
+		t.Fatalf("%d pieces, want both files in one", len(parts))
 	}
-	y.doAll(pieces)
+	y.doAll(parts)
 	// Another load brings one of the records that the piece found new.
 	y.write("2014-08-31/late.csv", head+"b,2014-09-01 01:00:00,play,x\n")
 	y.load(nil, "2014-08-31", "2014-08-31")
-	y.commit(piece.ErrMissing, pieces)
-	y.doAll(pieces)
-	y.wantCounts(y.commit(nil, pieces), 5, 2, 0, 3, 0)
+	y.commit(piece.ErrMissing, parts)
+	y.doAll(parts)
+	y.wantCounts(y.commit(nil, parts), 5, 2, 0, 3, 0)
 	got := y.trails(false)
 	if len(got) != 3 || got[0] != "a 2014-09-01 2014-09-01T10:00:00Z play title=x" || got[1] != "a 2014-09-01 2014-09-01T12:00:00Z order" ||
 		got[2] != "b 2014-09-01 2014-09-01T01:00:00Z play title=x" {
@@ -404,16 +409,16 @@ func TestUniqueFilesAreTiedByBehaviour(t *testing.T) {
 	}
 	one := y.twin()
 	one.load(nil, "2014-09-01", "2014-09-03")
-	pieces := y.plan(nil, 60, "2014-09-01", "2014-09-03")
+	parts := y.plan(nil, 60, "2014-09-01", "2014-09-03")
 	var sizes []int
-	for _, p := range pieces {
+	for _, p := range parts {
 		sizes = append(sizes, len(p.Inputs))
 	}
 	if !slices.Equal(sizes, []int{1, 3, 1, 1}) {
 		t.Errorf("the pieces have %d files, want the plays in one", sizes)
 	}
-	y.doAll(pieces)
-	y.commit(nil, pieces)
+	y.doAll(parts)
+	y.commit(nil, parts)
 	y.same(one)
 }
 
@@ -430,16 +435,16 @@ func TestABadFileOfAPieceIsLeftOut(t *testing.T) {
 	}
 	for _, size := range []int64{1, 1 << 20} {
 		y.store.Dir = filepath.Join(y.dir, fmt.Sprint("trails", size))
-		pieces := y.plan(nil, size, "2014-09-01", "2014-09-01")
-		y.doAll(pieces)
-		got := y.commit(bulkload.ErrTooBad, pieces)
+		parts := y.plan(nil, size, "2014-09-01", "2014-09-01")
+		y.doAll(parts)
+		got := y.commit(bulkload.ErrTooBad, parts)
 		if got.Counts != want.Counts || len(got.Failed) != len(want.Failed) || got.Files != want.Files {
 			t.Errorf("committed were %+v, want %+v", got, want)
 		}
 		y.same(one)
 		y.swept()
 		again := y.plan(nil, size, "2014-09-01", "2014-09-01")
-		if again[0].Plan == pieces[0].Plan {
+		if again[0].Plan == parts[0].Plan {
 			t.Error("the plan of the files that were left is the same")
 		}
 	}
@@ -450,10 +455,10 @@ func TestACommitWithNothingGoodSaysSo(t *testing.T) {
 	y := newFixture(t, twoKinds)
 	y.jobIs(strings.Replace(twoKinds, "50%", "0", 1))
 	y.write("2014-09-01/play.csv", plays+",,,\n")
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-01")
-	y.doAll(pieces)
+	parts := y.plan(nil, 1, "2014-09-01", "2014-09-01")
+	y.doAll(parts)
 	for range 2 {
-		r := y.commit(bulkload.ErrTooBad, pieces)
+		r := y.commit(bulkload.ErrTooBad, parts)
 		if r.Files != 0 || len(r.Failed) != 1 || y.quarantined("2014-09-01/play.csv") == "" {
 			t.Errorf("committed were %+v, want nothing, and the bad record in quarantine", r)
 		}
@@ -471,23 +476,23 @@ func TestLoadsBetweenPlanAndCommit(t *testing.T) {
 	}
 	one := y.twin()
 	one.load(nil, "2014-09-01", "2014-09-03")
-	pieces := y.plan(nil, aFile, "2014-09-02", "2014-09-03")
-	y.do(&pieces[0])
+	parts := y.plan(nil, aFile, "2014-09-02", "2014-09-03")
+	y.do(&parts[0])
 	y.load(nil, "2014-09-01", "2014-09-01") // of another day, which makes the table
 	other := y.plan(nil, 1<<30, "2014-09-02", "2014-09-03")
-	y.do(&pieces[1])
-	if other[0].Plan == pieces[0].Plan {
+	y.do(&parts[1])
+	if other[0].Plan == parts[0].Plan {
 		t.Error("plans of one and of two pieces are the same")
 	}
-	y.commit(piece.ErrPiece, append(slices.Clone(pieces), other...))
-	y.commit(piece.ErrPiece, pieces[:1])
+	y.commit(piece.ErrPiece, append(slices.Clone(parts), other...))
+	y.commit(piece.ErrPiece, parts[:1])
 	y.commit(piece.ErrMissing, other)
-	y.commit(nil, pieces)
+	y.commit(nil, parts)
 	y.same(one)
-	y.commit(load.ErrStale, other) // the same files
+	y.commit(pieces.ErrStale, other) // the same files
 	y.plan(bulkload.ErrNothing, aFile, "2014-09-01", "2014-09-03")
 	y.swept()
-	if _, err := load.RunPiece(t.Context(), y.worker(local.New()), &other[0], 0); !errors.Is(err, load.ErrStale) {
+	if _, err := pieces.Run(t.Context(), y.worker(local.New()), &other[0], 0); !errors.Is(err, pieces.ErrStale) {
 		t.Errorf("a piece of a plan that is out of date: %v, want ErrStale", err)
 	}
 }
@@ -497,10 +502,10 @@ func TestAFileThatWasLoadedMeanwhileIsNotLoadedTwice(t *testing.T) {
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-02")
-	y.doAll(pieces)
+	parts := y.plan(nil, 1, "2014-09-01", "2014-09-02")
+	y.doAll(parts)
 	y.load(nil, "2014-09-02", "2014-09-02")
-	y.commit(load.ErrStale, pieces)
+	y.commit(pieces.ErrStale, parts)
 	again := y.plan(nil, 1, "2014-09-01", "2014-09-02")
 	y.doAll(again)
 	y.wantCounts(y.commit(nil, again), 2, 2, 0, 0, 0)
@@ -522,11 +527,11 @@ user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 `)
 	y.write("2014-09-01/play.1.csv", plays)
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-01")
-	y.doAll(pieces)
+	parts := y.plan(nil, 1, "2014-09-01", "2014-09-01")
+	y.doAll(parts)
 	y.write("2014-08-31/play.0.csv", plays)
 	y.load(nil, "2014-08-31", "2014-08-31")
-	y.commit(load.ErrStale, pieces)
+	y.commit(pieces.ErrStale, parts)
 	again := y.plan(nil, 1, "2014-09-01", "2014-09-01")
 	y.doAll(again)
 	y.wantCounts(y.commit(nil, again), 2, 0, 0, 2, 0)
@@ -538,12 +543,12 @@ func TestAFileThatChangedAfterThePlanIsLeftOut(t *testing.T) {
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
-	pieces := y.plan(nil, 1<<30, "2014-09-01", "2014-09-01")
+	parts := y.plan(nil, 1<<30, "2014-09-01", "2014-09-01")
 	y.write("2014-09-01/play.csv", plays+"c,2014-09-01 10:00:00,one,1\n")
-	if r := y.do(&pieces[0]); len(r.Failed) != 1 || r.Loaded != 1 {
+	if r := y.do(&parts[0]); len(r.Failed) != 1 || r.Loaded != 1 {
 		t.Errorf("the piece is %+v, want the plays left out", r)
 	}
-	r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+	r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 	if err == nil || !strings.Contains(err.Error(), "play.csv") || r.Loaded != 1 {
 		t.Errorf("committed were %+v, %v; want the order, and an error that names play.csv", r, err)
 	}
@@ -570,21 +575,21 @@ func TestADamagedFileOfAPieceIsMadeAgain(t *testing.T) {
 				y := newFixture(t, twoKinds)
 				y.jobIs(twoKinds)
 				y.write("2014-09-01/play.csv", plays)
-				pieces := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
-				y.doAll(pieces)
+				parts := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
+				y.doAll(parts)
 				y.damage(filepath.Join("pieces", "*", kind), change)
-				r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+				r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 				if !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), "run it again, then commit") {
 					t.Fatalf("commit: %v, want ErrMissing that says what to do", err)
 				}
 				if len(r.Failed) != 1 || r.Failed[0].Path != "2014-09-01/play.csv" || !strings.Contains(r.Failed[0].Error, "piece 0") {
 					t.Errorf("failed is %+v, want the file of piece 0", r.Failed)
 				}
-				y.commit(piece.ErrMissing, pieces)
-				if r := y.do(&pieces[0]); r.Already {
+				y.commit(piece.ErrMissing, parts)
+				if r := y.do(&parts[0]); r.Already {
 					t.Error("the piece was not done again")
 				}
-				y.wantCounts(y.commit(nil, pieces), 2, 2, 0, 0, 0)
+				y.wantCounts(y.commit(nil, parts), 2, 2, 0, 0, 0)
 				if got := y.cells(); !slices.Equal(got, want) {
 					t.Errorf("the table has %q, want %q", got, want)
 				}
@@ -618,19 +623,19 @@ func TestAPieceIsWaitedForAndGivenUp(t *testing.T) {
 	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
-	pieces := y.plan(nil, 1, "2014-09-01", "2014-09-01")
-	lock, err := local.New().Lock(t.Context(), filepath.Join(y.store.Dir, "plans", pieces[0].Plan, "00000.lock"))
+	parts := y.plan(nil, 1, "2014-09-01", "2014-09-01")
+	lock, err := local.New().Lock(t.Context(), filepath.Join(y.store.Dir, "plans", parts[0].Plan, "00000.lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load.RunPiece(t.Context(), y.worker(local.New()), &pieces[0], 0); !errors.Is(err, dfs.ErrLocked) {
+	if _, err := pieces.Run(t.Context(), y.worker(local.New()), &parts[0], 0); !errors.Is(err, dfs.ErrLocked) {
 		t.Errorf("a piece that another does: %v, want ErrLocked", err)
 	}
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	y.doAll(pieces)
-	y.commit(nil, pieces)
+	y.doAll(parts)
+	y.commit(nil, parts)
 }
 
 // TestAnyFaultOfAPieceOrItsCommitIsMadeGood fails each operation on files once, in every mode,
@@ -680,18 +685,18 @@ func (y *fixture) wholePlan(fs dfs.FS) error {
 	cfg.FS, cfg.Workers = fs, 1
 	cfg.Store = files.Store{FS: fs, Dir: y.store.Dir}
 	cfg.Temp = ""
-	pieces, _, err := load.Plan(y.t.Context(), cfg)
+	parts, _, err := pieces.Plan(y.t.Context(), cfg)
 	if err != nil {
 		return err
 	}
 	w := y.worker(fs)
 	w.Workers = 1
-	for i := range pieces {
-		if _, err := load.RunPiece(y.t.Context(), w, &pieces[i], 0); err != nil {
+	for i := range parts {
+		if _, err := pieces.Run(y.t.Context(), w, &parts[i], 0); err != nil {
 			return err
 		}
 	}
-	_, err = load.Commit(y.t.Context(), w, pieces)
+	_, err = pieces.Commit(y.t.Context(), w, parts)
 	return err
 }
 
@@ -707,15 +712,15 @@ func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
 	first := y.plan(nil, 1, "2014-09-01", "2014-09-02")
 	y.doAll(first)
 	y.commit(nil, first)
-	pieces := y.plan(nil, 1, "2014-09-03", "2014-09-03")
-	y.doAll(pieces)
+	parts := y.plan(nil, 1, "2014-09-03", "2014-09-03")
+	y.doAll(parts)
 	cfg := upkeep.Config{FS: y.store.FS, Store: y.store, Memory: upkeep.MinMemory, All: true}
 	if _, err := upkeep.Drop(t.Context(), cfg, date(t, "2014-09-03")); err != nil {
 		t.Fatal(err)
 	}
-	y.commit(piece.ErrMissing, pieces)
-	y.doAll(pieces)
-	r := y.commit(nil, pieces)
+	y.commit(piece.ErrMissing, parts)
+	y.doAll(parts)
+	r := y.commit(nil, parts)
 	y.wantCounts(r, 3, 2, 0, 0, 1)
 	if r.Older != 1 {
 		t.Errorf("%d records were older than what was dropped, want 1", r.Older)
@@ -748,12 +753,12 @@ func TestPartsOfFilesComeInPieces(t *testing.T) {
 			want = nil
 		}
 		one.load(want, "2014-09-01", "2014-09-01", types...)
-		pieces := y.plan(want, 1, "2014-09-01", "2014-09-01", types...)
+		parts := y.plan(want, 1, "2014-09-01", "2014-09-01", types...)
 		if want != nil {
 			continue
 		}
-		y.doAll(pieces)
-		y.commit(nil, pieces)
+		y.doAll(parts)
+		y.commit(nil, parts)
 		y.same(one)
 	}
 }
@@ -770,9 +775,9 @@ behaviours: {play: {id: 1}}
 	for i := range 1001 {
 		y.write(fmt.Sprintf("2014-09-01/play.%d.csv", i), fmt.Sprintf("user,time\nu%d,2014-09-01 10:00:00\n", i))
 	}
-	pieces := y.plan(nil, 1<<30, "2014-09-01", "2014-09-01")
-	if len(pieces) != 2 || len(pieces[0].Inputs) != 1000 {
-		t.Errorf("%d pieces, the first of %d files; want 2, of 1000", len(pieces), len(pieces[0].Inputs))
+	parts := y.plan(nil, 1<<30, "2014-09-01", "2014-09-01")
+	if len(parts) != 2 || len(parts[0].Inputs) != 1000 {
+		t.Errorf("%d pieces, the first of %d files; want 2, of 1000", len(parts), len(parts[0].Inputs))
 	}
 }
 
@@ -781,28 +786,28 @@ func TestForeignLinesAreRefused(t *testing.T) {
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
-	pieces := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
-	good := string(pieces[0].Line())
+	parts := y.plan(nil, aFile, "2014-09-01", "2014-09-01")
+	good := string(parts[0].Line())
 	for what, line := range map[string]string{
 		"no JSON":              "hello",
 		"another object":       `{"read":5}`,
 		"of an extract":        strings.Replace(good, `"usertrail":"load"`, `"usertrail":"extract"`, 1),
 		"of another version":   strings.Replace(good, `"version":1`, `"version":2`, 1),
 		"a number too high":    strings.Replace(good, `"piece":0`, `"piece":2`, 1),
-		"a plan that is a way": strings.Replace(good, pieces[0].Plan, "../../elsewhere", 1),
+		"a plan that is a way": strings.Replace(good, parts[0].Plan, "../../elsewhere", 1),
 		"cut short":            good[:len(good)-5],
 	} {
-		if _, err := load.ReadPieces(strings.NewReader("\n"+line+"\n"), "FILE"); !errors.Is(err, piece.ErrPiece) || !strings.Contains(err.Error(), "FILE: ") {
+		if _, err := pieces.ReadLines(strings.NewReader("\n"+line+"\n"), "FILE"); !errors.Is(err, piece.ErrPiece) || !strings.Contains(err.Error(), "FILE: ") {
 			t.Errorf("%s: %v, want ErrPiece that names the file", what, err)
 		}
 	}
-	y.doAll(pieces)
-	changed := slices.Clone(pieces)
+	y.doAll(parts)
+	changed := slices.Clone(parts)
 	changed[1].Table = "/elsewhere"
 	y.commit(piece.ErrPiece, changed)
 	y.commit(piece.ErrPiece, nil)
 	// The plan and the number in a report tell whose report it is.
-	dir := filepath.Join(y.store.Dir, "plans", pieces[0].Plan)
+	dir := filepath.Join(y.store.Dir, "plans", parts[0].Plan)
 	b, err := os.ReadFile(filepath.Join(dir, "00000.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -810,5 +815,5 @@ func TestForeignLinesAreRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "00001.json"), b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	y.commit(manifest.ErrDamaged, pieces)
+	y.commit(manifest.ErrDamaged, parts)
 }

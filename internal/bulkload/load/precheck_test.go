@@ -14,6 +14,8 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
@@ -203,11 +205,11 @@ func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
 		"a load":    func() error { _, err := load.Run(t.Context(), cfg); return err },
 		"a dry run": func() error { _, err := load.DryRun(t.Context(), cfg); return err },
 		"a replay": func() error {
-			_, err := load.Replay(t.Context(), cfg, y.store.Quarantine("2014-09-01/play.csv"))
+			_, err := replay.Run(t.Context(), replayOf(cfg), y.store.Quarantine("2014-09-01/play.csv"))
 			return err
 		},
 		"a plan": func() error {
-			_, _, err := load.Plan(t.Context(), load.PlanConfig{Config: cfg, PieceSize: 1 << 20})
+			_, _, err := pieces.Plan(t.Context(), pieces.Config{Config: cfg, PieceSize: 1 << 20})
 			return err
 		},
 	} {

@@ -613,7 +613,7 @@ func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
 func TestAnotherJobDoesNotGoOn(t *testing.T) {
 	p := newHBaseFixture(t)
 	p.jobIs(twoKinds)
-	pieces, err := p.cut(local.New(), bulkload.Put, 1<<30)
+	parts, err := p.cut(local.New(), bulkload.Put, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -635,7 +635,7 @@ func TestAnotherJobDoesNotGoOn(t *testing.T) {
 	refused("load by HFiles", err)
 	_, err = p.cut(local.New(), bulkload.Put, 1<<30)
 	refused("plan", err)
-	_, err = p.doPiece(t.Context(), local.New(), &pieces[0])
+	_, err = p.doPiece(t.Context(), local.New(), &parts[0])
 	refused("run-piece", err)
 	if got := p.cells(); !slices.Equal(got, before) {
 		t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))

@@ -13,6 +13,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
@@ -75,12 +76,12 @@ func TestARefusedFileComesOnce(t *testing.T) {
 				if size == 0 {
 					return y.load(want, "2014-09-01", "2014-09-01")
 				}
-				pieces := y.plan(nil, size, "2014-09-01", "2014-09-01")
-				if (len(pieces) > 1) != (way == "ranges") {
-					t.Fatalf("%d pieces", len(pieces))
+				parts := y.plan(nil, size, "2014-09-01", "2014-09-01")
+				if (len(parts) > 1) != (way == "ranges") {
+					t.Fatalf("%d pieces", len(parts))
 				}
-				y.doAll(pieces)
-				return y.commit(want, pieces)
+				y.doAll(parts)
+				return y.commit(want, parts)
 			}
 			y.write(name, bad)
 			load(bulkload.ErrTooBad)
@@ -157,7 +158,7 @@ func (p *hbaseFixture) replays(ctx context.Context, name string) (bulkload.Resul
 	defer store.Close()
 	cfg := p.config("2014-09-01", "2014-09-01")
 	cfg.Store, cfg.Mode = store, bulkload.Put
-	return load.Replay(ctx, cfg, store.Quarantine(name))
+	return replay.Run(ctx, replayOf(cfg), store.Quarantine(name))
 }
 
 // TestAKilledReplayIsRepeated kills a replay after its cells are put and before its ledger is
@@ -307,9 +308,9 @@ func TestAQuarantineFileKeepsWhatALoadOfAPartLeft(t *testing.T) {
 				if size == 0 {
 					return y.load(nil, "2014-09-01", "2014-09-01", kind)
 				}
-				pieces := y.plan(nil, size, "2014-09-01", "2014-09-01", kind)
-				y.doAll(pieces)
-				return y.commit(nil, pieces)
+				parts := y.plan(nil, size, "2014-09-01", "2014-09-01", kind)
+				y.doAll(parts)
+				return y.commit(nil, parts)
 			}
 			y.wantCounts(load(rfcTimes, "play"), 5, 1, 3, 0, 1)
 			before := y.quarantined(name)

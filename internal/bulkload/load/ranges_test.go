@@ -13,6 +13,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs/local"
 )
@@ -23,9 +24,9 @@ user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 `
 
-// delivered are files in which the place of a cut could matter, by a description and the
+// cutLogs are files in which the place of a cut could matter, by a description and the
 // format.
-var delivered = map[string]string{
+var cutLogs = map[string]string{
 	"plain as csv":       plays + plays[24:] + "c,2014-09-01 10:00:00,three,3\n",
 	"quotes as csv":      "user,time,title,seconds\na,2014-09-01 10:00:00,\"one\ntwo, \"\"three\"\"\n\",1\n\"b\",2014-09-01 11:00:00,\"\",2\nc,2014-09-01 11:00:00,\"left open,2\nd,2014-09-01 11:00:00,x,2\n",
 	"CRLF as csv":        strings.ReplaceAll(plays+"bad\n\nc,2014-09-01 10:00:00,\"a\nb\",3\n", "\n", "\r\n"),
@@ -42,7 +43,7 @@ var delivered = map[string]string{
 
 // TestRangesMakeTheTableOfOneLoad cuts a file into ever smaller ranges.
 func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
-	for name, text := range delivered {
+	for name, text := range cutLogs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, format, _ := strings.Cut(name, " as ")
@@ -54,14 +55,14 @@ func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
 			dice, most := rand.New(rand.NewPCG(1, 1)), 0
 			for _, size := range []int64{1, 30, 70, int64(len(text)) - 1, int64(len(text))} {
 				y.store.Dir = filepath.Join(y.dir, fmt.Sprint("trails", size))
-				pieces := y.plan(nil, size, "2014-09-01", "2014-09-01")
-				most = max(most, len(pieces))
-				if whole := size == int64(len(text)); whole != (len(pieces) == 1) && len(text) > 30 {
-					t.Errorf("%d pieces of %d bytes", len(pieces), size)
+				parts := y.plan(nil, size, "2014-09-01", "2014-09-01")
+				most = max(most, len(parts))
+				if whole := size == int64(len(text)); whole != (len(parts) == 1) && len(text) > 30 {
+					t.Errorf("%d pieces of %d bytes", len(parts), size)
 				}
-				y.inAnyWay(dice, pieces)
-				dice.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
-				if got := y.commit(nil, pieces); got.Counts != want.Counts || got.Files != 1 || got.Bytes != int64(len(text)) {
+				y.inAnyWay(dice, parts)
+				dice.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+				if got := y.commit(nil, parts); got.Counts != want.Counts || got.Files != 1 || got.Bytes != int64(len(text)) {
 					t.Errorf("in pieces of %d bytes: %+v, want %+v", size, got, want)
 				}
 				if y.same(one); t.Failed() {
@@ -93,9 +94,9 @@ func TestRangesAreJudgedTogether(t *testing.T) {
 	}
 	for _, size := range []int64{10, 60} {
 		y.store.Dir = filepath.Join(y.dir, fmt.Sprint("trails", size))
-		pieces := y.plan(nil, size, "2014-09-01", "2014-09-02")
-		y.doAll(pieces)
-		got, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+		parts := y.plan(nil, size, "2014-09-01", "2014-09-02")
+		y.doAll(parts)
+		got, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 		if !errors.Is(err, bulkload.ErrTooBad) || !strings.Contains(err.Error(), "2014-09-01/play.csv: more bad records than the job allows: 3 of 11") {
 			t.Errorf("%v, want the plays left out for the sum of their bad records", err)
 		}
@@ -124,11 +125,11 @@ func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pieces := y.plan(nil, 45, "2014-09-01", "2014-09-02")
-			if len(pieces) != 6 {
-				t.Fatalf("%d pieces, want digests and two ranges of each file", len(pieces))
+			parts := y.plan(nil, 45, "2014-09-01", "2014-09-02")
+			if len(parts) != 6 {
+				t.Fatalf("%d pieces, want digests and two ranges of each file", len(parts))
 			}
-			y.do(&pieces[1])
+			y.do(&parts[1])
 			y.write("2014-09-01/play.csv", strings.Replace(plays, "two", "six", 1))
 			modified := before.ModTime()
 			if !hidden {
@@ -137,13 +138,13 @@ func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 			if err := os.Chtimes(name, modified, modified); err != nil {
 				t.Fatal(err)
 			}
-			y.do(&pieces[0])
+			y.do(&parts[0])
 			y.write("2014-09-01/play.csv", plays)
 			if err := os.Chtimes(name, modified, modified); err != nil {
 				t.Fatal(err)
 			}
-			y.doAll(pieces)
-			r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+			y.doAll(parts)
+			r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 			if err == nil || !strings.Contains(err.Error(), "09-01/play.csv: it was written to while it was read") || errors.Is(err, bulkload.ErrTooBad) || len(r.Failed) != 1 {
 				t.Errorf("committed were %+v, %v; want the changed file left out, once", r, err)
 			}
@@ -162,12 +163,12 @@ func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
 	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
-	pieces := y.plan(nil, 45, "2014-09-01", "2014-09-02")
+	parts := y.plan(nil, 45, "2014-09-01", "2014-09-02")
 	if err := os.Remove(filepath.Join(y.dir, "logs/2014-09-01/play.csv")); err != nil {
 		t.Fatal(err)
 	}
-	y.doAll(pieces)
-	r, err := load.Commit(t.Context(), y.worker(local.New()), pieces)
+	y.doAll(parts)
+	r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
 	if err == nil || strings.Count(err.Error(), "2014-09-01/play.csv: it cannot be read: no such file or directory") != 1 || len(r.Failed) != 1 || r.Files != 1 {
 		t.Errorf("%+v, %v; want the file that is there loaded, and the other one named once", r, err)
 	}
@@ -182,9 +183,9 @@ func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
 	if want == nil {
 		t.Fatal("one process loads it")
 	}
-	pieces := y.plan(nil, 30, "2014-09-01", "2014-09-01")
-	y.doAll(pieces)
-	if _, err := load.Commit(t.Context(), y.worker(local.New()), pieces); err == nil || err.Error() != want.Error() {
+	parts := y.plan(nil, 30, "2014-09-01", "2014-09-01")
+	y.doAll(parts)
+	if _, err := pieces.Commit(t.Context(), y.worker(local.New()), parts); err == nil || err.Error() != want.Error() {
 		t.Errorf("%v, want %v", err, want)
 	}
 }
@@ -198,12 +199,12 @@ func TestPartsOfAFileComeInRanges(t *testing.T) {
 	one := y.twin()
 	for _, types := range [][]string{{"play"}, nil} {
 		one.load(nil, "2014-09-01", "2014-09-01", types...)
-		pieces := y.plan(nil, 40, "2014-09-01", "2014-09-01", types...)
-		if len(pieces) < 3 {
-			t.Errorf("%d pieces, want ranges", len(pieces))
+		parts := y.plan(nil, 40, "2014-09-01", "2014-09-01", types...)
+		if len(parts) < 3 {
+			t.Errorf("%d pieces, want ranges", len(parts))
 		}
-		y.doAll(pieces)
-		y.commit(nil, pieces)
+		y.doAll(parts)
+		y.commit(nil, parts)
 		y.same(one)
 	}
 }
@@ -227,7 +228,7 @@ behaviours:
 	y.write("2014-09-01/order.csv", "user,time,price\n"+strings.Repeat("a,2014-09-01 12:00:00,1.5\n", 4))
 	one := y.twin()
 	one.load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
-	pieces, planned, err := load.Plan(t.Context(), y.planning(40, "2014-09-01", "2014-09-01"))
+	parts, planned, err := pieces.Plan(t.Context(), y.planning(40, "2014-09-01", "2014-09-01"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,8 +241,8 @@ behaviours:
 	if planned.Cut != 2 || planned.Files != 5 || !slices.Equal(whole, want) {
 		t.Errorf("%d of %d files are cut; whole are %q, want %q", planned.Cut, planned.Files, whole, want)
 	}
-	y.doAll(pieces)
-	y.commit(bulkload.ErrTooBad, pieces)
+	y.doAll(parts)
+	y.commit(bulkload.ErrTooBad, parts)
 	y.same(one)
 }
 
@@ -249,11 +250,11 @@ func TestRangesThatNoPlanPrintsAreRefused(t *testing.T) {
 	y := newFixture(t, twoKinds)
 	y.jobIs(twoKinds)
 	y.write("2014-09-01/play.csv", plays)
-	pieces := y.plan(nil, 45, "2014-09-01", "2014-09-01")
-	good := pieces[1].Line()
+	parts := y.plan(nil, 45, "2014-09-01", "2014-09-01")
+	good := parts[1].Line()
 	for _, r := range []string{`{"from":-1,"to":52}`, `{"from":52,"to":52}`, `{"from":0,"to":81}`} {
 		line := bytes.Replace(good, []byte(`{"from":0,"to":52}`), []byte(r), 1)
-		if _, err := load.ReadPieces(bytes.NewReader(line), "FILE"); !errors.Is(err, piece.ErrPiece) || !strings.Contains(err.Error(), "play.csv") {
+		if _, err := pieces.ReadLines(bytes.NewReader(line), "FILE"); !errors.Is(err, piece.ErrPiece) || !strings.Contains(err.Error(), "play.csv") {
 			t.Errorf("%s: %v, want ErrPiece that names play.csv", r, err)
 		}
 	}
@@ -265,16 +266,16 @@ func TestRangesGoIntoHBase(t *testing.T) {
 	for mode, count := range map[bulkload.Mode]int{bulkload.HFile: 7, bulkload.Put: 2} {
 		p := newHBaseFixture(t)
 		p.jobIs(twoKinds)
-		pieces, err := p.cut(local.New(), mode, 30)
-		if err != nil || len(pieces) != count {
-			t.Fatalf("%d pieces by %s, %v; want %d", len(pieces), mode, err, count)
+		parts, err := p.cut(local.New(), mode, 30)
+		if err != nil || len(parts) != count {
+			t.Fatalf("%d pieces by %s, %v; want %d", len(parts), mode, err, count)
 		}
-		for i := range pieces {
-			if _, err := p.doPiece(t.Context(), local.New(), &pieces[i]); err != nil {
+		for i := range parts {
+			if _, err := p.doPiece(t.Context(), local.New(), &parts[i]); err != nil {
 				t.Fatalf("piece %d: %v", i, err)
 			}
 		}
-		if r, err := p.publish(t.Context(), local.New(), pieces); err != nil || r.Loaded != 5 || r.Files != 2 {
+		if r, err := p.publish(t.Context(), local.New(), parts); err != nil || r.Loaded != 5 || r.Files != 2 {
 			t.Fatalf("committed %+v, %v", r, err)
 		}
 		p.ends(want)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 )
@@ -67,7 +67,7 @@ func TestReplayTakesOneRecordForOne(t *testing.T) {
 	y.load(nil, "2014-09-01", "2014-09-01")
 	before := strings.Join(y.trails(true), "\n")
 	y.correct(name, `two,many`, `two,2\nb,2014-09-01 11:00:00,three,3`)
-	r, err := load.Replay(t.Context(), y.config("2014-09-01", "2014-09-01"), y.store.Quarantine(name))
+	r, err := replay.Run(t.Context(), replayOf(y.config("2014-09-01", "2014-09-01")), y.store.Quarantine(name))
 	if err == nil || r.Loaded != 0 {
 		t.Errorf("%+v, %v; want an error and nothing loaded", r, err)
 	}
@@ -163,9 +163,9 @@ behaviours:
 				if size == 0 {
 					return y.load(nil, "2014-09-01", "2014-09-01", kind)
 				}
-				pieces := y.plan(nil, size, "2014-09-01", "2014-09-01", kind)
-				y.doAll(pieces)
-				return y.commit(nil, pieces)
+				parts := y.plan(nil, size, "2014-09-01", "2014-09-01", kind)
+				y.doAll(parts)
+				return y.commit(nil, parts)
 			}
 			y.wantCounts(load(first, "play"), 4, 1, 1, 0, 2)
 			y.wantCounts(load(grown, "order"), 4, 1, 3, 0, 0)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 )
@@ -64,7 +64,7 @@ func (y *fixture) replayIn(memory int64, name string) (map[string]string, uint64
 	c.FS, c.Memory, c.Workers = h, memory, 1
 	h.look()
 	before := h.most
-	_, err := load.Replay(y.t.Context(), c, y.store.Quarantine(name))
+	_, err := replay.Run(y.t.Context(), replayOf(c), y.store.Quarantine(name))
 	got := dfstest.Snapshot(y.t, y.store.FS, y.store.Dir)
 	maps.DeleteFunc(got, func(name, _ string) bool {
 		return !strings.HasSuffix(name, ".hfile") && !strings.HasSuffix(name, ".roll")

@@ -52,9 +52,9 @@ behaviours:
 		},
 		"in one run": func(y *fixture) { y.load(nil, from, to) },
 		"by pieces": func(y *fixture) {
-			pieces := y.plan(nil, 1, from, to)
-			y.doAll(pieces)
-			y.commit(nil, pieces)
+			parts := y.plan(nil, 1, from, to)
+			y.doAll(parts)
+			y.commit(nil, parts)
 		},
 	} {
 		one := *y

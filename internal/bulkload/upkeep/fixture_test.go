@@ -138,7 +138,8 @@ func (h *fixture) nights(t testing.TB, dice *rand.Rand, n int, tables []string, 
 func (h *fixture) tryLoad(ctx context.Context, name string) (bulkload.Result, error) {
 	s := h.store(name)
 	return load.Run(ctx, load.Config{
-		FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted"),
+		Resources: bulkload.Resources{FS: s.FS, Store: s, Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.dir, "sorted")},
+		Job:       h.job, Span: h.w.Span,
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"usertrail/internal/bulkload"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/upkeep"
@@ -106,7 +108,7 @@ behaviours: {play: {id: 1, fields: {seconds: int64}}}
 		if err := os.WriteFile(filepath.Join(h.dir, "logs", fmt.Sprintf("2014-09-%02d", day), "play.csv"), b.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		cfg := load.Config{FS: h.fs, Job: h.job, Store: h.store("hashed"), Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "sorted")}
+		cfg := load.Config{Resources: bulkload.Resources{FS: h.fs, Store: h.store("hashed"), Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "sorted")}, Job: h.job}
 		cfg.Span.From, cfg.Span.To = behaviour.DateOf(2014, 9, day), behaviour.DateOf(2014, 9, day)
 		if _, err := load.Run(t.Context(), cfg); err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/hfile"
@@ -74,7 +75,7 @@ func (h *fixture) store() files.Store {
 
 func (h *fixture) config() load.Config {
 	s := h.store()
-	return load.Config{FS: s.FS, Job: h.job, Store: s, Span: h.w.Span, Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "tmp")}
+	return load.Config{Resources: bulkload.Resources{FS: s.FS, Store: s, Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "tmp")}, Job: h.job, Span: h.w.Span}
 }
 
 func (h *fixture) load(t *testing.T) {
@@ -100,7 +101,7 @@ func (h *fixture) replay(t *testing.T, name, from, to string) {
 	t.Helper()
 	bad := h.store().Quarantine(name)
 	write(t, bad, bytes.ReplaceAll(read(t, bad), []byte(from), []byte(to)))
-	if _, err := load.Replay(t.Context(), h.config(), bad); err != nil {
+	if _, err := replay.Run(t.Context(), replay.Config{Resources: h.config().Resources, Job: h.job}, bad); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -136,8 +136,8 @@ func (h *Fixture) LoadConfig(u Turn, span behaviour.Span) load.Config {
 	j := *h.Job
 	j.Table.Regions = u.Regions
 	return load.Config{
-		FS: h.FS, Job: &j, Store: h.Store(u.Name), Span: span,
-		Workers: u.Workers, Memory: u.Memory, Temp: dfs.Join(h.Dir, u.Name, catalog.TempName),
+		Resources: bulkload.Resources{FS: h.FS, Store: h.Store(u.Name), Workers: u.Workers, Memory: u.Memory, Temp: dfs.Join(h.Dir, u.Name, catalog.TempName)},
+		Job:       &j, Span: span,
 	}
 }
 

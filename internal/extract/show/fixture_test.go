@@ -10,6 +10,8 @@ import (
 	"testing"
 	_ "time/tzdata" // for zones that the machine may not have
 
+	"usertrail/internal/bulkload"
+
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
@@ -92,7 +94,8 @@ func (h *fixture) load(t testing.TB, span behaviour.Span) table.Loader {
 	t.Helper()
 	s := h.store()
 	_, err := load.Run(t.Context(), load.Config{
-		FS: s.FS, Job: h.job, Store: s, Span: span, Workers: 1, Memory: 64 << 20, Temp: dfs.Join(s.Dir, catalog.TempName),
+		Resources: bulkload.Resources{FS: s.FS, Store: s, Workers: 1, Memory: 64 << 20, Temp: dfs.Join(s.Dir, catalog.TempName)},
+		Job:       h.job, Span: span,
 	})
 	if err != nil {
 		t.Fatalf("load of %s: %v", span, err)

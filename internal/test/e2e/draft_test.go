@@ -36,8 +36,8 @@ func loadDraft(t *testing.T, logs, zone, dir string, s behaviour.Span) bulkload.
 		t.Fatal(err)
 	}
 	r, err := load.Run(t.Context(), load.Config{
-		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: filepath.Join(dir, "trails")}, Span: s, Workers: 2,
-		Temp: filepath.Join(dir, "trails", catalog.TempName), Progress: progress.Config{Quiet: true},
+		Resources: bulkload.Resources{FS: disk, Store: files.Store{FS: disk, Dir: filepath.Join(dir, "trails")}, Workers: 2, Temp: filepath.Join(dir, "trails", catalog.TempName), Progress: progress.Config{Quiet: true}},
+		Job:       j, Span: s,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -96,8 +96,8 @@ func TestADraftOfTheSampleLoadsWhatItsJobLoads(t *testing.T) {
 	}
 	disk := local.New()
 	got, err := load.Run(t.Context(), load.Config{
-		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: filepath.Join(dir, "drafted")}, Span: s, Workers: 2,
-		Temp: filepath.Join(dir, "drafted", catalog.TempName), Progress: progress.Config{Quiet: true},
+		Resources: bulkload.Resources{FS: disk, Store: files.Store{FS: disk, Dir: filepath.Join(dir, "drafted")}, Workers: 2, Temp: filepath.Join(dir, "drafted", catalog.TempName), Progress: progress.Config{Quiet: true}},
+		Job:       j, Span: s,
 	})
 	if err != nil {
 		t.Fatal(err)

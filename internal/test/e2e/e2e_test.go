@@ -112,8 +112,8 @@ func loadJob(t *testing.T, name, written, logs, dir string, s behaviour.Span) bu
 	}
 	disk := local.New()
 	r, err := load.Run(t.Context(), load.Config{
-		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: dir}, Span: s, Workers: 2,
-		Temp: filepath.Join(dir, catalog.TempName), Progress: progress.Config{Quiet: true},
+		Resources: bulkload.Resources{FS: disk, Store: files.Store{FS: disk, Dir: dir}, Workers: 2, Temp: filepath.Join(dir, catalog.TempName), Progress: progress.Config{Quiet: true}},
+		Job:       j, Span: s,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/bulkload"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/verify"
@@ -139,7 +141,8 @@ func loadLayout(t *testing.T, name, dir string, s behaviour.Span) {
 	}
 	disk := local.New()
 	r, err := load.Run(t.Context(), load.Config{
-		FS: disk, Job: j, Store: files.Store{FS: disk, Dir: dir}, Span: s, Workers: 2, Temp: filepath.Join(dir, catalog.TempName), Progress: quiet,
+		Resources: bulkload.Resources{FS: disk, Store: files.Store{FS: disk, Dir: dir}, Workers: 2, Temp: filepath.Join(dir, catalog.TempName), Progress: quiet},
+		Job:       j, Span: s,
 	})
 	if err := errors.Join(err, r.Check()); err != nil || r.Loaded == 0 {
 		t.Fatalf("%s: loaded %+v, %v", name, r.Counts, err)

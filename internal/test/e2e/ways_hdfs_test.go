@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/bulkload"
+
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/extract"
@@ -57,7 +59,8 @@ func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 	}
 	store := files.Store{FS: fsys, Dir: trails}
 	r, err := load.Run(t.Context(), load.Config{
-		FS: fsys, Job: settopbox(t, logs), Store: store, Span: s, Workers: 2, Temp: t.TempDir(), Progress: progress.Config{Quiet: true},
+		Resources: bulkload.Resources{FS: fsys, Store: store, Workers: 2, Temp: t.TempDir(), Progress: progress.Config{Quiet: true}},
+		Job:       settopbox(t, logs), Span: s,
 	})
 	if err != nil {
 		t.Fatal(err)

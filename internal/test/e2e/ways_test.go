@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/importer"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/bulkload/verify"
@@ -104,7 +105,8 @@ func (w *waysFixture) load(to table.Store, mode bulkload.Mode, late bool) {
 		s.From, s.To = w.span.To, w.span.To
 	}
 	r, err := load.Run(w.t.Context(), load.Config{
-		FS: w.fs, Job: w.job, Store: to, Span: s, Mode: mode, Workers: 2, Temp: w.t.TempDir(), Progress: quiet,
+		Resources: bulkload.Resources{FS: w.fs, Store: to, Workers: 2, Temp: w.t.TempDir(), Progress: quiet},
+		Job:       w.job, Span: s, Mode: mode,
 	})
 	if err != nil {
 		w.t.Fatalf("load by %s into %s: %v", mode, to.Address(), err)
@@ -124,7 +126,8 @@ func (w *waysFixture) imports(to table.Store) {
 		w.t.Fatal(err)
 	}
 	defer from.Close()
-	if _, err := load.Import(w.t.Context(), load.ImportConfig{From: from, Store: to, FS: w.fs, Temp: w.t.TempDir(), Workers: 2, Progress: quiet}); err != nil {
+	with := bulkload.Resources{FS: w.fs, Store: to, Temp: w.t.TempDir(), Workers: 2, Progress: quiet}
+	if _, err := importer.Run(w.t.Context(), with, from); err != nil {
 		w.t.Fatalf("import into %s: %v", to.Address(), err)
 	}
 }

@@ -1,0 +1,211 @@
+// Package batch loads delivered files that are committed together.
+//
+//	read     digests, reads and parses the files with many workers; shuffle sorts the records;
+//	         bad records go to quarantine
+//	judge    refuses files with too many bad records, and finds copies of loaded files
+//	write    writes the cells of each region as one HFile and its roll, reads both back whole
+//	         and compares them with the records
+//	put      instead of write: writes the roll, and reads the files once more to put their cells
+//	commit   checks the conservation law; the table takes the batch in, all at once
+//
+// A Load does all steps for one batch after the other. A piece of a plan does them without the commit.
+//
+// # Memory
+//
+// Shuffle sorts in Resources.SortMemory. Each worker also holds two chunks of a file, and the block and
+// the index of the HFile that it writes. Puts without an answer are held in Resources.PutMemory. All
+// writers together hold records of rows in a sixteenth of Resources.Memory. The cells of a larger row are
+// sorted in runs on disk, next to the runs of shuffle. If a job compares records by key fields, the
+// records of one user are held in Resources.UserMemory. A user with more ends the load with an error.
+package batch
+
+import (
+	"context"
+	"errors"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/bulkload/target"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/table/segment"
+	"usertrail/internal/table/shuffle"
+)
+
+// A Config describes the batches of a load.
+type Config struct {
+	bulkload.Resources
+	Job   *job.Job
+	To    *target.Table
+	Known *ledger.Index
+	// Failures gets the inputs of which nothing is loaded.
+	Failures *bulkload.Failures
+	// Reserved is the part of the sort memory, in bytes, that the caller uses.
+	Reserved int64
+	// Unledgered says that corrected records may be in the table although no ledger lists them.
+	Unledgered bool
+}
+
+// A Batch is files that are loaded and committed together.
+type Batch struct {
+	cfg      *Config
+	owner    Owner
+	inputs   []*Input
+	sorter   *shuffle.Sorter
+	points   split.Points // of the regions
+	progress *progress.Progress
+	dates    behaviour.Span // of the records that were read
+}
+
+// NewSorter returns the sorter of all batches of a load. New says how many parts each has.
+func NewSorter(cfg *Config) (*shuffle.Sorter, error) {
+	return shuffle.New(shuffle.Config{
+		FS: cfg.FS, Dir: cfg.Temp, Memory: cfg.SortMemory() - cfg.Reserved, Shards: cfg.Workers, Readers: cfg.Writers(),
+	})
+}
+
+// New returns a batch of inputs. The caller must call Abort at the end.
+func New(ctx context.Context, cfg *Config, owner Owner, inputs []*Input, s *shuffle.Sorter, p *progress.Progress) (*Batch, error) {
+	regions, err := cfg.To.Regions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{cfg: cfg, owner: owner, inputs: inputs, sorter: s, points: split.PointsOf(regions), progress: p, dates: behaviour.NoDays}
+	if err := s.SetParts(b.part(len(regions))); err != nil { // the regions may have changed since the last batch
+		return nil, err
+	}
+	for i, in := range inputs {
+		in.index = i
+	}
+	return b, nil
+}
+
+// puts reports whether cells are put.
+func (b *Batch) puts() bool { return b.cfg.To.Putter != nil }
+
+// part returns the sorter's part for the records of a region.
+func (b *Batch) part(region int) int {
+	if b.puts() {
+		return region + 1 // after rollPart
+	}
+	return region
+}
+
+// Done is the outcome of the good files of a batch. The table does not have them yet, except cells
+// that were put.
+type Done struct {
+	Files   []manifest.File
+	Days    []manifest.Day
+	Regions []manifest.Region
+}
+
+// Work reads the files, judges each, and writes or puts the good ones.
+func (b *Batch) Work(ctx context.Context) (Done, error) {
+	at := b.progress.Worker("load")
+	defer at.End()
+	at.At("reading %d files", len(b.inputs))
+	if err := b.read(ctx); err != nil {
+		return Done{}, err
+	}
+	if err := b.judge(ctx); err != nil {
+		return Done{}, err
+	}
+	at.At("sorting what %d files brought", len(b.inputs))
+	if err := b.sorter.Finish(ctx); err != nil {
+		return Done{}, err
+	}
+	breakpoint.Reach(breakpoint.Batch)
+	for _, in := range b.inputs {
+		if !in.dropped() {
+			in.counts.Loaded = 0 // writing counts them, so that the law compares two counts
+		}
+	}
+	tallies := segment.NewTallies()
+	var files []manifest.File
+	var err error
+	regions := len(b.points) + 1
+	if b.puts() {
+		at.At("putting cells into %d regions", regions)
+		files, err = b.put(ctx, regions, tallies)
+	} else {
+		at.At("writing %d regions", regions)
+		files, err = b.write(ctx, regions, tallies)
+	}
+	if err != nil {
+		return Done{}, err
+	}
+	number := b.owner.Number()
+	return Done{files, tallies.Days(number, b.cfg.To.Schema), tallies.Regions(number, b.points)}, nil
+}
+
+// judge decides for each file, after all of it is read, whether it is loaded. It refuses a file
+// that is cut short or has too many bad records. It skips a file if all of its records came
+// with its copies.
+func (b *Batch) judge(ctx context.Context) error {
+	for _, in := range b.inputs {
+		if in.corrected == nil {
+			if err := b.judgeOne(ctx, in); err != nil {
+				return err
+			}
+		}
+		if in.err != nil {
+			b.cfg.Failures.Add(in.Path, in.err)
+			continue
+		}
+		if in.corrected != nil || !in.Whole() {
+			continue
+		}
+		in.copies, in.sameAs = b.owner.Copies(in, b.copyOf(in))
+		if in.sameAs != "" {
+			in.counts.Duplicate, in.counts.Loaded = in.counts.Loaded, 0
+		}
+	}
+	return nil
+}
+
+// judgeOne sets the error of a file that is refused.
+func (b *Batch) judgeOne(ctx context.Context, in *Input) error {
+	c := &in.counts
+	if in.err == nil && in.Whole() {
+		in.err = delivered.TooBad(b.cfg.Job, in.Path, c, b.cfg.Store.Quarantine(in.Rel))
+	}
+	if in.err == nil && in.Whole() {
+		in.err = delivered.TooFew(b.cfg.Job, in.Path, in.Kind, c.Read)
+	}
+	if errors.Is(in.err, bulkload.ErrTooBad) {
+		if err := in.bad.Commit(in.sha); err != nil {
+			return err
+		}
+	}
+	if in.err == nil {
+		in.err = b.cfg.To.SameBad(b.cfg.Known.Begun(in.Rel), c.Quarantined)
+	}
+	if in.err == nil {
+		return in.own(delivered.Unchanged(ctx, b.cfg.FS, &in.File))
+	}
+	return nil
+}
+
+// own fails the input for an error that is the fault of its file alone. It returns other errors: they end
+// the load.
+func (in *Input) own(err error) error {
+	if err == nil || !delivered.OwnFault(err) {
+		return err
+	}
+	in.fail(err)
+	return nil
+}
+
+// Abort removes the scratch files of bad records. Committed files stay.
+func (b *Batch) Abort() {
+	for _, in := range b.inputs {
+		if in.bad != nil {
+			in.bad.Abort()
+		}
+	}
+}

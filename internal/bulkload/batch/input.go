@@ -1,0 +1,173 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/bulkload/quarantine"
+	"usertrail/internal/column"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+)
+
+// An Input is a delivered file of a batch.
+type Input struct {
+	delivered.File
+	corrected Corrected // nil if the delivered file is read
+	index     int       // in its batch
+
+	mu     sync.Mutex
+	counts manifest.Counts // Loaded is what may be loaded, until the batch is written
+	err    error           // why nothing of it is loaded
+	sha    string          // of the bytes that are read
+	ranges []string        // digests of all ranges, if Cuts is set
+	lines  int64           // that end in the range
+	copies []ledger.Copy   // of the file, in the table already
+	sameAs string          // the first of them, if they have every requested record
+	bad    *quarantine.File
+	places []int64 // offsets of the corrected records that no earlier replay loaded
+}
+
+// NewInput returns the input of a delivered file.
+func NewInput(f *delivered.File) *Input { return &Input{File: *f} }
+
+// NewCorrected returns an input of corrected records. sha is the digest of the delivered file.
+func NewCorrected(f *delivered.File, sha string, c Corrected) *Input {
+	return &Input{File: *f, corrected: c, sha: sha}
+}
+
+// Corrected are the corrected records of one delivered file. A batch loads them in place of the file.
+// Package replay implements it.
+type Corrected interface {
+	// Header returns the names of the columns.
+	Header(ctx context.Context) ([]string, error)
+	// Each calls do for each record, in order of the records' offsets. If an error concerns these records
+	// alone, Refuse makes it.
+	Each(ctx context.Context, do func(Texts) error) error
+	// Brought reports whether a load brought the record at an offset, of a date and behaviour, or found
+	// that it is a duplicate.
+	Brought(offset int64, d behaviour.Date, behaviour string) bool
+	// Numbers returns the numbers of the delivered file and of its copies.
+	Numbers() []uint32
+	// Keeps returns which lines stay in the quarantine file of records that are bad again. It is
+	// called after Each.
+	Keeps() quarantine.Keeps
+}
+
+// Texts are the texts of one corrected record.
+type Texts struct {
+	Chunks   []record.Chunk // one for each text; the first good one is the record
+	Repeated int64          // further texts, which are duplicates
+}
+
+// A refusedError is an error for which nothing of an input is loaded. Other inputs are loaded.
+type refusedError struct{ error }
+
+// Refuse returns err as an error that concerns one input alone.
+func Refuse(err error) error { return &refusedError{err} }
+
+// Unwrap returns the cause.
+func (r *refusedError) Unwrap() error { return r.error }
+
+// fail records that nothing of the file is loaded. The first reason counts.
+func (in *Input) fail(err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.err == nil {
+		in.err = err
+	}
+}
+
+// Failed reports whether nothing of the file is loaded because of an error.
+func (in *Input) Failed() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.err != nil
+}
+
+// count adds to the counts.
+func (in *Input) count(c manifest.Counts) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.counts.Add(c)
+}
+
+// Index returns the position of the input in its batch.
+func (in *Input) Index() int { return in.index }
+
+// SHA256 returns the digest of the bytes that were read, or "".
+func (in *Input) SHA256() string { return in.sha }
+
+// Bad returns the quarantine file of the input.
+func (in *Input) Bad() *quarantine.File { return in.bad }
+
+// dropped reports whether the records of the input are not loaded.
+func (in *Input) dropped() bool { return in.err != nil || in.sameAs != "" }
+
+// copied reports whether a record of a date and behaviour is in the table by a copy of the file.
+func (in *Input) copied(d behaviour.Date, behaviour string) bool {
+	return slices.ContainsFunc(in.copies, func(c ledger.Copy) bool { return c.Has(d, behaviour) })
+}
+
+// digest returns the digest of the delivered file, or "" if only a range of it was read.
+func (in *Input) digest() string {
+	if !in.Whole() {
+		return ""
+	}
+	return in.sha
+}
+
+// replayed records that a corrected record is not one of an earlier replay.
+func (in *Input) replayed(id int64) {
+	_, offset := column.Place(id)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.places = append(in.places, offset)
+}
+
+// copyOf returns an input as its copies see it.
+func (b *Batch) copyOf(in *Input) ledger.Copy {
+	return ledger.Copy{Path: in.Rel, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack)}
+}
+
+// entry returns the entry of an input in the ledger.
+func (b *Batch) entry(in *Input) manifest.Input {
+	kind := in.Behaviour(b.cfg.Job.Schema)
+	out := manifest.Input{
+		Path: in.Rel, Behaviour: kind, Number: in.Number, Size: in.Size, Modified: in.Modified,
+		SHA256: in.sha, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), SameAs: in.sameAs, Older: in.counts.Skips.DroppedDays, Counts: in.counts,
+	}
+	if in.corrected == nil {
+		out.BadAt = in.bad.BadAt()
+		if out.Older > 0 {
+			out.Part = ledger.Undropped(in.Part, kind, b.cfg.To.Info().Dropped)
+		}
+	} else {
+		out.Dates = nil
+		slices.Sort(in.places)
+		out.Offsets = in.places
+		if out.Offsets == nil {
+			out.Offsets = []int64{}
+		}
+	}
+	return out
+}
+
+// Outcomes returns the outcome of each input, without the files of bad records.
+func (b *Batch) Outcomes() []manifest.Outcome {
+	out := []manifest.Outcome{}
+	for _, in := range b.inputs {
+		o := manifest.Outcome{Input: b.entry(in), Range: in.Only, Lines: in.lines, Ranges: in.ranges}
+		if in.err != nil {
+			o.Error, o.TooBad = in.err.Error(), errors.Is(in.err, bulkload.ErrTooBad)
+		}
+		out = append(out, o)
+	}
+	return out
+}

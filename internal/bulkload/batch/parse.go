@@ -1,0 +1,260 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/quarantine"
+	"usertrail/internal/bulkload/target"
+	"usertrail/internal/column"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/table/shuffle"
+)
+
+// read reads every file of the batch into the sorter.
+func (b *Batch) read(ctx context.Context) error {
+	for _, in := range b.inputs {
+		in.bad = b.owner.Quarantine(ctx, in) // its file outlives the workers
+	}
+	records := b.progress.Counter("records")
+	parsers := make([]*parser, b.cfg.Workers)
+	err := b.newReader().feed(ctx, b.inputs, "parsing", func(ctx context.Context, i int) func(task) error {
+		p := &parser{
+			lines: newLines(b.cfg), ctx: ctx, sorter: partition{b.sorter.Shard(i), b.points, b.part(0)}, records: records, dates: behaviour.NoDays,
+		}
+		parsers[i] = p
+		return func(t task) error {
+			if err := p.parse(t); err != nil {
+				return err
+			}
+			breakpoint.Reach(breakpoint.Read)
+			return nil
+		}
+	})
+	for _, p := range parsers {
+		if p != nil {
+			b.dates.Add(p.dates)
+		}
+	}
+	return err
+}
+
+// lines has the state of a worker that parses lines: the current file, and the mapping of its records to
+// the table.
+type lines struct {
+	job    *job.Job
+	to     *target.Table
+	first  *behaviour.Date // that was not dropped from the table
+	in     *Input
+	parser *record.Parser // of in
+	row    []byte
+	values [][]byte
+}
+
+func newLines(cfg *Config) lines {
+	return lines{job: cfg.Job, to: cfg.To, first: cfg.To.Info().Dropped}
+}
+
+// open makes the parser of t's file the current one.
+func (l *lines) open(t task) (err error) {
+	if l.in == t.in {
+		return nil
+	}
+	if l.parser, err = record.NewParser(&l.job.Format, t.in.Input.File(), t.header); err == nil {
+		l.in = t.in
+	}
+	return err
+}
+
+// unwanted returns the count of the reason, in skips, why a record is skipped: it was not asked for, or the
+// table has it. It returns nil if the record is to be loaded.
+func (l *lines) unwanted(r *behaviour.Record, skips *manifest.Skips) *int64 {
+	if l.first != nil && r.Date < *l.first {
+		return &skips.DroppedDays
+	}
+	if l.in.Part == nil && l.in.Covered == nil {
+		return nil
+	}
+	name := l.job.Schema.Kinds[r.Kind].Name
+	switch {
+	case l.in.Part.Has(r.Date, name):
+	case l.in.Part.Span != nil && !l.in.Part.Span.Has(r.Date):
+		return &skips.OutsideDates
+	default:
+		return &skips.OtherTypes
+	}
+	for _, c := range l.in.Covered {
+		if c.Has(r.Date, name) {
+			return &skips.LoadedBefore
+		}
+	}
+	return nil
+}
+
+// place gives r its column ID, and the table's kind and fields.
+func (l *lines) place(r *behaviour.Record) {
+	r.ID = column.ID(l.in.Number, r.ID)
+	l.values = l.to.Remap(r, l.values)
+}
+
+// sorts reports whether records of a kind of the table go through the sorter. For HFiles all records do.
+// For puts these are the records that may be duplicates, and corrected records, which are in no file.
+func (l *lines) sorts(kind int) bool {
+	return l.to.Putter == nil || l.in.corrected != nil || l.to.Unique[kind].Asked()
+}
+
+// A partition passes records to a shard of the sorter.
+type partition struct {
+	shard  *shuffle.Shard
+	points split.Points
+	first  int // part of the first region
+}
+
+// add adds a record by its row.
+func (p *partition) add(ctx context.Context, row []byte, id int64, packed []byte) error {
+	return p.shard.Add(ctx, p.first+p.points.Of(row), row, uint64(id), packed)
+}
+
+// A parser is a worker of the first pass: it turns chunks into records in its shard.
+type parser struct {
+	lines
+	ctx     context.Context
+	sorter  partition
+	records *progress.Counter
+	dates   behaviour.Span // of the records kept
+
+	// Of the current chunk:
+	counts  manifest.Counts
+	rejects []quarantine.Record
+	settled bool // a text of the corrected record was good
+	packed  []byte
+}
+
+// parse parses one chunk, and adds its counts to the file.
+func (p *parser) parse(t task) error {
+	if err := p.open(t); err != nil {
+		t.in.fail(delivered.Unfit(err))
+		return t.in.bad.Add(t.number, nil)
+	}
+	p.counts, p.rejects = manifest.Counts{}, nil
+	var err error
+	if t.in.corrected == nil {
+		err = p.parser.Parse(t.chunk, p)
+	} else {
+		err = p.texts(t)
+	}
+	if err != nil {
+		return fmt.Errorf("load %s: %w", t.in.Path, err)
+	}
+	p.in.count(p.counts)
+	p.records.Add(p.counts.Read)
+	return p.in.bad.Add(t.number, p.rejects)
+}
+
+// texts parses the texts of one corrected record. The first good text is the record. The other texts are
+// then duplicates, whether they are bad or equal to it.
+func (p *parser) texts(t task) error {
+	defer func() { p.settled = false }()
+	var sum manifest.Counts
+	var rejects []quarantine.Record
+	var good []byte
+	for _, c := range append([]record.Chunk{t.chunk}, t.again...) {
+		if len(c.Data) == 0 {
+			continue // the record was replayed before
+		}
+		p.counts, p.rejects = manifest.Counts{}, nil
+		if err := p.parser.Parse(c, p); err != nil {
+			return err
+		}
+		if p.counts.Read != 1 { // a second record would have the column ID of another record
+			t.in.fail(fmt.Errorf("%w: %s, line %d: the corrected text holds %d records: it must hold the one that it was",
+				bulkload.ErrRequest, t.in.Rel, t.chunk.Line, p.counts.Read))
+		}
+		sum.Add(p.counts)
+		rejects = append(rejects, p.rejects...)
+		switch {
+		case p.counts.Quarantined > 0:
+		case !p.settled:
+			p.settled, good = true, c.Data
+		case !bytes.Equal(c.Data, good):
+			t.in.fail(fmt.Errorf("%w: %s, line %d: two corrected texts of it differ: keep one", bulkload.ErrRequest, t.in.Rel, c.Line))
+		}
+	}
+	p.counts, p.rejects = sum, rejects
+	if p.settled {
+		p.counts.Duplicate, p.counts.Quarantined, p.rejects = sum.Duplicate+sum.Quarantined, 0, nil
+	}
+	return nil
+}
+
+// Keep implements record.Sink.
+func (p *parser) Keep(r *behaviour.Record) error {
+	p.counts.Read++
+	if p.settled {
+		p.counts.Duplicate++
+		return nil
+	}
+	if count := p.unwanted(r, &p.counts.Skips); count != nil {
+		p.counts.Skipped++
+		*count++
+		return nil
+	}
+	if p.in.corrected != nil && p.in.corrected.Brought(r.ID, r.Date, p.job.Schema.Kinds[r.Kind].Name) {
+		p.counts.Duplicate++
+		return nil
+	}
+	p.counts.Loaded++
+	at := r.ID
+	if at > column.MaxOffset {
+		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: cut it into smaller files", p.in.Path, int64(column.MaxOffset)))
+		return nil
+	}
+	p.place(r)
+	if err := p.to.Layout.Fits(p.to.Schema, r); err != nil {
+		return fmt.Errorf("%w: record at byte %d: %w", bulkload.ErrRequest, at, err)
+	}
+	p.dates.AddDay(r.Date)
+	if p.to.Putter != nil {
+		if err := p.addToRoll(r); err != nil {
+			return err
+		}
+	}
+	if !p.sorts(r.Kind) {
+		return nil
+	}
+	p.row = p.to.Layout.AppendRow(p.row[:0], p.to.Schema, r)
+	p.packed = appendPacked(p.packed[:0], p.in.index, r)
+	return p.sorter.add(p.ctx, p.row, r.ID, p.packed)
+}
+
+// Skip implements record.Sink.
+func (p *parser) Skip(s *record.Skipped) error {
+	p.counts.Read++
+	p.counts.Skipped++
+	switch s.Why {
+	case record.WithoutUser:
+		p.counts.Skips.WithoutUser++
+	case record.ByRule:
+		p.counts.Skips.Condition++
+	default:
+		p.counts.Skips.Unknown++
+	}
+	return nil
+}
+
+// Reject implements record.Sink.
+func (p *parser) Reject(r *record.Reject) error {
+	p.counts.Read++
+	p.counts.Quarantined++
+	p.rejects = append(p.rejects, quarantine.NewRecord(p.in.Rel, r))
+	return nil
+}

@@ -1,0 +1,277 @@
+package batch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/run/pipe"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+)
+
+// chunkBytes is the size of a chunk. A file is parsed in chunks.
+const chunkBytes = 1 << 20
+
+// A task is a chunk of a file.
+type task struct {
+	in     *Input
+	number int // of the chunk in the file
+	chunk  record.Chunk
+	header []string
+	buffer []byte
+	again  []record.Chunk // of a corrected record: other texts of it
+}
+
+// A reader reads files and hands their chunks to workers.
+type reader struct {
+	fs       dfs.FS
+	format   *record.Format
+	workers  int
+	progress *progress.Progress
+	buffers  chan []byte // of chunks, not in use
+}
+
+func (b *Batch) newReader() *reader {
+	workers := b.cfg.Workers
+	return &reader{fs: b.cfg.FS, format: &b.cfg.Job.Format, workers: workers, progress: b.progress, buffers: make(chan []byte, 4*workers)}
+}
+
+// feed reads inputs and gives their chunks to the workers. worker returns the function of worker i for one
+// chunk. doing names the work in the progress report. A problem of one file is recorded with
+// the file. An error ends the load.
+func (r *reader) feed(ctx context.Context, inputs []*Input, doing string, worker func(ctx context.Context, i int) func(task) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	files := make(chan *Input)
+	tasks := make(chan task, r.workers)
+	g.Go(func() error {
+		defer close(files)
+		for _, in := range inputs {
+			if err := pipe.Send(ctx, files, in); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	g.Go(func() error {
+		defer close(tasks)
+		g, ctx := errgroup.WithContext(ctx)
+		for range r.workers {
+			g.Go(func() error {
+				for in := range files {
+					if err := r.read(ctx, in, tasks); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		return g.Wait()
+	})
+	for i := range r.workers {
+		g.Go(func() error {
+			work := worker(ctx, i)
+			at := r.progress.Worker(doing)
+			defer at.End()
+			for t := range tasks {
+				at.At("%s, from line %d, byte %d on", t.in.Path, t.chunk.Line, t.chunk.Offset)
+				if err := work(t); err != nil {
+					return err
+				}
+				r.giveBack(t.buffer)
+				at.At("waiting for the next lines")
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// read reads one input.
+func (r *reader) read(ctx context.Context, in *Input, tasks chan<- task) error {
+	switch {
+	case in.corrected != nil:
+		return r.readCorrected(ctx, in, tasks)
+	case in.Cuts != nil:
+		return r.digestRanges(ctx, in)
+	case in.Only != nil:
+		if err := in.own(delivered.Unchanged(ctx, r.fs, &in.File)); err != nil || in.Failed() {
+			return err
+		}
+	}
+	return r.readFile(ctx, in, tasks)
+}
+
+// readFile digests one file, or a range of it, and hands its chunks out.
+func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) error {
+	at := r.progress.Worker("reading")
+	defer at.End()
+	at.At("%s, of %d bytes", in.Path, in.Bytes())
+	f, err := dfs.OpenRegular(ctx, r.fs, in.Path)
+	if err != nil {
+		return in.own(delivered.Unread(in.Path, err))
+	}
+	defer f.Close()
+	h := sha256.New()
+	src := &delivered.Source{R: in.Reader(f)}
+	raw := &counted{r: io.TeeReader(src, h), progress: r.progress}
+	records, err := r.open(f, raw, src, in)
+	if err == nil {
+		defer records.Close()
+		err = r.chunks(ctx, in, records, tasks)
+		in.lines = records.Lines()
+		if err == nil {
+			_, err = record.NewParser(r.format, in.Input.File(), records.Header()) // no record may have needed a parser
+		}
+	}
+	var stop *stopped
+	switch {
+	case errors.As(err, &stop):
+		return stop.error
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case src.Err != nil:
+		return in.own(delivered.Unread(in.Path, fmt.Errorf("load: %w", src.Err)))
+	case err != nil:
+		in.fail(delivered.Unfit(err))
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil {
+		return in.own(delivered.Unread(in.Path, fmt.Errorf("load: %w", err)))
+	}
+	in.sha = hex.EncodeToString(h.Sum(nil))
+	return nil
+}
+
+// open starts to read the records of an input from raw. For a range, it reads the header from the
+// file. If that fails, src holds the error.
+func (r *reader) open(f dfs.File, raw io.Reader, src *delivered.Source, in *Input) (*record.Reader, error) {
+	if in.Only == nil {
+		return record.Open(raw, in.Input.File(), r.format)
+	}
+	head := &delivered.Source{R: io.NewSectionReader(f, 0, in.Size)}
+	records, err := record.OpenRange(head, raw, in.Input.File(), r.format, in.Only.From, in.Only.To)
+	if head.Err != nil {
+		src.Err = head.Err
+	}
+	return records, err
+}
+
+// stopped is an error that is no fault of the file.
+type stopped struct{ error }
+
+// chunks sends one chunk of a file after the other, until the file has an error.
+func (r *reader) chunks(ctx context.Context, in *Input, records *record.Reader, tasks chan<- task) error {
+	for n := 0; !in.Failed(); n++ {
+		buf := r.buffer()
+		c, err := records.Next(buf)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := pipe.Send(ctx, tasks, task{in: in, number: n, chunk: c, header: records.Header(), buffer: buf}); err != nil {
+			return &stopped{err}
+		}
+	}
+	return nil
+}
+
+func (r *reader) buffer() []byte {
+	select {
+	case buf := <-r.buffers:
+		return buf
+	default:
+		return make([]byte, 0, chunkBytes)
+	}
+}
+
+// giveBack keeps a buffer of a chunk for another chunk. A corrected record has no buffer.
+func (r *reader) giveBack(buf []byte) {
+	if cap(buf) < chunkBytes {
+		return
+	}
+	select {
+	case r.buffers <- buf[:0]:
+	default:
+	}
+}
+
+// counted tells the progress how much has been read.
+type counted struct {
+	r        io.Reader
+	progress *progress.Progress
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.progress.Add(int64(n))
+	return n, err
+}
+
+// digestRanges reads a file, and computes its digest and the digests of its ranges.
+func (r *reader) digestRanges(ctx context.Context, in *Input) error {
+	if err := in.own(delivered.Unchanged(ctx, r.fs, &in.File)); err != nil || in.Failed() {
+		return err
+	}
+	at := r.progress.Worker("digesting")
+	defer at.End()
+	at.At("%s, of %d bytes", in.Path, in.Size)
+	f, err := dfs.OpenRegular(ctx, r.fs, in.Path)
+	if err != nil {
+		return in.own(delivered.Unread(in.Path, err))
+	}
+	defer f.Close()
+	whole := sha256.New()
+	raw := io.TeeReader(&counted{r: f, progress: r.progress}, whole)
+	for _, part := range in.Ranges() {
+		h := sha256.New()
+		if _, err := io.CopyN(h, raw, part.To-part.From); errors.Is(err, io.EOF) {
+			break // the file is shorter than it was, and will be refused
+		} else if err != nil {
+			return in.own(delivered.Unread(in.Path, fmt.Errorf("load: %w", err)))
+		}
+		in.ranges = append(in.ranges, hex.EncodeToString(h.Sum(nil)))
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil {
+		return in.own(delivered.Unread(in.Path, fmt.Errorf("load: %w", err)))
+	}
+	in.sha = hex.EncodeToString(whole.Sum(nil))
+	return nil
+}
+
+// readCorrected hands the corrected records of an input out, each as a chunk of its own.
+func (r *reader) readCorrected(ctx context.Context, in *Input, tasks chan<- task) error {
+	header, err := in.corrected.Header(ctx)
+	if err != nil {
+		in.fail(err)
+		return nil
+	}
+	n := 0
+	err = in.corrected.Each(ctx, func(x Texts) error {
+		in.count(manifest.Counts{Read: x.Repeated, Duplicate: x.Repeated})
+		t := task{in: in, number: n, header: header}
+		if len(x.Chunks) > 0 {
+			t.chunk, t.again = x.Chunks[0], x.Chunks[1:]
+		}
+		for _, c := range x.Chunks {
+			r.progress.Add(int64(len(c.Data) - 1)) // without the end of the line
+		}
+		n++
+		return pipe.Send(ctx, tasks, t)
+	})
+	if refused := (*refusedError)(nil); errors.As(err, &refused) {
+		in.fail(refused.error)
+		return nil
+	}
+	return err
+}

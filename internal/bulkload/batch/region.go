@@ -1,0 +1,61 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/bulkload/target"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/table/segment"
+)
+
+// write writes the files of all regions, several at the same time, and adds their contents to all.
+func (b *Batch) write(ctx context.Context, regions int, all *segment.Tallies) ([]manifest.File, error) {
+	gathered := make([]*gatherer, regions)
+	written := make([]manifest.File, regions)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(b.cfg.Writers())
+	for r := range regions {
+		g.Go(func() (err error) {
+			gathered[r], written[r], err = b.writeRegion(ctx, r)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var files []manifest.File
+	for r, f := range written {
+		gathered[r].settle(all)
+		if f.Records > 0 {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
+
+// writeRegion writes one region's records, if the region has any, and reads them back. The file has no
+// records if there is none.
+func (b *Batch) writeRegion(ctx context.Context, region int) (*gatherer, manifest.File, error) {
+	it, err := b.sorter.Part(ctx, b.part(region))
+	if err != nil {
+		return nil, manifest.File{}, err
+	}
+	defer it.Close()
+	w := target.NewSegment(ctx, b.cfg.To.Stager, b.cfg.FS, b.cfg.Temp, b.owner.FileName(region), b.dates)
+	defer w.Abort()
+	at := b.progress.Worker("writing")
+	defer at.End()
+	g := b.newGatherer(ctx, region, w, at)
+	defer g.close()
+	if err := g.gather(ctx, it); err != nil {
+		return nil, manifest.File{}, fmt.Errorf("write region %d: %w", region, err)
+	}
+	if g.rows.Records() > 0 {
+		at.At("region %d: completing its files and reading them back", region)
+	}
+	f, err := g.rows.Finish(w)
+	return g, f, err
+}

@@ -1,0 +1,87 @@
+package delivered
+
+import (
+	"context"
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+)
+
+// A Search finds the delivered files of some days and behaviours.
+type Search struct {
+	FS    dfs.FS
+	Job   *job.Job
+	Span  behaviour.Span
+	Kinds []int // requested behaviours of the job, in order of behaviour ID
+	// Unsettled, if not nil, returns the files that may still be written, with the reason, by
+	// Path.
+	Unsettled func(files []job.Input) (map[string]error, error)
+}
+
+// NewSearch returns a search for files of a span. types names the requested behaviours; if it is empty,
+// all behaviours of the job are requested. It returns ErrRequest if the span is empty or the job has no
+// such behaviour.
+func NewSearch(fs dfs.FS, j *job.Job, span behaviour.Span, types []string) (*Search, error) {
+	if span.From > span.To {
+		return nil, fmt.Errorf("%w: --from %s comes after --to %s", bulkload.ErrRequest, span.From, span.To)
+	}
+	kinds, err := j.Schema.Select(types)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --types: the job has %w", bulkload.ErrRequest, err)
+	}
+	return &Search{FS: fs, Job: j, Span: span, Kinds: kinds}, nil
+}
+
+// A Found lists the files that a Search found.
+type Found struct {
+	job.Found
+	BadNames  []BadName
+	unsettled map[string]error // by Path: why a file may still be written
+}
+
+// A BadName is the error of a file whose name is not UTF-8.
+type BadName struct{ Path string } // quoted
+
+func (e BadName) Error() string {
+	return fmt.Sprintf("%v: %s: the name of a delivered file must be UTF-8, since the table remembers it: rename the file", bulkload.ErrRequest, e.Path)
+}
+
+// Unwrap returns ErrRequest.
+func (e BadName) Unwrap() error { return bulkload.ErrRequest }
+
+// Find lists the requested files. If a required file is missing, it returns an error and the files. If
+// it cannot list the files, it returns an error and nil.
+func (s *Search) Find(ctx context.Context) (*Found, error) {
+	list, err := s.Job.Find(ctx, s.FS, s.Span, s.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	found := &Found{Found: list}
+	for _, rel := range list.NotUTF8 {
+		found.BadNames = append(found.BadNames, BadName{fmt.Sprintf("%q", s.Job.Pattern.Root+"/"+rel)})
+	}
+	return found, s.Job.CheckRequired(list.Missing)
+}
+
+// Part returns the requested part of a file. It returns nil for the whole file if the file's path has
+// its date and behaviour.
+func (s *Search) Part(f job.Input) *manifest.Part {
+	if f.Date != nil && f.Kind >= 0 {
+		return nil
+	}
+	p := new(manifest.Part)
+	if f.Date == nil {
+		span := s.Span
+		p.Span = &span
+	}
+	for _, k := range s.Kinds {
+		if f.Kind < 0 || f.Kind == k {
+			p.Behaviours = append(p.Behaviours, s.Job.Schema.Kinds[k].Name)
+		}
+	}
+	return p
+}

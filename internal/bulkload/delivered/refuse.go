@@ -1,0 +1,49 @@
+package delivered
+
+import (
+	"errors"
+	"fmt"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+)
+
+// A failed delivery may leave an empty log, or an error page instead of the log. The true file
+// is delivered later under the same name.
+
+// A refusedError is the error of a file that does not match the job. The load takes no record
+// of the file, as if it had too many bad records.
+type refusedError struct{ error }
+
+// Unwrap returns the cause and the kind of e.
+func (e refusedError) Unwrap() []error { return []error{e.error, bulkload.ErrTooBad} }
+
+// Unfit takes an error of reading a file. If it is about the header, Unfit returns an error that wraps
+// ErrTooBad. It returns other errors as they are.
+func Unfit(err error) error {
+	if !errors.Is(err, record.ErrHeader) {
+		return err
+	}
+	return refusedError{fmt.Errorf("%w: nothing of it is loaded: have the log delivered again, or correct the job", err)}
+}
+
+// TooBad returns an error if the file at path has more bad records than the job allows. quarantine is
+// the name of its quarantine file.
+func TooBad(j *job.Job, path string, c *manifest.Counts, quarantine string) error {
+	if !j.MaxBad.Exceeded(c.Read, c.Quarantined) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %d of %d, allowed are %s; see %s", path, bulkload.ErrTooBad, c.Quarantined, c.Read, j.MaxBad, quarantine)
+}
+
+// TooFew returns an error if the file at path has fewer records than the job asks for. kind is the
+// behaviour of the path, or -1.
+func TooFew(j *job.Job, path string, kind int, read int64) error {
+	least := j.MinRecordsOf(kind)
+	if read >= least {
+		return nil
+	}
+	return refusedError{fmt.Errorf("%s: it has %d records, and the job's min_records is %d: nothing of it is loaded: have the log delivered again, or lower min_records", path, read, least)}
+}

@@ -1,0 +1,102 @@
+package importer
+
+import (
+	"context"
+	"fmt"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/format/manifest"
+)
+
+// choose returns the ledgers of the loads that are not in the target.
+func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
+	there, err := i.to.Ledgers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := i.from.Ledgers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	has := newImported(there, all)
+	var todo []*manifest.Load
+	for _, l := range all {
+		have := 0
+		for n := range l.Inputs {
+			in := &l.Inputs[n]
+			if has.inputs[ledger.Identity(in)] {
+				have++
+			} else if err := i.clash(l, in, has); err != nil {
+				return nil, err
+			}
+		}
+		switch have {
+		case len(l.Inputs):
+			i.result.Already += have
+		case 0:
+			todo = append(todo, l)
+		default:
+			return nil, fmt.Errorf("%w: of the %d files of load %d of %s, %d are in %s already: bring the others there from the logs",
+				bulkload.ErrRequest, len(l.Inputs), l.Number, i.from.Info().Address, have, i.to.Address)
+		}
+	}
+	return todo, nil
+}
+
+// An imported has the delivered files of the target.
+type imported struct {
+	inputs map[string]bool   // by identity
+	paths  map[uint32]string // by the number of a file
+	others *ledger.Index     // of inputs that the source does not have
+}
+
+func newImported(target, source []*manifest.Load) *imported {
+	h, ours := &imported{inputs: map[string]bool{}, paths: map[uint32]string{}, others: ledger.New(nil)}, map[string]bool{}
+	for _, l := range source {
+		for n := range l.Inputs {
+			ours[brought(&l.Inputs[n])] = true
+		}
+	}
+	for _, l := range target {
+		for n := range l.Inputs {
+			in := &l.Inputs[n]
+			h.inputs[ledger.Identity(in)], h.paths[in.Number] = true, in.Path
+			if !ours[brought(in)] {
+				h.others.Add(in)
+			}
+		}
+	}
+	return h
+}
+
+// clash returns an error for an input if the target may have a record of it that did not come
+// from the source. Two records would then have the same column ID, or one record would have
+// two.
+func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) error {
+	from, to := i.from.Info().Address, i.to.Address
+	if path, ok := has.paths[in.Number]; ok && path != in.Path {
+		return fmt.Errorf("%w: %s is number %d in %s, and so is %s in %s: their records would be mistaken for each other; load one of them from the logs",
+			bulkload.ErrRequest, in.Path, in.Number, from, path, to)
+	}
+	if c, ok := has.others.Overlapping(in); ok {
+		return fmt.Errorf("%w: %s of %s has the bytes of %s, of which %s has records: load what is missing there from the logs",
+			bulkload.ErrRequest, in.Path, from, c.Path, to)
+	}
+	for _, o := range has.others.Inputs(in.Path) {
+		switch {
+		case o.SHA256 != in.SHA256 && (o.Read == 0 || in.Read == 0): // the empty file brought nothing
+		case o.SHA256 != in.SHA256:
+			return fmt.Errorf("%w: %s was loaded with other bytes into %s than into %s: records of both would have the same column IDs; import into a new table",
+				bulkload.ErrRequest, in.Path, to, from)
+		case ledger.Share(in, o):
+			return fmt.Errorf("%w: %s: a part of what load %d of %s brought is in %s: load what is missing there from the logs",
+				bulkload.ErrRequest, in.Path, l.Number, from, to)
+		}
+	}
+	return nil
+}
+
+// brought returns the identity of a file with its number of new records: two tables may have had copies of
+// different parts of the file before.
+func brought(in *manifest.Input) string { return fmt.Sprint(in.Loaded, " ", ledger.Identity(in)) }

@@ -1,0 +1,130 @@
+package load
+
+import (
+	"context"
+	"errors"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+)
+
+// choose fits the job to the table, and chooses the files to load and the mode.
+func (l *Load) choose(ctx context.Context) error {
+	err := l.To.Fit(l.cfg.Job)
+	if err != nil {
+		return err
+	}
+	if l.Known, err = l.To.Learn(ctx); err != nil {
+		return err
+	}
+	files, err := l.chooseFiles(ctx)
+	if err != nil {
+		return err
+	}
+	if l.Files, err = l.dropGrowing(ctx, files); err != nil {
+		return err
+	}
+	for _, f := range l.Files {
+		l.Result.Bytes += f.Size
+	}
+	l.Result.Choice, err = l.To.SetMode(ctx, l.cfg.Mode, l.Result.Bytes)
+	return err
+}
+
+// chooseFiles returns the files to load. It leaves out a file that differs from the file that was loaded
+// under its name.
+func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
+	var out []*delivered.File
+	var refused []error
+	for _, in := range l.found.Inputs {
+		f := &delivered.File{Input: in, Part: l.Search.Part(in)}
+		whole, err := l.loaded(ctx, f)
+		if err == nil && !whole {
+			err = l.To.FitsBegun(ctx, l.cfg.FS, in, l.Known.Begun(in.Rel))
+		}
+		switch {
+		case errors.Is(err, bulkload.ErrRequest):
+			refused = append(refused, err)
+			continue
+		case delivered.OwnFault(err):
+			l.leave(in, err)
+			continue
+		case err != nil:
+			return nil, err
+		case whole:
+			l.Result.Already++
+			continue
+		}
+		if f.Number, err = l.Known.Number(in.Rel); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, bulkload.Joined(refused)
+}
+
+// loaded reports whether the requested part of f was loaded before. It sets the parts of f that are in the
+// table. Its error wraps ErrChanged if the file differs from the loaded file.
+func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err error) {
+	allOlder := false
+	asked := ledger.Undropped(f.Part, f.Behaviour(l.cfg.Job.Schema), l.To.Info().Dropped)
+	for _, old := range l.Known.Inputs(f.Rel) {
+		same, err := l.sameFile(ctx, f.Input, old)
+		if err != nil {
+			return false, err
+		}
+		if !same {
+			continue
+		}
+		if old.Read > 0 {
+			f.Covered = append(f.Covered, old.Part)
+		}
+		if old.Part.Covers(asked) {
+			whole, allOlder = true, allOlder || old.AllOlder()
+		}
+	}
+	if whole && allOlder {
+		l.older++
+	}
+	return whole, nil
+}
+
+// sameFile reports whether in is the same file as old, the file of the same name in an earlier load. Its
+// error wraps ErrChanged if in is another file and must not be loaded. A file may replace one that had no
+// records.
+func (l *Load) sameFile(ctx context.Context, in job.Input, old *manifest.Input) (bool, error) {
+	if old.Offsets != nil {
+		return false, nil
+	}
+	err := delivered.SameAs(ctx, l.cfg.FS, in, old)
+	if errors.Is(err, bulkload.ErrChanged) && old.Read == 0 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// dropGrowing returns the files that are certainly whole. It leaves out the others.
+func (l *Load) dropGrowing(ctx context.Context, files []*delivered.File) ([]*delivered.File, error) {
+	whys, err := l.found.Growing(ctx, l.cfg.FS, files)
+	if err != nil {
+		return nil, err
+	}
+	var out []*delivered.File
+	for i, f := range files {
+		if whys[i] != nil {
+			l.leave(f.Input, whys[i])
+		} else {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// leave records that nothing of a file is loaded, and why.
+func (l *Load) leave(in job.Input, err error) {
+	l.Failures.Add(in.Path, err)
+	l.LeftOut = append(l.LeftOut, manifest.LeftOut{Path: in.Rel, Part: l.Search.Part(in), Error: err.Error(), TooBad: errors.Is(err, bulkload.ErrTooBad)})
+}

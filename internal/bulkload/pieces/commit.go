@@ -1,0 +1,151 @@
+package pieces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/bulkload/target"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/table/catalog"
+)
+
+// Commit adds the files of all pieces of a plan to the table in one step, as one load. If Commit was
+// killed, a second call continues. It returns ErrNothing if the plan is committed already.
+func Commit(ctx context.Context, with bulkload.Resources, all []Piece) (bulkload.Result, error) {
+	all, err := inOrder(all)
+	if err != nil {
+		return bulkload.Result{}, err
+	}
+	with = with.WithDefaults()
+	first := &all[0]
+	c := &commit{with: with, pieces: all, first: first, folder: first.folder(with.FS, with.Store)}
+	if !first.gone() {
+		if c.job, err = first.ParseJob(); err != nil {
+			return bulkload.Result{}, err
+		}
+	}
+	err = c.run(ctx)
+	c.result.Failed = c.failures.Files
+	return c.result, err
+}
+
+// A commit is one call of Commit.
+type commit struct {
+	with     bulkload.Resources
+	pieces   []Piece
+	first    *Piece
+	job      *job.Job // nil if the plan is gone
+	folder   catalog.Folder
+	to       *target.Table
+	known    *ledger.Index
+	result   bulkload.Result
+	failures bulkload.Failures
+	leftOut  []manifest.LeftOut
+}
+
+func (c *commit) run(ctx context.Context) (err error) {
+	lock, err := c.with.Store.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer bulkload.Unlock(lock, &err)
+	if c.to, err = openTable(ctx, c.with.Store, c.first, c.job); err != nil {
+		return err
+	}
+	defer c.to.Close()
+	finished, err := c.to.Recover(ctx)
+	if err != nil {
+		return err
+	}
+	if c.job != nil {
+		if err := c.to.Fit(c.job); err != nil {
+			return err
+		}
+	}
+	if c.known, err = c.to.Learn(ctx); err != nil {
+		return err
+	}
+	if n := c.known.LoadOf(c.first.Plan); n != 0 {
+		return errors.Join(c.committed(n, finished), c.to.EndPlans(ctx, c.known))
+	}
+	reports, err := c.collect(ctx)
+	if err != nil {
+		return err
+	}
+	judged, err := c.judge(reports)
+	if err != nil {
+		return err
+	}
+	if err := c.publish(ctx, judged); err != nil {
+		return err
+	}
+	if err := c.failures.Err(nil); err != nil {
+		return err
+	}
+	return c.to.AllOlder(&c.result, c.first.Span)
+}
+
+// committed returns the result of a commit of a plan that is load n already. If this call has just
+// finished the killed load, it succeeds. If files were left out, every commit of the plan fails until
+// they are loaded.
+func (c *commit) committed(n int, finished []*manifest.Load) error {
+	for _, of := range c.known.Loads() {
+		if of.Number == n {
+			c.stillOut(n, of.LeftOut)
+		}
+	}
+	for _, of := range finished {
+		if of.Number == n {
+			c.result.AddLoad(of)
+			c.result.Finished++
+			c.result.Mode = c.first.Mode
+			return c.failures.Err(nil)
+		}
+	}
+	if err := c.failures.Err(nil); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: plan %s is committed: it is load %d of %s", bulkload.ErrNothing, c.first.Plan, n, c.with.Store.Address())
+}
+
+// stillOut records the files that the commit of load n left out and no later load has brought. A file of
+// the same name in an earlier load is another file.
+func (c *commit) stillOut(n int, all []manifest.LeftOut) {
+	since := map[string][]*manifest.Part{}
+	for _, l := range c.known.Loads() {
+		for i := range l.Inputs {
+			if in := &l.Inputs[i]; l.Number > n && in.Offsets == nil {
+				since[in.Path] = append(since[in.Path], in.Part)
+			}
+		}
+	}
+	for _, out := range all {
+		if !manifest.Covered(since[out.Path], out.Part) {
+			c.refuse(out)
+		}
+	}
+}
+
+// refuse records a file that is not loaded.
+func (c *commit) refuse(out manifest.LeftOut) {
+	c.leftOut = append(c.leftOut, out)
+	why := &reportedError{text: out.Error}
+	if out.TooBad {
+		why.kind = bulkload.ErrTooBad
+	}
+	c.failures.Add(out.Path, why)
+}
+
+// A reportedError is the reason why a worker refused a file.
+type reportedError struct {
+	text string
+	kind error // ErrTooBad or nil
+}
+
+func (e *reportedError) Error() string { return e.text }
+
+func (e *reportedError) Unwrap() error { return e.kind }

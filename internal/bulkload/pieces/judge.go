@@ -1,0 +1,168 @@
+package pieces
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/bulkload/quarantine"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/tally"
+)
+
+// A judgement says which files of a plan are loaded.
+type judgement struct {
+	reports []*manifest.Report // by piece, without the records of files that are not loaded
+	good    []manifest.Input   // in order, as the ledger will have them
+	clean   []string           // paths of good files without a bad record, of which no load brought records before
+	joined  []joinedBad        // bad records of files that were read in ranges
+}
+
+// A judged file is a delivered file with the outcome of all of it.
+type judgedFile struct {
+	day behaviour.Date
+	in  *Input
+	*manifest.Outcome
+}
+
+// judge decides again for each file, in order of all pieces, whether it is loaded: the outcome of all
+// other files is known now.
+func (c *commit) judge(reports []*manifest.Report) (*judgement, error) {
+	j := &judgement{reports: reports}
+	first := c.to.Info().Dropped
+	for _, f := range c.outcomes(j) {
+		if f.Error != "" {
+			c.refuse(manifest.LeftOut{Path: f.Path, Part: f.in.Part, Error: f.Error, TooBad: f.TooBad})
+			continue
+		}
+		holds := ledger.ContentOf(&f.Input)
+		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, f.Path)
+		if i := slices.IndexFunc(planned, func(x ledger.Copy) bool { return !x.In(now, f.Behaviour, first) }); i >= 0 {
+			c.refuse(manifest.LeftOut{
+				Path: f.Path, Part: f.in.Part,
+				Error: fmt.Sprintf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, planned[i].Path),
+			})
+			continue
+		}
+		if i := slices.IndexFunc(now, func(x ledger.Copy) bool { return !x.In(planned, f.Behaviour, first) }); i >= 0 {
+			return nil, fmt.Errorf("%w: %s has the bytes of %s, which it had not when it was planned: plan again", ErrStale, f.Path, now[i].Path)
+		}
+		if f.SameAs == "" {
+			c.known.Remember(holds, ledger.CopyOf(&f.Input))
+		}
+		j.good = append(j.good, f.Input)
+		if f.Quarantined == 0 && len(f.in.Covered) == 0 {
+			j.clean = append(j.clean, f.Path)
+		}
+		c.result.Bytes += f.Size
+	}
+	return j, nil
+}
+
+// outcomes returns the files of all pieces, in order. It joins the ranges of a file.
+func (c *commit) outcomes(j *judgement) []judgedFile {
+	ranges := map[string][]rangeOutcome{} // by path and in order
+	for _, r := range j.reports {
+		for i := range r.Inputs {
+			if o := &r.Inputs[i]; o.Range != nil {
+				ranges[o.Path] = append(ranges[o.Path], rangeOutcome{o, r})
+			}
+		}
+	}
+	var all []judgedFile
+	for n, r := range j.reports {
+		for i := range r.Inputs {
+			in, o := &c.pieces[n].Inputs[i], &r.Inputs[i]
+			switch {
+			case in.Range != nil:
+				continue
+			case in.Cuts != nil:
+				o = c.join(j, in, o, ranges[in.Rel])
+			}
+			all = append(all, judgedFile{in.day(), in, o})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b judgedFile) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.Path, b.Path)) })
+	return all
+}
+
+// A rangeOutcome is the outcome of a range of a file, and the report that has it.
+type rangeOutcome struct {
+	*manifest.Outcome
+	report *manifest.Report
+}
+
+// joinedBad are the files of the bad records of one delivered file's ranges, in order.
+type joinedBad struct {
+	path    string
+	sha     string // digest of the delivered file
+	covered bool   // a load brought records of path before
+	files   []quarantine.Range
+}
+
+// join combines the digests of a file and the outcomes of its ranges into the outcome that one process
+// would have. If the file cannot be loaded, join removes its records from the reports.
+func (c *commit) join(j *judgement, in *Input, digests *manifest.Outcome, ranges []rangeOutcome) *manifest.Outcome {
+	out := *digests
+	bad := joinedBad{path: in.Rel, sha: digests.SHA256, covered: len(in.Covered) > 0}
+	var lines int64
+	var found []string
+	var badAt []int64
+	for _, r := range ranges {
+		if r.Error != "" && out.Error == "" {
+			out.Error, out.TooBad = r.Error, r.TooBad
+		}
+		out.Counts.Add(r.Counts)
+		if out.Older += r.Older; r.Older > 0 {
+			out.Part = r.Part
+		}
+		found = append(found, r.SHA256)
+		badAt = append(badAt, r.BadAt.List()...)
+		if r.Bad != "" {
+			bad.files = append(bad.files, quarantine.Range{Name: dfs.Join(c.folder.Plans, r.Bad), Before: lines})
+		}
+		lines += r.Lines
+	}
+	if out.Error == "" && !slices.Equal(found, digests.Ranges) {
+		out.Error = delivered.Written(in.Path).Error()
+	}
+	if err := c.refusal(in, &out); out.Error == "" && err != nil {
+		out.Error, out.TooBad = err.Error(), true
+	}
+	if int64(len(badAt)) == out.Quarantined && len(badAt) <= manifest.MaxBadOffsets {
+		out.BadAt = manifest.OffsetsOf(badAt)
+	}
+	if len(bad.files) > 0 && (out.Error == "" || out.TooBad) {
+		j.joined = append(j.joined, bad)
+	}
+	if out.Error != "" {
+		for _, r := range ranges {
+			leaveOut(r.report)
+		}
+	}
+	return &out
+}
+
+// refusal returns an error if a file has too many bad records, or too few records.
+func (c *commit) refusal(in *Input, o *manifest.Outcome) error {
+	if err := delivered.TooBad(c.job, in.Path, &o.Counts, c.with.Store.Quarantine(in.Rel)); err != nil {
+		return err
+	}
+	kind, ok := c.job.Schema.Kind(in.Behaviour)
+	if !ok {
+		kind = -1
+	}
+	return delivered.TooFew(c.job, in.Path, kind, o.Read)
+}
+
+// leaveOut removes the files of a piece from its report. The files remain until a sweep.
+func leaveOut(r *manifest.Report) {
+	r.Files, r.Days = nil, nil
+	for i := range r.Regions {
+		r.Regions[i].Tally = tally.Tally{}
+	}
+}

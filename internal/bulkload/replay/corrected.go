@@ -1,0 +1,269 @@
+package replay
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"iter"
+	"math"
+
+	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/quarantine"
+	"usertrail/internal/format/job"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/shuffle"
+)
+
+// A corrected is a quarantine file that is replayed. It is read twice: once to check its
+// lines, and once to sort them by delivered file and offset, in a quarter of the memory for
+// sorting.
+type corrected struct {
+	with    *bulkload.Resources
+	name    string
+	most    int // bytes of a line, and of all texts of one record
+	records int64
+	bytes   int64    // of the texts
+	paths   []string // of the delivered files, in order of their first record
+	sorter  *shuffle.Sorter
+}
+
+// A correction is one text of a record.
+type correction struct {
+	offset, line int64
+	proven       bool // its line has the digest of the loaded bytes
+	clip         clip
+	raw          []byte
+}
+
+const (
+	// offsetBytes is the memory that the offset of a record takes while a replay writes its
+	// ledger and its quarantine file.
+	offsetBytes = 112
+	// pathBytes is the memory that the path of a delivered file takes in addition to its bytes.
+	pathBytes = 256
+)
+
+// openCorrected checks the lines of a quarantine file.
+func openCorrected(ctx context.Context, with *bulkload.Resources, name string) (*corrected, error) {
+	c := &corrected{with: with, name: name}
+	c.most = int(min(with.SortMemory()/int64(4+4*with.Workers), math.MaxInt32))
+	known := map[string]bool{}
+	held := int64(0)
+	err := c.each(ctx, func(n int64, r *quarantine.Record, raw []byte) error {
+		c.records++
+		c.bytes += int64(len(raw))
+		if !known[r.Path] {
+			known[r.Path] = true
+			c.paths = append(c.paths, r.Path)
+			if held += int64(len(r.Path)) + pathBytes; held > with.SortMemory()/8 {
+				return c.refused(cutIt, "line %d: it has records of more than %d delivered files", n, len(known)-1)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = c.tooMany()
+	}
+	return c, err
+}
+
+// tooMany returns an error if a ledger of all records would not fit in the memory.
+func (c *corrected) tooMany() error {
+	if most := c.with.SortMemory() / 4 * 3 / offsetBytes; c.records > most {
+		return c.refused(cutIt, "it has %d records, and one replay can have %d", c.records, most)
+	}
+	return nil
+}
+
+// cutIt is the next step in the error for a file that is too large.
+const cutIt = "cut the file into smaller ones and replay each"
+
+// refused returns the error for a file that cannot be replayed within the memory. or is the next
+// step for a user who cannot raise --memory.
+func (c *corrected) refused(or, format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s within %s of memory: raise --memory, or %s",
+		bulkload.ErrRequest, c.name, fmt.Sprintf(format, args...), humanize.IBytes(uint64(c.with.Memory)), or)
+}
+
+// each calls do with the number of each line, its record and the record's text, which are
+// valid until do returns.
+func (c *corrected) each(ctx context.Context, do func(n int64, r *quarantine.Record, raw []byte) error) error {
+	f, err := c.with.FS.Open(ctx, c.name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", job.ErrNoInput, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 64<<10)
+	var line []byte
+	for n := int64(1); ; n++ {
+		line, err = c.appendLine(line[:0], in)
+		if len(line) > c.most {
+			return c.refused("deliver its record in a file of another name", "line %d: it has more than the %d bytes that a line can have", n, c.most)
+		}
+		if len(line) > 1 {
+			if e := c.one(n, line, do); e != nil {
+				return e
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", c.name, err)
+		}
+	}
+}
+
+// appendLine appends the next line, or a part of it that is too long.
+func (c *corrected) appendLine(to []byte, in *bufio.Reader) ([]byte, error) {
+	for {
+		b, err := in.ReadSlice('\n')
+		to = append(to, b...)
+		if err != bufio.ErrBufferFull || len(to) > c.most {
+			return to, err
+		}
+	}
+}
+
+func (c *corrected) one(n int64, line []byte, do func(n int64, r *quarantine.Record, raw []byte) error) error {
+	var r quarantine.Record
+	err := json.Unmarshal(line, &r)
+	if err == nil && r.Offset < 0 {
+		err = fmt.Errorf("offset %d", r.Offset)
+	}
+	var raw []byte
+	if err == nil {
+		if raw, err = r.Text(); err != nil {
+			err = fmt.Errorf("raw_base64: %w", err)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s:%d: not a line of a quarantine file: %w", bulkload.ErrRequest, c.name, n, err)
+	}
+	return do(n, &r, raw)
+}
+
+// memory returns how many bytes of Resources.SortMemory a replay takes: a quarter for sorting, a
+// quarter for reading the users' records from the table, and 32 bytes for each record's offset.
+func (c *corrected) memory() int64 { return c.with.SortMemory()/2 + 32*c.records }
+
+// sort sorts the records of each file by offset. Records with the same offset stay in
+// order. parts is the number of files. byName maps the path of a delivered file to its file.
+//
+//	row offset | seq number of the line in the quarantine file | payload as packed
+func (c *corrected) sort(ctx context.Context, byName map[string]*file, parts int) (err error) {
+	c.sorter, err = shuffle.New(shuffle.Config{
+		FS: c.with.FS, Dir: dfs.Join(c.with.Temp, "replay"), Memory: c.with.SortMemory() / 4, Parts: parts, Readers: c.with.Workers,
+	})
+	if err != nil {
+		return err
+	}
+	var row [8]byte
+	var packed []byte
+	read := int64(0)
+	err = c.each(ctx, func(n int64, r *quarantine.Record, raw []byte) error {
+		read++
+		f := byName[r.Path]
+		if f == nil || read > c.records {
+			return c.changed()
+		}
+		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", clip: clipOf(r, raw), raw: raw}
+		if x.proven && r.SHA256 != f.sha {
+			return fmt.Errorf("%w: %s, line %d: the quarantine file is of other bytes (sha256 %s) than were loaded (%s), which brought its corrected records: remove the quarantine file",
+				bulkload.ErrRequest, r.Path, r.Line, r.SHA256, f.sha)
+		}
+		f.unproven = f.unproven || !x.proven
+		binary.BigEndian.PutUint64(row[:], uint64(r.Offset))
+		packed = x.appendPacked(packed[:0])
+		return c.sorter.Shard(0).Add(ctx, f.part, row[:], uint64(n), packed)
+	})
+	if err == nil && read != c.records {
+		err = c.changed()
+	}
+	if err != nil {
+		return err
+	}
+	return c.sorter.Finish(ctx)
+}
+
+func (c *corrected) tooManyTexts(line int64) error {
+	return c.refused("keep one text of each record", "line %d of the delivered file: its texts have more than the %d bytes that those of one record can have", line, c.most)
+}
+
+func (c *corrected) changed() error {
+	return fmt.Errorf("%s is not what it was when its lines were checked: replay a file that nobody writes to", c.name)
+}
+
+// close removes the sorted runs.
+func (c *corrected) close(ctx context.Context) {
+	if c.sorter != nil {
+		_ = c.sorter.Close(ctx) // a later load removes the runs that stay
+	}
+}
+
+// part iterates over the records of a part by offset. Each step has all texts of one record. An error
+// ends the iteration.
+func (c *corrected) part(ctx context.Context, part int) iter.Seq2[[]correction, error] {
+	return func(yield func([]correction, error) bool) {
+		it, err := c.sorter.Part(ctx, part)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer it.Close()
+		var same []correction
+		size := 0
+		for it.Next() {
+			x, err := unpackCorrection(int64(binary.BigEndian.Uint64(it.Row())), it.Payload())
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(same) > 0 && same[0].offset != x.offset {
+				if !yield(same, nil) {
+					return
+				}
+				same, size = nil, 0
+			}
+			if size += len(x.raw); size > c.most {
+				yield(nil, c.tooManyTexts(x.line))
+				return
+			}
+			same = append(same, x)
+		}
+		if err := it.Err(); err != nil {
+			yield(nil, err)
+		} else if len(same) > 0 {
+			yield(same, nil)
+		}
+	}
+}
+
+// appendPacked appends all fields of x except its offset.
+func (x *correction) appendPacked(dst []byte) []byte {
+	flags := byte(x.clip) << 1
+	if x.proven {
+		flags |= 1
+	}
+	return append(binary.AppendVarint(append(dst, flags), x.line), x.raw...)
+}
+
+// unpackCorrection is the inverse of appendPacked. The text is a copy.
+func unpackCorrection(offset int64, b []byte) (correction, error) {
+	if len(b) > 1 {
+		if line, n := binary.Varint(b[1:]); n > 0 {
+			return correction{offset: offset, line: line, proven: b[0]&1 != 0, clip: clip(b[0] >> 1), raw: append(make([]byte, 0, len(b)-n), b[1+n:]...)}, nil
+		}
+	}
+	return correction{}, fmt.Errorf("packed correction of %d bytes is damaged", len(b))
+}

@@ -1,0 +1,185 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/batch"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/bulkload/quarantine"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
+)
+
+// A file is a delivered file that has corrected records. It implements batch.Corrected.
+type file struct {
+	delivered.File
+	fs    dfs.FS
+	job   *job.Job
+	known *ledger.Index
+	from  *corrected
+	part  int // of the sorter of from
+	sha   string
+
+	names    []string      // paths, below the logs' root, of it and its copies
+	numbers  []uint32      // of the file and its copies
+	done     [][]int64     // offsets of records that earlier replays brought, by replay and sorted
+	reads    []earlierRead // by loads, of the file and its copies
+	unproven bool          // some lines do not have the digest
+	offsets  []int64       // of the records that were read, sorted
+}
+
+// Numbers implements batch.Corrected.
+func (f *file) Numbers() []uint32 { return f.numbers }
+
+// Keeps implements batch.Corrected. It keeps lines of other paths, and lines of the same bytes whose
+// records were not replayed.
+func (f *file) Keeps() quarantine.Keeps {
+	return func(old *quarantine.Record) bool {
+		_, replayed := slices.BinarySearch(f.offsets, old.Offset)
+		return old.Path != f.Rel || old.SHA256 == f.sha && !replayed && !f.replayedBefore(old.Offset)
+	}
+}
+
+// replayedBefore reports whether a ledger lists a replay of the record at an offset.
+func (f *file) replayedBefore(offset int64) bool {
+	return slices.ContainsFunc(f.done, func(offsets []int64) bool {
+		_, found := slices.BinarySearch(offsets, offset)
+		return found
+	})
+}
+
+// Each implements batch.Corrected.
+func (f *file) Each(ctx context.Context, do func(batch.Texts) error) error {
+	whole := &wholeTexts{ctx: ctx, file: f}
+	defer whole.close()
+	for texts, err := range f.from.part(ctx, f.part) {
+		if err != nil {
+			return err
+		}
+		offset := texts[0].offset
+		f.offsets = append(f.offsets, offset)
+		var out batch.Texts
+		if f.replayedBefore(offset) {
+			out.Repeated = int64(len(texts))
+		} else if out, err = whole.of(texts); err != nil {
+			return batch.Refuse(err)
+		}
+		if err := do(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Header implements batch.Corrected. It reads the header of the delivered file, if the job takes the names of
+// the columns from there.
+func (f *file) Header(ctx context.Context) ([]string, error) {
+	if !f.job.Format.Header || len(f.job.Format.Names) > 0 {
+		return f.job.Format.Names, nil
+	}
+	path, err := f.delivered(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("replay records of %s: the names of its columns: %w: deliver the corrected records as a file of another name", f.Rel, err)
+	}
+	in, r, err := f.open(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("the names of the columns: %w", err)
+	}
+	defer in.Close()
+	defer r.Close()
+	return r.Header(), nil
+}
+
+// delivered returns the path of a file that still has the loaded bytes: the delivered file or a
+// copy.
+func (f *file) delivered(ctx context.Context) (string, error) {
+	why := fmt.Errorf("%w: %s is gone", job.ErrNoInput, f.Path)
+	for _, name := range f.names {
+		in := job.Input{Path: f.job.Pattern.Root + "/" + name}
+		info, err := f.fs.Stat(ctx, in.Path)
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		in.Size, in.Modified = info.Size, info.Modified
+		err = delivered.SameAs(ctx, f.fs, in, f.known.File(name))
+		if err == nil {
+			return in.Path, nil
+		}
+		if !errors.Is(err, bulkload.ErrChanged) {
+			return "", err
+		}
+		why = err
+	}
+	return "", why
+}
+
+// open begins to read the delivered file, or a copy of it, at path.
+func (f *file) open(ctx context.Context, path string) (dfs.File, *record.Reader, error) {
+	in, err := f.fs.Open(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := record.Open(in, f.at(path), &f.job.Format)
+	if err != nil {
+		return nil, nil, errors.Join(err, in.Close())
+	}
+	return in, r, nil
+}
+
+// at returns the description of the delivered file, or of a copy of it, at path. The ending of the path says
+// how the file is compressed.
+func (f *file) at(path string) record.File {
+	out := f.Input.File()
+	out.Path = path
+	return out
+}
+
+// An earlierRead is the reading of a replayed file or of a copy by one load.
+type earlierRead struct {
+	ledger.Copy
+	bad   map[int64]bool // offsets of the records that it quarantined
+	known bool           // bad has all of them
+}
+
+// earlierReads returns the reads by which loads brought records of a content, in order.
+func earlierReads(known *ledger.Index, holds ledger.Content) []earlierRead {
+	var out []earlierRead
+	for _, of := range known.Loads() {
+		for i := range of.Inputs {
+			in := &of.Inputs[i]
+			if in.SameAs != "" || in.Offsets != nil || ledger.ContentOf(in) != holds {
+				continue
+			}
+			r := earlierRead{Copy: ledger.CopyOf(in), bad: map[int64]bool{}}
+			var list []int64
+			list, r.known = in.BadOffsets()
+			for _, o := range list {
+				r.bad[o] = true
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Brought implements batch.Corrected. Only the first load that was asked for the record can have brought it:
+// the record is a duplicate, or skipped, for the loads after it.
+func (f *file) Brought(offset int64, d behaviour.Date, kind string) bool {
+	for i := range f.reads {
+		if r := &f.reads[i]; r.Has(d, kind) {
+			return r.known && !r.bad[offset]
+		}
+	}
+	return false
+}

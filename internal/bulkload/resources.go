@@ -1,0 +1,55 @@
+package bulkload
+
+import (
+	"cmp"
+	"log/slog"
+
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+	"usertrail/internal/table/segment"
+)
+
+// Resources are what a command works with. The comments give the defaults of zero fields.
+type Resources struct {
+	FS       dfs.FS
+	Store    table.Store
+	Workers  int    // 1
+	Memory   int64  // of the process, in bytes; 1 GiB
+	Temp     string // directory, on FS, for sorted runs
+	Progress progress.Config
+	Log      *slog.Logger // no log
+}
+
+// WithDefaults returns r with defaults in place of zero fields.
+func (r Resources) WithDefaults() Resources {
+	r.Workers = max(r.Workers, 1)
+	if r.Memory <= 0 {
+		r.Memory = 1 << 30
+	}
+	r.Log = cmp.Or(r.Log, slog.New(slog.DiscardHandler))
+	return r
+}
+
+// MinMemory is the smallest Resources.Memory in bytes that a process can keep to.
+const MinMemory = segment.MinMemory
+
+// Writers returns the number of regions that are written at the same time: one more than workers,
+// because a writer also waits until its file is on stable storage.
+func (r *Resources) Writers() int { return r.Workers + 1 }
+
+// SortMemory returns the memory for sorting records in bytes.
+func (r *Resources) SortMemory() int64 { return segment.SortMemory(r.Memory) }
+
+// RowMemory returns the memory of a writer in bytes for the records of one row.
+func (r *Resources) RowMemory() int64 { return segment.RowMemory(r.Memory, r.Writers()) }
+
+// PutMemory returns the memory in bytes for cells that HBase has not confirmed.
+func (r *Resources) PutMemory() int { return int(r.Memory / 16) }
+
+// UserShare divides Resources.Memory: UserMemory is one UserShare-th of it.
+const UserShare = 8
+
+// UserMemory returns the memory of a writer in bytes for the records of one user that are compared with
+// each other.
+func (r *Resources) UserMemory() int64 { return r.Memory / UserShare }
