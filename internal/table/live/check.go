@@ -138,7 +138,7 @@ func (s *Store) checkTable(l *precheck.List, load precheck.Load) {
 	const readOnly = "it is READONLY: HBase takes no puts for it, only HFiles"
 	switch {
 	case !s.readOnly || !load.Puts:
-		l.OK(precheck.TableThere, "%s is there and enabled", s.address)
+		l.OK(precheck.TableThere, "%s is there and enabled, for user %s", s.address, s.client.User())
 	case load.HFiles:
 		l.Warn(precheck.TableThere, s.address.writable(), "%s", readOnly)
 	default:

@@ -275,7 +275,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 	many := tonight
 	many.Traits.Versions = 400
 	expect(t, look(t, c, name, o, many), precheck.FamilyFit, precheck.Warn, "does not describe", "whether VERSIONS of family d is 400 or more")
-	expect(t, found, precheck.Permissions, precheck.Fail, "no right to put (W), no right to load HFiles (C or A)", "grant 'USER', 'RWC', '"+name+"'")
+	expect(t, found, precheck.Permissions, precheck.Fail, "no right to put (W), no right to load HFiles (C or A)", "grant 'bob', 'RWC', '"+name+"'")
 	if !errors.Is(found[precheck.Permissions].Err, table.ErrUnfit) {
 		t.Errorf("%v, want ErrUnfit", found[precheck.Permissions].Err)
 	}

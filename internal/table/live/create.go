@@ -164,7 +164,7 @@ func (d *Design) explain(err error) error {
 	var server *wire.ServerError
 	switch {
 	case errors.Is(err, hbase.ErrPermission):
-		return unfit(fmt.Sprintf("grant the right to make tables, in HBase's shell: grant 'USER', 'C', '@%s'; or give the statement of --print to who has it", space))
+		return unfit(granting(err, "C", "'@"+space+"'") + "; or give the statement of --print to who has the right to make tables")
 	case errors.As(err, &server) && server.Name() == "NamespaceNotFoundException":
 		return unfit(fmt.Sprintf("make its namespace first, in HBase's shell: create_namespace '%s'", space))
 	case errors.As(err, &server) && server.Name() == "DoNotRetryIOException":

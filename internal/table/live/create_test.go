@@ -240,7 +240,7 @@ func TestATableThatCannotBeMade(t *testing.T) {
 	}
 	o.Client.User = "bob"
 	_, _, err = design(t, at(c, c.Table(t)), o, live.Spec{Compression: "gz"}).Make(t.Context())
-	if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "grant 'USER', 'C', '@default'") {
+	if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "grant 'bob', 'C', '@default'") {
 		t.Errorf("without the right: %v, want ErrUnfit that says which", err)
 	}
 	o.Client.User = ""

@@ -13,6 +13,16 @@ func (a Address) writable() string {
 	return fmt.Sprintf("let it take puts, in HBase's shell: alter '%s', READONLY => 'false'; or load HFiles: --mode hfile", a.Table)
 }
 
+// granting returns the statement that grants the right that err misses, on a table or a namespace. If
+// err does not name the right, the statement has letters.
+func granting(err error, letters, on string) string {
+	d, ok := hbase.DenialOf(err)
+	if !ok {
+		d = hbase.Denial{User: "USER", Right: letters}
+	}
+	return fmt.Sprintf("grant it, in HBase's shell: grant '%s', '%s', %s", d.User, d.Right, on)
+}
+
 // explain adds the table and advice to an error, and wraps an error that says whether another try
 // may help.
 func (a Address) explain(err error) error {
@@ -32,7 +42,7 @@ func (a Address) explain(err error) error {
 	case is(hbase.ErrReadOnly):
 		return unfit(a.writable())
 	case is(hbase.ErrPermission):
-		return unfit(fmt.Sprintf("grant it, in HBase's shell: grant 'USER', 'RW', '%s' ('R' is enough for extract); or is $HADOOP_USER_NAME somebody else's?", a.Table))
+		return unfit(granting(err, "RW", "'"+a.Table+"'") + "; or is this the wrong user?")
 	case is(hbase.ErrHidden):
 		return unfit("let it enter the folders above the file: hdfs dfs -chmod o+x FOLDER. It needs no right to read them")
 	case is(hbase.ErrInsecure):

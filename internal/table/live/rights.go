@@ -72,7 +72,7 @@ func (s *Store) grant(load precheck.Load) string {
 	if load.HFiles {
 		letters += "C"
 	}
-	return fmt.Sprintf("grant it, in HBase's shell: grant 'USER', 'R%s', '%s'; or is $HADOOP_USER_NAME somebody else's?", letters, s.address.Table)
+	return fmt.Sprintf("grant it, in HBase's shell: grant '%s', 'R%s', '%s'; or is this the wrong user?", hbase.ShortName(s.client.User()), letters, s.address.Table)
 }
 
 // writes returns the directories in which a load makes files.

@@ -121,8 +121,8 @@ var errDrop = fmt.Errorf("it took more than %s", dropLimit)
 func (s *Store) explainSnapshot(err error) error {
 	switch {
 	case errors.Is(err, hbase.ErrPermission):
-		return fmt.Errorf("table %s: %w: %w; grant it, in HBase's shell: grant 'USER', 'A', '%s'; or read a snapshot that somebody else takes: --snapshot NAME; or read through the servers: --plan auto",
-			s.address, table.ErrUnfit, err, s.address.Table)
+		return fmt.Errorf("table %s: %w: %w; %s; or read a snapshot that somebody else takes: --snapshot NAME; or read through the servers: --plan auto",
+			s.address, table.ErrUnfit, err, granting(err, "A", "'"+s.address.Table+"'"))
 	case strings.Contains(err.Error(), "hbase.snapshot.enabled"):
 		return fmt.Errorf("table %s: %w: HBase takes no snapshots: %w; or read through the servers: --plan auto", s.address, table.ErrUnfit, err)
 	}

@@ -163,7 +163,7 @@ func TestWhoMayNotTakeASnapshotIsTold(t *testing.T) {
 		options live.Options
 		says    string
 	}{
-		"no right": {live.Options{Conf: conf, Catalog: "/none", Family: "d", Client: hbase.Config{User: "reader"}}, "grant 'USER', 'A'"},
+		"no right": {live.Options{Conf: conf, Catalog: "/none", Family: "d", Client: hbase.Config{User: "reader"}}, "grant 'reader', 'A'"},
 		"no root":  {live.Options{Conf: new(hadoopconf.Conf), Catalog: "/none"}, "hbase.rootdir"},
 	} {
 		s := connect(t, c, name, x.options)

@@ -113,10 +113,12 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	all = append(all, both("no family", []string{"--job", "family.yaml"}, exitUsage, h.table, `"e"; there is d`, "family: …")...)
 	all = append(all, both("not an address", []string{"--table", "hbase://" + zk, "--job", "usertrail.yaml"}, exitUsage, "names no table", "write hbase://zk1,zk2:2181/namespace:table")...)
 	all = append(all, both("a date there is not, before a server is asked", []string{"--table", nobody, "--job", "usertrail.yaml", "--to", "2014-09-31"}, exitUsage, "--to", "2014-09-31", "YYYY-MM-DD")...)
-	denied := []string{"permission denied", "as user bob", "grant 'USER', 'RW', '" + h.table + "'", "$HADOOP_USER_NAME"}
+	denied := func(right string) []string {
+		return []string{"permission denied", "as user bob", "grant 'bob', '" + right + "', '" + h.table + "'", "wrong user"}
+	}
 	all = append(all,
-		complaint{"may not read", "extract", as("bob"), whole, exitUsage, denied},
-		complaint{"may not write", "bulkload", as("bob"), whole, exitUsage, denied},
+		complaint{"may not read", "extract", as("bob"), whole, exitUsage, denied("R")},
+		complaint{"may not write", "bulkload", as("bob"), whole, exitUsage, denied("RW")},
 		complaint{"may not see the family", "bulkload", as("bob"), nil, exitUsage, []string{h.table, "as user bob", "table: {family: …, catalog: …}"}},
 	)
 	all = append(all, both("nobody listens", []string{"--table", nobody, "--job", "usertrail.yaml"}, exitNotNow, nobody, "ZooKeeper", "refused", "is the address right")...)
