@@ -107,7 +107,7 @@ func TestPromises(t *testing.T) {
 		}
 		ended[a.key.User] = true
 		if ended[b.key.User] {
-			t.Errorf("rows of %q stand among those of %q", a.key.User, b.key.User)
+			t.Errorf("rows of %q are between rows of %q", a.key.User, b.key.User)
 		}
 		pa, pb := rowkey.AppendPrefix(nil, a.key.User), rowkey.AppendPrefix(nil, b.key.User)
 		if bytes.Compare(pa, pb) >= 0 {
@@ -129,7 +129,7 @@ func TestPrefixIsOfOneUser(t *testing.T) {
 				t.Errorf("the prefix of %q begins a row of %q: %v", a, b, got)
 			}
 			if other := rowkey.AppendPrefix(nil, b); a != b && bytes.HasPrefix(other, prefix) {
-				t.Errorf("the prefix of %q begins that of %q", a, b)
+				t.Errorf("the prefix of %q is a prefix of the prefix of %q", a, b)
 			}
 		}
 	}

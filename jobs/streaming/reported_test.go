@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/run/lineage/lineagetest"
 )
 
-// A report is what a metrics file and a file of OpenLineage say of the runs of one command.
+// A report is the content of the metrics file and of the OpenLineage file of one command's runs.
 type report struct {
 	table  string
 	status int      // of the last run

@@ -1,6 +1,5 @@
-// Package streaming_test has onyarn load and extract on a real YARN, with attempts of
-// tasks killed, and compares what comes out with what one process makes. It holds tests
-// alone.
+// Package streaming_test runs onyarn's loads and extracts on a real YARN, kills attempts
+// of tasks, and compares the results with the results of one process. It has only tests.
 package streaming_test
 
 import (
@@ -206,7 +205,7 @@ func (p *process) ends(status int) map[string]any {
 	return last
 }
 
-// counters are those of the group usertrail, which Hadoop's client says at a job's end.
+// counters returns the counters of the group usertrail. Hadoop's client prints them when a job ends.
 func (p *process) counters() map[string]int64 {
 	_, text, _ := strings.Cut(p.stderr.String(), "\n\tusertrail\n")
 	counts := map[string]int64{}
@@ -220,7 +219,7 @@ func (p *process) counters() map[string]int64 {
 	return counts
 }
 
-// counted compares counters with what the last line says.
+// counted compares the job's counters with the fields of the last line.
 func (p *process) counted(last map[string]any, names map[string]string) {
 	p.t.Helper()
 	counts := p.counters()
@@ -304,8 +303,8 @@ func (p *process) letGo(program string, but clustertest.Attempt) {
 // pause is between two looks at the processes of containers. It is no limit.
 const pause = 20 * time.Millisecond
 
-// failed checks that Hadoop took an attempt for failed. Of the last one, with which the
-// job fails, its client may say no more than the task.
+// failed checks that Hadoop counts an attempt as failed. For the last attempt, with which the
+// job fails, Hadoop's client may name only the task.
 func (p *process) failed(a clustertest.Attempt) {
 	p.t.Helper()
 	task := "task_" + strings.TrimSuffix(strings.TrimPrefix(a.Name, "attempt_"), "_0")
@@ -352,10 +351,10 @@ func (w *world) rows(t *testing.T, table string) string {
 	return p.stdout.String()
 }
 
-// loadCounters are what a load's pieces count, and what its last line calls that.
+// loadCounters maps the counters of a load's pieces to the fields of its last line.
 var loadCounters = map[string]string{"read": "read", "loaded": "loaded", "quarantined": "quarantined", "cells": "cells"}
 
-// TestPiecesOnYARN is one test, since all of it is on one world.
+// TestPiecesOnYARN is one test, because all its steps use one world.
 func TestPiecesOnYARN(t *testing.T) {
 	w := newWorld(t)
 	one := w.hdfs + "/one"
@@ -400,7 +399,7 @@ func (w *world) tableOfFiles(t *testing.T, one string) {
 // extractCounters are what an extract's pieces count, and what its last line calls that.
 var extractCounters = map[string]string{"found": "found", "active": "active", "kept": "kept", "events": "events", "files": "files"}
 
-// extract compares the parts of a job with those of one process. The commit is killed when the
+// extract compares the parts of a job with the parts of one process. The commit is killed when the
 // result has its name; the same command then removes what the commit left.
 func (w *world) extract(t *testing.T, table string) {
 	one, many := w.hdfs+"/out-one", w.hdfs+"/out-many"

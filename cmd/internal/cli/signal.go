@@ -121,7 +121,7 @@ func (e *Env) tell() {
 	}
 	out := e.Stderr
 	if isTerminal(out) {
-		out = progress.Beside(out)
+		out = progress.Above(out)
 	}
 	io.WriteString(out, b.String())
 }

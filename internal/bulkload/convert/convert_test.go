@@ -204,7 +204,7 @@ func TestNothingElseIsRemoved(t *testing.T) {
 	}
 	_, err = convert.Run(t.Context(), h.conversion("reversed", "tall", "made"))
 	if !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "family") {
-		t.Errorf("%v, want ErrDamaged that tells of the family", err)
+		t.Errorf("%v, want ErrDamaged that names the family", err)
 	}
 	if _, err := os.Stat(precious); err != nil {
 		t.Error(err)

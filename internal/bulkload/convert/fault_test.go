@@ -97,7 +97,7 @@ func (h *fixture) withFault(t *testing.T, to string, n int, mode dfstest.Mode, w
 		t.Fatalf("fault at %d (%v): in the end there are other files: %d, want %d", n, err, len(got), len(want))
 	}
 	if _, err := convert.Run(t.Context(), h.conversion("reversed", to, "out")); !errors.Is(err, iofs.ErrExist) {
-		t.Errorf("fault at %d: the third time says %v, want that it is there", n, err)
+		t.Errorf("fault at %d: the third conversion returns %v, want that the target exists", n, err)
 	}
 	return past
 }
@@ -119,7 +119,7 @@ func TestAConversionGoesOn(t *testing.T) {
 	}
 	r := h.convert(t, "reversed", "tall", "out")
 	if r.Already == 0 || r.Already >= r.Files || r.Records != clean.Records || r.Read >= clean.Read {
-		t.Errorf("it went on with %+v, alone it does %+v", r, clean)
+		t.Errorf("the continued conversion did %+v, a whole one does %+v", r, clean)
 	}
 	if !maps.Equal(h.lasting(t, "out"), h.lasting(t, "clean")) {
 		t.Error("it ended with other files")

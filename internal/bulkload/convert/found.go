@@ -89,13 +89,13 @@ func newDaysOf(old *manifest.Load, parts []*manifest.Load) ([]manifest.Day, erro
 		got := sum[k]
 		delete(sum, k)
 		if got.Records != d.Records {
-			return nil, fmt.Errorf("%w: of load %d its files hold %d records of %s on %s, and its ledger tells of %d", ErrDamaged, old.Number, got.Records, d.Behaviour, d.Date, d.Records)
+			return nil, fmt.Errorf("%w: load %d: the files hold %d records of %s on %s, the ledger has %d", ErrDamaged, old.Number, got.Records, d.Behaviour, d.Date, d.Records)
 		}
 		d.Tally = got.Tally
 		out = append(out, d)
 	}
 	for k, d := range sum {
-		return nil, fmt.Errorf("%w: of load %d its files hold %d records of %s on %s, and its ledger tells of none", ErrDamaged, old.Number, d.Records, k.kind, k.date)
+		return nil, fmt.Errorf("%w: load %d: the files hold %d records of %s on %s, the ledger has none", ErrDamaged, old.Number, d.Records, k.kind, k.date)
 	}
 	return out, nil
 }

@@ -38,6 +38,6 @@ func TestConversionOfATableOnHDFS(t *testing.T) {
 		}
 	}
 	if _, err := convert.Run(t.Context(), h.conversion("reversed", "wide", "out")); !errors.Is(err, iofs.ErrExist) || r.Records == 0 {
-		t.Errorf("%+v; again %v, want that it is there", r, err)
+		t.Errorf("%+v; again %v, want that the target exists", r, err)
 	}
 }

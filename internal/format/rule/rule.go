@@ -52,7 +52,7 @@ type Rule struct {
 	program *vm.Program
 }
 
-// Parse reads a rule. The error says what is wrong and where.
+// Parse reads a rule. An error names the fault and its position.
 func Parse(text string) (*Rule, error) {
 	if n := len([]rune(text)); n > maxText {
 		return nil, fmt.Errorf("%w: it has %d characters, at most %d are read", ErrRule, n, maxText)

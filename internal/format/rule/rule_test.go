@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/format/rule"
 )
 
-// record is what the rules of the tests read.
+// record is the record that the rules of the tests read.
 var record = map[string]string{
 	"method": "PUT", "userId": "", "status": "404", "bytes": "12.5", "Event name": "Course viewed", "context.course.id": "x/1", "$3": "buy", "用户": "u1", "text": "not a number",
 }

@@ -40,7 +40,7 @@ type Header struct {
 	Table     string `json:"table"` // address
 }
 
-// Each calls take for each line of r. what is "load" or "extract"; a line of another kind is an
+// Each calls take for each line of r. Parameter what is "load" or "extract"; a line of another kind is an
 // error. name is the name of r in errors. A line with a version after newest is an error. A line
 // is valid until take returns.
 func Each(r io.Reader, name, what string, newest int, take func(h Header, line []byte) error) error {
@@ -75,7 +75,7 @@ func cut(line []byte) []byte {
 	return line
 }
 
-// header returns the header of a line. It fails if the line is not a piece of what.
+// header returns the header of a line. It fails if the line is a piece of another kind.
 func header(line []byte, what string, newest int) (Header, error) {
 	var h Header
 	if err := json.Unmarshal(line, &h); err != nil {
@@ -147,7 +147,7 @@ func Missing(plan string, numbers []int, of int) error {
 		Numbers(numbers), of, plan, plural(len(numbers), "has", "have"), plural(len(numbers), "it", "them"))
 }
 
-// Undone returns the error for a plan with pieces that must be done again, although some of them
+// Undone returns the error for a plan with pieces that must run again. Some of these pieces may
 // have reported. numbers is sorted. why is the reason for one piece.
 func Undone(plan string, numbers []int, of int, why error) error {
 	return fmt.Errorf("%w: %s of %d of plan %s %s to be done again: run %s again, then commit: %w", ErrMissing,

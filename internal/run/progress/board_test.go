@@ -62,7 +62,7 @@ func TestBoardIsReadWhileWorkersWork(t *testing.T) {
 	}
 	wg.Wait()
 	if n := len(board.Lines()); n != 1 {
-		t.Errorf("%d lines are left, want that of the step: %q", n, board.Lines())
+		t.Errorf("%d lines are left, want the line of the step: %q", n, board.Lines())
 	}
 }
 

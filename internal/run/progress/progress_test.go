@@ -158,11 +158,11 @@ func TestLogBesideABar(t *testing.T) {
 		time.Sleep(time.Second + late/5)
 		synctest.Wait()
 		const line = "level=WARN msg=odd\n"
-		if n, err := io.WriteString(progress.Beside(&out), line); n != len(line) || err != nil {
+		if n, err := io.WriteString(progress.Above(&out), line); n != len(line) || err != nil {
 			t.Errorf("wrote %d, %v; want %d", n, err, len(line))
 		}
 		if !strings.HasSuffix(out.String(), "\r\x1b[K"+line) {
-			t.Errorf("the line stands beside the bar in %q", out.String())
+			t.Errorf("the line and the bar share a line in %q", out.String())
 		}
 		p.Done()
 	})

@@ -9,10 +9,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Beside returns a writer for the log of a program that also draws a bar on
+// Above returns a writer for the log of a program that also draws a bar on
 // terminal. Each Write must have whole lines. It first erases the bar; the next tick
 // draws the bar again below.
-func Beside(terminal io.Writer) io.Writer { return beside{terminal} }
+func Above(terminal io.Writer) io.Writer { return beside{terminal} }
 
 type beside struct{ terminal io.Writer }
 

@@ -152,8 +152,8 @@ func TestATTLThatIsNotTheJobs(t *testing.T) {
 
 const day = 24 * time.Hour
 
-// testTTL checks a table for jobs that ask for TTLs. cases has what the check says of each; ""
-// is nothing of a TTL.
+// testTTL checks a table for jobs that ask for TTLs. cases has the check's detail for each TTL; ""
+// means that the detail does not mention a TTL.
 func testTTL(t *testing.T, c *clustertest.Cluster, name string, cases map[time.Duration]string) {
 	t.Helper()
 	for asked, says := range cases {

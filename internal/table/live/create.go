@@ -129,7 +129,7 @@ func (d *Design) Family() (name string, settings map[string]string) {
 // Regions returns the number of regions of the new table.
 func (d *Design) Regions() int { return len(d.splits) + 1 }
 
-// Make makes the table, and returns when all of its regions are online. If the table exists, Make
+// Make creates the table, and returns when all its regions are online. If the table exists, Make
 // changes nothing and returns there as true. differs then lists the settings that differ. Make does
 // not compare regions, because they change as a table grows.
 func (d *Design) Make(ctx context.Context) (there bool, differs []string, err error) {

@@ -210,7 +210,7 @@ func java(t *testing.T, name string) string {
 	return path
 }
 
-// testMadeAgain makes a table that is there: as it is, altered, and by another's hand.
+// testMadeAgain makes a table that exists: unchanged, altered, and made by another program.
 func testMadeAgain(t *testing.T, c *clustertest.Cluster, o live.Options, d *live.Design, name string) {
 	if there, differs, err := d.Make(t.Context()); err != nil || !there || differs != nil {
 		t.Errorf("made again: there %t, differs %q, %v; want there, and no difference", there, differs, err)

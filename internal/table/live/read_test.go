@@ -472,7 +472,7 @@ func testOtherValues(t *testing.T, f *filled) {
 	q := f.query(t, layout.Want{Kinds: []int{0, 1}, Span: readSpan}, "8")
 	q.Where, q.Exist = cases["an empty title"], true
 	if got, _ := f.read(t, q); len(got) != 300 {
-		t.Errorf("%d rows are there, want those of any value, 300", len(got))
+		t.Errorf("got %d rows, want 300, the rows with any value", len(got))
 	}
 }
 

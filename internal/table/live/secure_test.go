@@ -57,7 +57,7 @@ func (v *visitor) open(t *testing.T, name string, o live.Options) (*live.Store, 
 	return s, nil
 }
 
-// protections are those of HBase and HDFS together.
+// protections are the settings of HBase and HDFS for each protection.
 var protections = map[string]map[string]string{
 	"authentication": {hadoopconf.HBaseProtection: "authentication", hadoopconf.RPCProtection: "authentication", hadoopconf.DataProtection: "authentication"},
 	"integrity":      {hadoopconf.HBaseProtection: "integrity", hadoopconf.RPCProtection: "integrity", hadoopconf.DataProtection: "integrity"},

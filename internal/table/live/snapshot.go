@@ -32,7 +32,7 @@ const (
 // Snapshot returns a snapshot of a table that the store opened or made. It reads HBase's files. If
 // name is not empty, it reads the snapshot of that name and never drops it. It returns
 // snapshot.ErrNone if there is none. If name is empty, it takes a snapshot, which has all puts up
-// to now. The Close of the returned table drops it. That snapshot has the committed state with which
+// to now. The Close of the returned table drops it. The snapshot has the committed state with which
 // the table was opened. If the state has changed, the error is the error of table.Unchanged.
 func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (table.Table, error) {
 	root, err := s.home()

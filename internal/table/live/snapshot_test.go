@@ -140,7 +140,7 @@ func testNamed(t *testing.T, c *clustertest.Cluster, name string, s *live.Store,
 		t.Fatal(err)
 	}
 	if all := snapshots(t, c, name); len(all) != 1 {
-		t.Errorf("at the end there are the snapshots %q, want that of the user", all)
+		t.Errorf("the snapshots at the end are %q, want only the user's snapshot", all)
 	}
 	other := connect(t, c, c.Shared(t, "d"), live.Options{Conf: confOf(t, c), Catalog: t.TempDir()})
 	if _, err := other.Snapshot(t.Context(), begin(t, other), "of_"+name); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), name) {

@@ -91,8 +91,8 @@ func (t *Table) clear(ctx context.Context, h *manifest.Handover) error {
 }
 
 // Recover implements table.Loader. It finishes a load whose files were being handed over. If some of
-// its files are neither in HBase nor on the way, Recover forgets the load instead: a new load from
-// the logs makes the same cells.
+// its files are neither in HBase nor staged, Recover forgets the load instead: a new load from the
+// logs writes the same cells.
 func (t *Table) Recover(ctx context.Context) ([]*manifest.Load, error) {
 	if err := t.CheckFiles(ctx); err != nil {
 		return nil, err

@@ -1,11 +1,11 @@
-// Package precheck is what is looked at before a load writes anything: one Check for
-// each Name, all of them, however many fail. A load makes them once it holds the
-// table's lock; `bulkload pre-check` makes them without it.
+// Package precheck has the checks that run before a load writes anything. A run has one
+// Check for each Name. If a check fails, the others still run. A load runs the checks when
+// it holds the table's lock; `bulkload pre-check` runs them without the lock.
 //
-// Who knows a thing checks it: the load its input and its temporary files, the store
-// the table, the rights and the room there (Checker). What could not be looked at is
-// Skipped, with the reason, and never silently OK. Nothing is changed, but that a file
-// is made and taken away where only that tells whether it may be.
+// The load checks its input and its temporary files. The store (Checker) checks the table,
+// the rights and the free space. A check that could not run is Skipped, with the reason; it
+// is never reported as OK. The checks change nothing. If only a trial shows whether a file
+// may be written, the check creates a file and removes it.
 package precheck
 
 import (
@@ -19,7 +19,7 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// A Name is that of a check: docs/explanation/hbase.md has them all, and scripts may go by them.
+// A Name identifies a check. docs/explanation/hbase.md lists all names. Names do not change, so scripts may use them.
 type Name string
 
 // The checks, in the order in which they are listed.
@@ -47,30 +47,30 @@ var Names = []Name{
 	Permissions, StagingRoom, Versions, Clock, UnfinishedRun, DiskForTemp,
 }
 
-// A State is how a check went.
+// A State is the outcome of a check.
 type State string
 
 // The states.
 const (
 	OK      State = "ok"
-	Warn    State = "warn"    // the load can begin, and may not end as it should
-	Fail    State = "fail"    // it cannot begin
-	Skipped State = "skipped" // nobody looked
+	Warn    State = "warn"    // the load can begin, but it may fail later
+	Fail    State = "fail"    // the load cannot begin
+	Skipped State = "skipped" // the check did not run
 )
 
-// A Check is one thing that was looked at.
+// A Check is the outcome of one check.
 type Check struct {
 	Name   Name   `json:"name"`
 	State  State  `json:"state"`
-	Detail string `json:"detail"`           // what was found
-	Advice string `json:"advice,omitempty"` // what to do about it
-	Err    error  `json:"-"`                // of a Fail: it tells the exit status
+	Detail string `json:"detail"`           // the finding
+	Advice string `json:"advice,omitempty"` // the next step
+	Err    error  `json:"-"`                // of a Fail: it decides the exit status
 }
 
-// A Load is what stores are told of a load that is about to begin.
+// A Load describes a load that is about to begin to its store.
 type Load struct {
 	Span   behaviour.Span
-	Bytes  int64 // about how much text it brings, uncompressed
+	Bytes  int64 // estimate of its uncompressed text, in bytes
 	HFiles bool  // it may write HFiles
 	Puts   bool  // it may put
 	Locked bool  // it holds the table's lock

@@ -159,7 +159,7 @@ func newWorld(way Way, s table.Store, l layout.Layout) *world {
 	}
 }
 
-// Splits are the split points of the suite's tables. One of them is the key of no user. A table
+// Splits are the split points of the suite's tables. No user has the last key. A table
 // whose regions are made before it is opened needs them too.
 var Splits = split.Points{[]byte("2"), []byte("7zz")}
 

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// did returns what the users of a region did within a span, by user key.
+// did returns the behaviours of a region's users within a span, by user key.
 func (w *world) did(r split.Region, span behaviour.Span) map[string]activity.Set {
 	out := map[string]activity.Set{}
 	for _, e := range entriesOf(w.rows) {
@@ -53,7 +53,7 @@ func walk(t *testing.T, from table.Table, r split.Region, span behaviour.Span) (
 	return out, keys
 }
 
-// checkDays checks the days of a user: they have what the user did, and no day is empty.
+// checkDays checks the days of a user: they have the user's behaviours, and no day is empty.
 func checkDays(t *testing.T, u *table.User, days []activity.Set, span behaviour.Span) {
 	t.Helper()
 	var did activity.Set

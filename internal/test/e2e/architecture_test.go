@@ -68,8 +68,8 @@ const tests = ""
 
 var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// declarations returns, for the name of each package below cmd and internal, what it declares:
-// names, and methods and fields as Type.Name.
+// declarations returns the declared names by the name of the package, for each package below cmd
+// and internal. Methods and fields have the form Type.Name.
 func declarations(tree fs.FS) (map[string]map[string]bool, error) {
 	all := map[string]map[string]bool{tests: {}}
 	for _, root := range []string{"cmd", "internal"} {

@@ -91,7 +91,7 @@ var onlyImporters = map[string][]string{
 	"github.com/apache/":                {"internal/format/trailfile/arrowfile"},
 }
 
-// noisy lists what a value never imports: input, output, the clock's users and goroutines.
+// noisy lists the packages that a value never imports: input, output, the clock's users and goroutines.
 var noisy = []string{"os", "net", "context", "log", "sync", "io"}
 
 // hashes are the only packages outside the module and the standard library that values import.

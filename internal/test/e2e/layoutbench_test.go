@@ -35,7 +35,7 @@ func TestLayoutsAreComparedByPythonAndDuckDB(t *testing.T) {
 	}
 	checkFigures(t, out, len(each)*7)
 	if _, err := os.Stat(data); !os.IsNotExist(err) {
-		t.Errorf("what was compared is still in %s: %v", data, err)
+		t.Errorf("the compared tables are still in %s: %v", data, err)
 	}
 }
 
@@ -69,7 +69,7 @@ func checkFigures(t *testing.T, file string, tables int) {
 			}
 		}
 		if all := f.Questions["user"]; all["rows"] < 1 || all["cells"] < float64(f.Each) || all["behaviours"] != float64(f.Each) {
-			t.Errorf("%s, %d behaviours a user: all of a user are %v", f.Layout, f.Each, all)
+			t.Errorf("%s, %d behaviours a user: the query for a user has %v", f.Layout, f.Each, all)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func broken(tree fs.FS, from, to string, known map[string][]string) string {
 	return ""
 }
 
-// anchors returns the anchors of a document: those that GitHub makes of headings, and those of HTML.
+// anchors returns the anchors of a document: GitHub's anchors of its headings, and the anchors of its HTML.
 func anchors(text string) []string {
 	text = withoutFences(text)
 	var out []string

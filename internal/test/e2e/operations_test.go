@@ -201,7 +201,7 @@ func TestOperationsSaysWhatIsSaid(t *testing.T) {
 			for _, line := range a.says {
 				expr := "(?m)^" + strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*") + "$"
 				if !regexp.MustCompile(expr).MatchString(said) {
-					t.Errorf("the book shows\n%s\nand what is said is\n%s", line, said)
+					t.Errorf("the page shows\n%s\nand the command printed\n%s", line, said)
 				}
 			}
 			if a.heading == "the job file is wrong" || a.heading == "dates in the table would not agree" {

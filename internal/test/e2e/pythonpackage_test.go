@@ -93,7 +93,7 @@ func TestAWheelInstallsInEachPython(t *testing.T) {
 // A python3 is an interpreter and its version, such as 3.12.
 type python3 struct{ program, version string }
 
-// pythonsHere returns the Pythons from 3.10 on in $PATH, and those of pyenv, one of each version.
+// pythonsHere returns the Pythons from 3.10 on in $PATH and in pyenv, one of each version.
 func pythonsHere(t *testing.T) []python3 {
 	t.Helper()
 	home, err := os.UserHomeDir()

@@ -249,7 +249,7 @@ func (w *waysFixture) rolled(asked table.Table) {
 	}
 	defer users.Close()
 	if nobody := []byte("00000nobody,"); users.SeekGE(nobody) && bytes.Equal(users.User().Key, nobody) || users.Err() != nil {
-		w.t.Errorf("%s does not ask its rolls who is there (%v)", asked.Info().Address, users.Err())
+		w.t.Errorf("%s does not read its users from its rolls (%v)", asked.Info().Address, users.Err())
 	}
 }
 
@@ -264,10 +264,10 @@ func (w *waysFixture) same(what string, got, want map[string]string) {
 	for name, b := range want {
 		if strings.HasSuffix(name, "/"+notfound.FileName) { // in the order of the layout
 			if inOrder(got[name]) != inOrder(b) {
-				w.t.Errorf("%s: %s has other users than that of the table of files", what, name)
+				w.t.Errorf("%s: %s and the table of files have different users", what, name)
 			}
 		} else if got[name] != b {
-			w.t.Errorf("%s: %s is not that of the table of files", what, name)
+			w.t.Errorf("%s: %s differs from the result of the table of files", what, name)
 		}
 	}
 	if len(got) != len(want) {

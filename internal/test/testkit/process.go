@@ -17,7 +17,7 @@ import (
 const buildLimit = 10 * time.Minute
 
 // Build builds programs into dir: packages, or the two commands if no package is named. The
-// programs obey breakpoints. All other settings are those of `make build`, so that both share
+// programs obey breakpoints. All other settings equal the settings of `make build`, so that both share
 // the compiled packages in the build cache.
 func Build(dir string, packages ...string) error {
 	if len(packages) == 0 {

@@ -58,10 +58,11 @@ func appendHex(dst []byte, x uint64, n int) []byte {
 	return dst
 }
 
-// content is what a table has of the lines, whoever loaded it: of each cell the
-// time, which is another for each line, the field and the value. Keys cannot be
-// compared. Ours hold day, behaviour and record besides the user and the field, to
-// keep apart what a user does twice; ImportTsv's are the user and the field alone.
+// content digests the lines that a table holds, no matter which program loaded them. The
+// digest has the time, the field and the value of each cell. Each line has a time of its own.
+// The digest has no keys, because the programs write different keys: usertrail's keys have the
+// day, the behaviour and the record, so that two events of a user stay apart. ImportTsv's keys
+// have only the user and the field.
 type content struct {
 	rows int64
 	digest

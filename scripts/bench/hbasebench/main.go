@@ -10,7 +10,7 @@
 // last line says, as JSON, its seconds, the CPU seconds of the process in them, the
 // cells and the digest of all cells.
 //
-// For loads it makes a log, and says what a table has of one:
+// For loads it writes a log, and digests the content of a table:
 //
 //	hbasebench lines FILE LINES
 //	hbasebench -zk ADDRESS content TABLE

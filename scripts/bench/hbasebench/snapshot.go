@@ -19,8 +19,8 @@ import (
 	"usertrail/internal/table/snapshot"
 )
 
-// readSnapshot reads all of a snapshot, or the columns with some prefixes, as many
-// regions at once as there are cores.
+// readSnapshot reads a snapshot: all its columns, or the columns with the given prefixes. It
+// reads as many regions at once as the machine has cores.
 func readSnapshot(ctx context.Context, root, name, of string, prefixes [][]byte) (d digest, err error) {
 	files := dfs.NewMux(map[string]dfs.FS{hdfs.Scheme: hdfs.New(hdfs.Config{})})
 	t, err := snapshot.Open(ctx, snapshot.Config{

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// Counted is a table that counts what it gives.
+// A counted table counts the rows and cells that it returns.
 type counted struct {
 	table.Loader
 	rows, cells atomic.Int64
@@ -34,8 +34,8 @@ func (t *counted) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 	})
 }
 
-// Spent is what was spent on the table.
+// Spent implements the ability of the same name.
 func (t *counted) Spent() table.Spent { return spent(t.Loader) }
 
-// Manifest is what loads brought to the table.
+// Manifest returns the manifest of the table.
 func (t *counted) Manifest() *manifest.Table { return table.Known(t.Loader) }

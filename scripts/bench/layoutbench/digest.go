@@ -60,10 +60,10 @@ func (d *digest) add(line []byte) {
 	}
 }
 
-// end reports what could not be copied, or a line that nothing ended.
+// end returns the error of a copy, or an error if the last line has no end.
 func (d *digest) end() error {
 	if d.err == nil && len(d.rest) > 0 {
-		return fmt.Errorf("the answer ends amid a line: %q", d.rest)
+		return fmt.Errorf("the result ends in the middle of a line: %q", d.rest)
 	}
 	return d.err
 }

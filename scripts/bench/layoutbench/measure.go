@@ -15,8 +15,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// Figures are what the questions of a name came to. Of rows, cells, calls and behaviours
-// it is the mean of a question.
+// figures are the measurements of all queries with one name. Rows, cells, calls and behaviours
+// are means over the queries.
 type figures struct {
 	Asked      int     `json:"asked"`
 	P50        float64 `json:"p50_ms"`
@@ -65,7 +65,7 @@ func quantile(took []time.Duration, q float64) float64 {
 	return float64(took[max(i, 0)].Microseconds()) / 1000
 }
 
-// check digests the answers, and counts what is read for them.
+// check digests the results, and counts the rows and cells that are read for them.
 func (b *bench) check(ctx context.Context, name string, questions []question, f *figures) (err error) {
 	d := new(digest)
 	if b.answers != "" {
@@ -115,7 +115,7 @@ func (b *bench) atOnce(ctx context.Context, questions []question) (float64, erro
 	return float64(done.Load()) / time.Since(start).Seconds(), err
 }
 
-// spent is what was spent on a table so far.
+// spent returns the calls and bytes that a table has used until now.
 func spent(t table.Table) table.Spent {
 	s, _ := table.SpentBy(t)
 	return s

@@ -49,9 +49,9 @@ func exception(err error) string {
 	return class[strings.LastIndexAny(class, ".$")+1:]
 }
 
-// passing reports whether a request that failed with err may succeed later. An error
-// that is neither an answer of the NameNode nor one of the known errors of the library
-// is an error of the connection.
+// passing reports whether a request that failed with err may succeed later. If an
+// error is neither an answer of the NameNode nor a known error of the library, it is an
+// error of the connection.
 func passing(err error) bool {
 	if final(err) {
 		return false

@@ -172,7 +172,7 @@ func TestSequentialReadsAreOneStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got.Bytes(), want[:300_000]) {
-			t.Errorf("in pieces of %d it is not what was written", size)
+			t.Errorf("read in pieces of %d bytes, the content differs", size)
 		}
 	}
 	if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want) {

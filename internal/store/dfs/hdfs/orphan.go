@@ -20,7 +20,7 @@ import (
 //   - It compares the names once more.
 //
 // One case is left: the minute ends just then, and a client on another machine gets the
-// lease before the last request. That client checks its lease after it has signed. It
+// lease before the last request. That client checks its lease after it has signed, and
 // returns ErrLocked if the lease is gone.
 
 // An owner is the client that has the lease of a file. The zero owner is unknown.

@@ -30,7 +30,7 @@ var ErrInsecure = exit.New(exit.Usage, "no secure connection to HDFS")
 const exchangeTime = 30 * time.Second
 
 // privileged is the number of ports that only the superuser of a machine can listen on. A DataNode
-// on one of them proves by it who it is, and speaks without SASL.
+// on such a port is trusted because of the port, and speaks without SASL.
 const privileged = 1024
 
 // A security says how the connections to a cluster are secured.
@@ -43,7 +43,7 @@ type security struct {
 	data     *transfer.Config // nil if DataNodes speak without SASL
 }
 
-// newSecurity returns what the configuration asks for, nil if the cluster is not secured.
+// newSecurity returns the security settings of the configuration, nil if the cluster is not secured.
 // authority is the part of a name between hdfs:// and the path.
 func newSecurity(conf *hadoopconf.Conf, id *secure.Identity, authority string) (*security, error) {
 	c, err := conf.HDFSSecurity()
@@ -152,7 +152,7 @@ func (s *security) choose(ctx context.Context, addr string, offers []ipc.Auth) (
 	return a, m, err
 }
 
-// principal returns the principal of the NameNode, which must be what it says itself.
+// principal returns the principal of the NameNode. It fails if the NameNode announces another principal.
 func (s *security) principal(addr string, a ipc.Auth) (string, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

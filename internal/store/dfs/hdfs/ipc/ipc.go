@@ -205,7 +205,7 @@ func (c *Conn) send(b []byte) error {
 	return err
 }
 
-// Read reads what the server has sent in tokens.
+// Read reads the content of the server's tokens.
 func (c *Conn) Read(p []byte) (int, error) {
 	if c.layer == nil {
 		return c.Conn.Read(p)

@@ -9,8 +9,8 @@
 //	message    varint | DataTransferEncryptorMessageProto
 //	operation  001c | 50 write or 51 read | varint | OpWriteBlockProto or OpReadBlockProto
 //
-// What follows is bare, in tokens of SASL behind their lengths, or, if the server chose a suite, in
-// AES-CTR. The keys of the suite come in tokens.
+// The bytes after the handshake are plain, or in SASL tokens behind their lengths, or, if the server
+// chose a cipher suite, in AES-CTR. The server sends the keys of the suite in tokens.
 package transfer
 
 import (
