@@ -1,0 +1,204 @@
+package faults_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/store/secure/kerberos/kerberostest"
+	"usertrail/internal/test/clustertest"
+)
+
+// client returns the environment of a user who has no ticket.
+func client(c *clustertest.Cluster, conf string) []string {
+	return []string{"HADOOP_CONF_DIR=" + conf, "KRB5_CONFIG=" + c.Krb5Conf(), "KRB5CCNAME=" + filepath.Join(home, "none")}
+}
+
+// login returns the environment of a user who has a keytab.
+func login(c *clustertest.Cluster, conf, user string) []string {
+	return append(client(c, conf), "USERTRAIL_KEYTAB="+c.Keytab(user))
+}
+
+// secured writes a job for users who may not read the table's description in HBase, and returns
+// the arguments of a load or an extract of the sample.
+func (h *fixture) secured(t *testing.T, catalog string) []string {
+	t.Helper()
+	h.jobs(t, map[string]string{"least.yaml": fmt.Sprintf("path: %q, catalog: %q, family: d", h.address(), catalog)})
+	return []string{"--job", "least.yaml", "--from", span.From.String(), "--to", span.To.String()}
+}
+
+// TestSecuredCluster loads and extracts as users with the least rights, through TLS.
+func TestSecuredCluster(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Secure(t)
+	conf := c.ClientConf(t, c.WithTLS())
+	alice, bob := login(c, conf, clustertest.Alice), login(c, conf, clustertest.Bob)
+	var reference map[string]string
+	for _, x := range []struct{ mode, rights, catalog string }{
+		{"put", "RW", "catalog"},
+		{"hfile", "RC", c.HDFS(t) + "/catalog"},
+	} {
+		h := newFixture(t, c, "files")
+		args := h.secured(t, x.catalog)
+		c.Admin(t, "grant", clustertest.Alice, x.rights, h.table)
+		c.Admin(t, "grant", clustertest.Bob, "R", h.table)
+		began := time.Now()
+		said := h.granted(t, alice, "bulkload", append(args, "--mode", x.mode)...)
+		t.Logf("%s: the load took %s", x.mode, time.Since(began).Round(time.Millisecond))
+		if d := c.Digest(t, h.table); d.Cells != said.Cells || said.Cells == 0 {
+			t.Errorf("%s: HBase's scan finds %d cells, the load says %d", x.mode, d.Cells, said.Cells)
+		}
+		for _, plan := range []string{"get", "scan"} {
+			out := filepath.Join(h.dir, plan)
+			h.granted(t, bob, "extract", append(args, "--plan", plan, "--users", filepath.Join(home, "users"), "--active", "any", "--types", "play,order,visit,login", "--out", out)...)
+			got := h.parts(t, out)
+			if reference == nil {
+				reference = got
+			}
+			if len(got) == 0 || !maps.Equal(got, reference) {
+				t.Errorf("%s: %s wrote %v, others wrote %v", x.mode, plan, got, reference)
+			}
+		}
+		h.hasNoSecret(t, c)
+	}
+}
+
+// granted runs a program until the RegionServers, which ZooKeeper informs of rights with some
+// delay, let the user in.
+func (h *fixture) granted(t *testing.T, env []string, program string, args ...string) result {
+	t.Helper()
+	p := start(t, h.dir, env, program, args...)
+	for end := time.Now().Add(time.Minute); strings.Contains(p.wait(t).Error, "permission denied") && time.Now().Before(end); {
+		p = start(t, h.dir, env, program, args...)
+	}
+	return p.done(t)
+}
+
+// hasNoSecret checks all files of the fixture: ledgers, reports, results.
+func (h *fixture) hasNoSecret(t *testing.T, c *clustertest.Cluster) {
+	t.Helper()
+	secrets := secrets(t, c)
+	err := filepath.WalkDir(h.dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		for _, secret := range secrets {
+			if bytes.Contains(b, secret) {
+				t.Errorf("%s holds a secret", name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// secrets returns the password of the stores, and a piece of each user's key.
+func secrets(t *testing.T, c *clustertest.Cluster) [][]byte {
+	t.Helper()
+	all := [][]byte{[]byte(clustertest.StorePassword)}
+	for _, user := range []string{clustertest.Alice, clustertest.Bob, clustertest.Mallory} {
+		b, err := os.ReadFile(c.Keytab(user))
+		if err != nil {
+			t.Fatal(err)
+		}
+		piece := b[len(b)-16 : len(b)-8] // of the last key; its version may follow
+		all = append(all, piece, []byte(hex.EncodeToString(piece)))
+	}
+	return all
+}
+
+// TestWhatIsWrongOnASecuredClusterIsSaid runs commands that cannot succeed.
+func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Secure(t)
+	h := newFixture(t, c, "files")
+	h.secured(t, "c")
+	job := []string{"--job", "least.yaml"}
+	with := func(properties map[string]string) string { return c.ClientConf(t, properties) }
+	tls := func(key, value string) string {
+		p := c.WithTLS()
+		p[key] = value
+		return with(p)
+	}
+	plain := c.ConfDir()
+	alice := func(conf string, more ...string) []string { return append(login(c, conf, clustertest.Alice), more...) }
+	ended := filepath.Join(h.dir, "ended")
+	kerberostest.Kinit{Krb5Conf: c.Krb5Conf(), Keytab: c.Keytab(clustertest.Alice), User: clustertest.Alice, Realm: clustertest.Realm, Life: time.Hour, Early: 2 * time.Hour}.Run(t, ended)
+	silent := silentKDC(t, c)
+
+	var all []complaint
+	add := func(name string, env []string, status int, says ...string) {
+		for _, x := range both(name, job, status, says...) {
+			x.env = env
+			all = append(all, x)
+		}
+	}
+	add("the ticket has ended", append(client(c, plain), "KRB5CCNAME="+ended), exitUsage, "ended", "kinit")
+	add("no ticket", client(c, plain), exitUsage, "run kinit", "--keytab")
+	add("no such keytab", append(client(c, plain), "USERTRAIL_KEYTAB="+filepath.Join(home, "none")), exitUsage, filepath.Join(home, "none"))
+	add("another principal", alice(plain, "USERTRAIL_PRINCIPAL=carol"), exitUsage, "carol@"+clustertest.Realm, c.Keytab(clustertest.Alice))
+	add("a client without Kerberos", alice(with(map[string]string{"hbase.security.authentication": "simple"})), exitUsage, "hbase.security.authentication")
+	add("servers have another principal", alice(with(map[string]string{"hbase.regionserver.kerberos.principal": "other/_HOST@" + clustertest.Realm, "hbase.master.kerberos.principal": "other/_HOST@" + clustertest.Realm})), exitUsage, "other/", "principal in hbase-site.xml")
+	add("no such protection", alice(plain, "USERTRAIL_PROTECTION=much"), exitUsage, "USERTRAIL_PROTECTION", "much", "privacy")
+	add("another password of the store", alice(tls("hbase.rpc.tls.truststore.password", "changeIT")), exitUsage, "trust store", "password is not that")
+	add("other authorities", alice(tls("hbase.rpc.tls.truststore.location", "")), exitUsage, "hbase.rpc.tls.truststore")
+	add("the KDC is silent", append(alice(plain), "KRB5_CONFIG="+silent), exitNotNow, "KDC")
+	denied := func(program, right string) complaint {
+		return complaint{"no right, " + program, program, login(c, plain, clustertest.Mallory), job, exitUsage,
+			[]string{"permission denied", "as user mallory", "grant 'mallory', '" + right + "', '" + h.table + "'"}}
+	}
+	all = append(all, denied("bulkload", "RW"), denied("extract", "R"))
+
+	trying := map[int]*process{}
+	for i, x := range all {
+		if x.status == exitNotNow {
+			trying[i] = x.start(t, h)
+		}
+	}
+	secrets := append(secrets(t, c), []byte("changeIT"))
+	for i, x := range all {
+		t.Run(x.name, func(t *testing.T) {
+			p := trying[i]
+			if p == nil {
+				p = x.start(t, h)
+			}
+			x.check(t, p)
+			for _, secret := range secrets {
+				if bytes.Contains(append(p.stdout.Bytes(), p.stderr.Bytes()...), secret) {
+					t.Errorf("%s prints a secret", x.program)
+				}
+			}
+		})
+	}
+	h.hasNoSecret(t, c)
+}
+
+// silentKDC returns a configuration of Kerberos whose KDC takes connections and never answers.
+func silentKDC(t *testing.T, c *clustertest.Cluster) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	conf, err := os.ReadFile(c.Krb5Conf())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "krb5.conf")
+	if err := os.WriteFile(name, bytes.ReplaceAll(conf, []byte(c.KDC()), []byte(l.Addr().String())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
