@@ -83,12 +83,16 @@ func TestSecuredClients(t *testing.T) {
 	maps.Copy(withCertificate, map[string]string{"hbase.rpc.tls.keystore.location": k.TLS("client.pkcs12"), "hbase.rpc.tls.keystore.password": clustertest.StorePassword, "hbase.rpc.tls.keystore.type": "PKCS12"})
 	pem := k.WithTLS()
 	maps.Copy(pem, map[string]string{"hbase.rpc.tls.keystore.location": k.TLS("client.pem"), "hbase.rpc.tls.keystore.type": "", "hbase.rpc.tls.truststore.location": k.TLS("trust.pem"), "hbase.rpc.tls.truststore.type": ""})
+	const certified = "TLS 1.3, a client certificate, "
 	n := testkit.Pick(200, 1000)
-	for layers, properties := range map[string]map[string]string{"": {"hbase.client.netty.tls.enabled": "false"}, "TLS 1.3, ": k.WithTLS(), "TLS 1.3, a client certificate, ": withCertificate, "TLS 1.3, PEM, ": pem} {
+	for layers, properties := range map[string]map[string]string{"": {"hbase.client.netty.tls.enabled": "false"}, "TLS 1.3, ": k.WithTLS(), certified: withCertificate, "TLS 1.3, PEM, ": pem} {
 		for p := sasl.Authentication; p <= sasl.Privacy; p++ {
 			all := maps.Clone(properties)
 			maps.Copy(all, protected(p))
 			t.Run(layers+p.String(), func(t *testing.T) {
+				if layers != "" && (layers != certified || p != sasl.Authentication) {
+					testkit.OnlyAll(t, "the other protections, and TLS with a client certificate")
+				}
 				t.Parallel()
 				c := dialSecure(t, k, clustertest.Alice, all)
 				putReal(t, c, name, 0, n, nil)
@@ -131,7 +135,7 @@ func TestTokensOfHBase(t *testing.T) {
 		id := secure.New(secure.Config{Kerberos: kerberos.Config{Krb5Conf: "/none"}, Tokens: file})
 		return dialReal(t, k, with(security(t, k, id, protected(p))), func(cfg *Config) { cfg.OpTimeout = 0 })
 	}
-	for p := sasl.Authentication; p <= sasl.Privacy; p++ {
+	for p := testkit.Pick(sasl.Privacy, sasl.Authentication); p <= sasl.Privacy; p++ {
 		c := use(t, tok, p)
 		putReal(t, c, name, 0, 50, nil)
 		scanReal(t, c, name, 50, Scan{}, nil)
@@ -150,8 +154,7 @@ func TestTokensOfHBase(t *testing.T) {
 func TestMismatchesAreNamed(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Secure(t)
-	name := k.Create(t, "f")
-	k.Admin(t, "grant", clustertest.Alice, "RW", name)
+	name := k.Shared(t, "f")
 	otherCA := k.WithTLS()
 	otherCA["hbase.rpc.tls.truststore.location"], otherCA["hbase.rpc.tls.truststore.type"] = k.TLS("client.crt"), "pem"
 	for what, c := range map[string]struct {
@@ -165,6 +168,9 @@ func TestMismatchesAreNamed(t *testing.T) {
 		"an unknown CA":     {otherCA, []string{"certificate signed by unknown authority", "hbase.rpc.tls.truststore.location"}},
 	} {
 		t.Run(what, func(t *testing.T) {
+			if what != "a wrong principal" && what != "no principal" {
+				testkit.OnlyAll(t, "TestWhatIsWrongOnASecuredClusterIsSaid of internal/test/faults")
+			}
 			t.Parallel()
 			client := dialSecure(t, k, clustertest.Alice, c.properties)
 			_, err := client.Get(t.Context(), name, []byte("x"), wire.Get{})
@@ -200,8 +206,8 @@ func (m *meddler) Read(b []byte) (int, error) {
 func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Secure(t)
-	name := k.Create(t, "f")
-	k.Admin(t, "grant", clustertest.Alice, "RW", name)
+	name := k.Shared(t, "f")
+	const forged = "sealed answers are changed"
 	flip := func(b []byte) { b[len(b)-1] ^= 1 }
 	toSimple := func(b []byte) { copy(b, "\xff\xff\xff\xa8") }
 	for what, c := range map[string]struct {
@@ -213,10 +219,13 @@ func TestAManInTheMiddleIsNoticed(t *testing.T) {
 		"the server's proof is changed": {8, flip, protected(sasl.Privacy), gss.ErrServer},
 		"asks for no Kerberos":          {4, toSimple, protected(sasl.Privacy), rpc.ErrSimple},
 		"signed answers are changed":    {200, flip, protected(sasl.Integrity), etype.ErrForged},
-		"sealed answers are changed":    {200, flip, protected(sasl.Privacy), etype.ErrForged},
+		forged:                          {200, flip, protected(sasl.Privacy), etype.ErrForged},
 		"TLS is stripped":               {0, func(b []byte) { copy(b, "HBas!") }, k.WithTLS(), rpc.ErrNoTLS},
 	} {
 		t.Run(what, func(t *testing.T) {
+			if errors.Is(c.want, etype.ErrForged) && what != forged {
+				testkit.OnlyAll(t, forged)
+			}
 			t.Parallel()
 			client := dialReal(t, k, with(security(t, k, identity(k, clustertest.Alice, 0), c.properties)), func(cfg *Config) {
 				cfg.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
@@ -263,8 +272,6 @@ func TestAUserWithoutRightsIsNamed(t *testing.T) {
 func TestWhatIsDemandedIsKept(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Secure(t)
-	name := k.Create(t, "f")
-	k.Admin(t, "grant", clustertest.Alice, "RW", name)
 	id := identity(k, clustertest.Alice, sasl.Privacy)
 	c := dialReal(t, k, with(security(t, k, id, protected(sasl.Authentication))))
 	if got, want := seen(t, c), "privacy"; got != want {
@@ -325,6 +332,9 @@ func TestSecuredBulkLoads(t *testing.T) {
 		"everybody may, without a token":       {"000", "777", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if x.token {
+				testkit.OnlyAll(t, "the other two, which load with a token in the end")
+			}
 			t.Parallel()
 			fs, table, dir := files(x.umask), k.Create(t, "f"), k.HDFS(t)
 			k.Admin(t, "grant", clustertest.Alice, "RC", table)

@@ -67,19 +67,14 @@ var protections = map[string]map[string]string{
 // TestASecuredTableIsATable runs the suite by puts and by HFiles, in each protection. Alice has the
 // rights that docs/howto/security.md names, and no others.
 func TestASecuredTableIsATable(t *testing.T) {
+	testkit.OnlyAll(t, "TestSecuredCluster of internal/test/faults, and package hbase in each protection")
 	for name, properties := range protections {
 		for way, rights := range map[tabletest.Way]string{tabletest.Puts: "RW", tabletest.Files: "RC"} {
 			t.Run(fmt.Sprintf("%s, %v", name, rights), func(t *testing.T) {
-				if name != "privacy" {
-					testkit.OnlyAll(t, "the suite with privacy, and package hbase in each protection")
-				}
 				t.Parallel()
 				c := clustertest.Secure(t)
 				alice := visit(t, c, clustertest.Alice, properties)
 				tabletest.Run(t, way, func(t *testing.T, l layout.Layout) table.Store {
-					if l.Name() != layout.Default {
-						testkit.OnlyAll(t, "the layout reversed")
-					}
 					table := createFor(t, c, l)
 					c.Admin(t, "grant", clustertest.Alice, rights, table)
 					s, err := alice.open(t, table, live.Options{Family: "d"})

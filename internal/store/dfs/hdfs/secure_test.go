@@ -37,11 +37,9 @@ func TestSecuredConforms(t *testing.T) {
 		dfstest.RunWithin(t, limits, func(*testing.T) (dfs.FS, string) { return hdfs.New(hdfs.Config{}), "" })
 		return
 	}
+	testkit.OnlyAll(t, "TestFilesTravelInEachProtection, and the suite without Kerberos")
 	for name, properties := range ways {
 		t.Run(name, func(t *testing.T) {
-			if name != "privacy" {
-				testkit.OnlyAll(t, "the suite with privacy, and a file in each protection")
-			}
 			c := clustertest.Secure(t)
 			t.Setenv("KRB5_CONFIG", c.Krb5Conf())
 			t.Setenv("KRB5CCNAME", "FILE:"+c.TicketCache(clustertest.Alice))
