@@ -34,6 +34,34 @@ func TestAnswersAreTheOracles(t *testing.T) {
 	}
 }
 
+// TestNightsOnWhichClocksAreSet loads worlds night by night, in zones and at dates at which an
+// hour, half an hour, midnight or a day is skipped or occurs twice.
+func TestNightsOnWhichClocksAreSet(t *testing.T) {
+	for seed := range testworld.Clocks {
+		seed += testworld.FirstClock
+		w := testworld.World(seed, 12)
+		t.Run(w.Schema.Zone+" "+w.Span.String(), func(t *testing.T) {
+			h := extracttest.Delivered(t, w)
+			var sum testworld.Counts
+			for d := w.Span.From; d <= w.Span.To; d++ {
+				night := behaviour.Span{From: d, To: d}
+				r, err := load.Run(t.Context(), h.LoadConfig(extracttest.Plain, night))
+				if err != nil && !errors.Is(err, bulkload.ErrNothing) {
+					t.Fatal(err)
+				}
+				sum.Files, sum.Read, sum.Loaded = sum.Files+r.Files, sum.Read+int(r.Read), sum.Loaded+int(r.Loaded)
+				sum.Quarantined, sum.Missing = sum.Quarantined+int(r.Quarantined), sum.Missing+r.Missing
+			}
+			if want := w.Counts(true); sum != want {
+				t.Errorf("the loads count %+v, want %+v", sum, want)
+			}
+			for i, q := range w.Questions(seed, 6) {
+				extracttest.Same(t, fmt.Sprintf("question %d, %+v", i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
+			}
+		})
+	}
+}
+
 func checkCounts(t *testing.T, r bulkload.Result, want testworld.Counts) {
 	t.Helper()
 	got := testworld.Counts{Files: r.Files, Read: int(r.Read), Loaded: int(r.Loaded), Quarantined: int(r.Quarantined), Missing: r.Missing}

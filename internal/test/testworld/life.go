@@ -80,11 +80,11 @@ func (w *W) any(r *rand.Rand) int64 {
 func (w *W) end() int64 { return (w.Span.To + 1).Start(w.zone).UnixMicro() }
 
 // readable reports whether at can be computed from its local text. It cannot if the clock
-// shows the same text an hour before or after.
+// shows the same text half an hour or an hour before or after.
 func (w *W) readable(at int64) bool {
 	local := time.UnixMicro(at).In(w.zone)
-	for _, hour := range []time.Duration{-time.Hour, time.Hour} {
-		if local.Add(hour).Format(time.DateTime) == local.Format(time.DateTime) {
+	for _, apart := range []time.Duration{-time.Hour, -time.Hour / 2, time.Hour / 2, time.Hour} {
+		if local.Add(apart).Format(time.DateTime) == local.Format(time.DateTime) {
 			return false
 		}
 	}

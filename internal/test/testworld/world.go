@@ -75,7 +75,7 @@ const (
 )
 
 // places are the zones and dates of worlds: no summer time, the end of summer time, a leap
-// day, the end of a year.
+// day, the end of a year, and other nights on which clocks are set.
 var places = []struct {
 	zone  string
 	first behaviour.Date
@@ -84,7 +84,25 @@ var places = []struct {
 	{"America/New_York", behaviour.DateOf(2014, 10, 31)},
 	{"UTC", behaviour.DateOf(2016, 2, 27)},
 	{"Asia/Kathmandu", behaviour.DateOf(2014, 12, 30)},
+	// The worlds of the seeds below FirstClock have the places above.
+	{"America/New_York", behaviour.DateOf(2014, 3, 7)},    // an hour is skipped
+	{"Australia/Lord_Howe", behaviour.DateOf(2014, 4, 4)}, // half an hour occurs twice
+	{"Australia/Lord_Howe", behaviour.DateOf(2014, 10, 3)},
+	{"America/Sao_Paulo", behaviour.DateOf(2014, 10, 17)}, // midnight is skipped
+	{"America/Sao_Paulo", behaviour.DateOf(2014, 2, 14)},  // midnight becomes 23:00 of the day before
+	{"America/St_Johns", behaviour.DateOf(2006, 10, 27)},  // 00:01 becomes 23:01 of the day before
+	{"Pacific/Apia", behaviour.DateOf(2011, 12, 28)},      // a day is skipped
+	{"Asia/Kathmandu", behaviour.DateOf(2016, 12, 30)},    // a leap second, at 05:44:60
 }
+
+const (
+	fewPlaces = 4
+	// FirstClock is the first of Clocks seeds, one for each place.
+	FirstClock = 1000
+)
+
+// Clocks is the number of places.
+var Clocks = uint64(len(places))
 
 // World generates a world of the given number of people, at least one.
 func World(seed uint64, people int) *W { return world(seed, people, names) }
@@ -95,7 +113,10 @@ func Numbered(seed uint64, people int) *W { return world(seed, people, numbers) 
 
 func world(seed uint64, people int, names func(r *rand.Rand, people int) []string) *W {
 	r := rand.New(rand.NewPCG(seed, 1))
-	place := places[seed%uint64(len(places))]
+	place := places[seed%fewPlaces]
+	if seed >= FirstClock {
+		place = places[(seed-FirstClock)%Clocks]
+	}
 	zone, err := time.LoadLocation(place.zone)
 	if err != nil {
 		panic("testworld: " + err.Error()) // the zones are linked in
