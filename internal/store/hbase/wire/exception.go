@@ -113,20 +113,23 @@ func (e *ServerError) decodeResponse(b []byte) error {
 }
 
 // decodePair decodes the NameBytesPair of an exception in a Multi.
-func (e *ServerError) decodePair(b []byte) error {
+func (e *ServerError) decodePair(b []byte) error { return e.decodeNamed(b, "NameBytesPair") }
+
+// decodeNamed decodes a message with a class in field 1 and a text in field 2. message is its name.
+func (e *ServerError) decodeNamed(b []byte, message string) error {
 	var class string
-	var trace []byte
+	var text []byte
 	d := decoder{rest: b}
 	for d.next() {
 		switch d.num {
 		case 1:
 			d.string(&class)
 		case 2:
-			d.bytes(&trace)
+			d.bytes(&text)
 		}
 	}
-	e.set(class, trace)
-	return d.done("NameBytesPair")
+	e.set(class, text)
+	return d.done(message)
 }
 
 // decodeForeign decodes the ForeignExceptionMessage of a procedure.
@@ -141,20 +144,9 @@ func (e *ServerError) decodeForeign(b []byte) error {
 }
 
 func (e *ServerError) decodeGeneric(b []byte) error {
-	var class string
-	var message []byte
-	d := decoder{rest: b}
-	for d.next() {
-		switch d.num {
-		case 1:
-			d.string(&class)
-		case 2:
-			d.bytes(&message)
-		}
-	}
-	e.set(class, message)
+	err := e.decodeNamed(b, "GenericExceptionMessage")
 	if e.Class == "" {
 		e.Class = "java.io.IOException"
 	}
-	return d.done("GenericExceptionMessage")
+	return err
 }
