@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/bulkload/bulkloadtest"
+
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/load"
 	"usertrail/internal/cell"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
@@ -21,29 +22,12 @@ import (
 // all removes every cell.
 func all(*cell.Cell) bool { return true }
 
-// way loads some days by files or by puts.
-func (p *hbaseFixture) way(mode bulkload.Mode, from, to string) (bulkload.Result, error) {
-	p.t.Helper()
-	store := p.connect(local.New())
-	defer store.Close()
-	cfg := p.config(from, to)
-	cfg.Store, cfg.Mode, cfg.Workers = store, mode, 1
-	return load.Run(p.t.Context(), cfg)
-}
-
-func (p *hbaseFixture) loaded(mode bulkload.Mode, from, to string) {
-	p.t.Helper()
-	if _, err := p.way(mode, from, to); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
 // opens is the error of opening the table.
-func (p *hbaseFixture) opens() error {
-	p.t.Helper()
-	store := p.connect(local.New())
+func opens(p *bulkloadtest.HBase) error {
+	p.T.Helper()
+	store := p.Connect(local.New())
 	defer store.Close()
-	t, err := store.Open(p.t.Context())
+	t, err := store.Open(p.T.Context())
 	if err == nil {
 		err = t.Close()
 	}
@@ -51,42 +35,42 @@ func (p *hbaseFixture) opens() error {
 }
 
 // forgets sets the catalog aside.
-func (p *hbaseFixture) forgets() (string, error) {
-	p.t.Helper()
-	store := p.connect(local.New())
+func forgets(p *bulkloadtest.HBase) (string, error) {
+	p.T.Helper()
+	store := p.Connect(local.New())
 	defer store.Close()
-	return store.Forget(p.t.Context(), false)
+	return store.Forget(p.T.Context(), false)
 }
 
 // onBothWays runs a test with HFiles and with puts.
-func onBothWays(t *testing.T, do func(t *testing.T, p *hbaseFixture, mode bulkload.Mode)) {
+func onBothWays(t *testing.T, do func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode)) {
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
-		t.Run(string(mode), func(t *testing.T) { do(t, newHBaseFixture(t), mode) })
+		t.Run(string(mode), func(t *testing.T) { do(t, bulkloadtest.NewHBase(t), mode) })
 	}
 }
 
 // TestATableWithoutItsRowsIsNotWhatTheCatalogSays truncates a table. No load says that
 // there is nothing to do. Once the catalog is forgotten, everything is loaded again.
 func TestATableWithoutItsRowsIsNotWhatTheCatalogSays(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
-		p.loaded(mode, "2014-09-01", "2014-09-02")
-		want := p.cells()
-		if err := p.opens(); err != nil {
+	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
+		p.Loaded(mode, "2014-09-01", "2014-09-02")
+		want := p.Cells()
+		if err := opens(p); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.forgets(); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "truncate") {
+		if _, err := forgets(p); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "truncate") {
 			t.Errorf("forget with rows in the table: %v, want ErrUnfit", err)
 		}
-		p.hbase.Delete(trailsTable, all)
+		p.Cluster.Delete(bulkloadtest.TrailsTable, all)
 		for what, err := range map[string]error{
-			"open": p.opens(),
-			"load": func() error { _, err := p.way(mode, "2014-09-01", "2014-09-02"); return err }(),
+			"open": opens(p),
+			"load": func() error { _, err := p.LoadMode(mode, "2014-09-01", "2014-09-02"); return err }(),
 		} {
 			if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "bulkload forget") {
 				t.Errorf("%s: %v, want ErrUnfit and what to do", what, err)
 			}
 		}
-		aside, err := p.forgets()
+		aside, err := forgets(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,14 +79,14 @@ func TestATableWithoutItsRowsIsNotWhatTheCatalogSays(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := p.forgets(); !errors.Is(err, table.ErrNoTable) {
+		if _, err := forgets(p); !errors.Is(err, table.ErrNoTable) {
 			t.Errorf("forgotten twice: %v, want ErrNoTable", err)
 		}
-		p.loaded(mode, "2014-09-01", "2014-09-02")
-		if got := p.cells(); !slices.Equal(got, want) {
+		p.Loaded(mode, "2014-09-01", "2014-09-02")
+		if got := p.Cells(); !slices.Equal(got, want) {
 			t.Errorf("the table holds %q, want %q", got, want)
 		}
-		p.ends(want)
+		p.Ends(want)
 		if _, err := os.Stat(filepath.Join(aside, "loads/000001.json")); err != nil {
 			t.Errorf("a later load: %v", err)
 		}
@@ -112,20 +96,20 @@ func TestATableWithoutItsRowsIsNotWhatTheCatalogSays(t *testing.T) {
 // TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays takes the last load back, whose rows
 // all have cells of the load before.
 func TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
-		p.loaded(mode, "2014-09-01", "2014-09-02")
-		older := p.hbase.Cells(trailsTable)
-		p.write("2014-09-02/play.csv", "user,time,title,seconds\na,2014-09-01 13:00:00,three,1\nb,2014-09-01 14:00:00,two,2\nc,2014-09-01 15:00:00,two,3\n")
-		p.loaded(mode, "2014-09-01", "2014-09-02")
-		if len(p.hbase.Cells(trailsTable)) <= len(older) {
+	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
+		p.Loaded(mode, "2014-09-01", "2014-09-02")
+		older := p.Cluster.Cells(bulkloadtest.TrailsTable)
+		p.Write("2014-09-02/play.csv", "user,time,title,seconds\na,2014-09-01 13:00:00,three,1\nb,2014-09-01 14:00:00,two,2\nc,2014-09-01 15:00:00,two,3\n")
+		p.Loaded(mode, "2014-09-01", "2014-09-02")
+		if len(p.Cluster.Cells(bulkloadtest.TrailsTable)) <= len(older) {
 			t.Fatal("the second load put nothing there")
 		}
-		if err := p.opens(); err != nil {
+		if err := opens(p); err != nil {
 			t.Fatal(err)
 		}
-		p.hbase.Delete(trailsTable, all)
-		p.hbase.Load(trailsTable, older...)
-		if err := p.opens(); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "load 2") {
+		p.Cluster.Delete(bulkloadtest.TrailsTable, all)
+		p.Cluster.Load(bulkloadtest.TrailsTable, older...)
+		if err := opens(p); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "load 2") {
 			t.Errorf("without the second load: %v, want ErrUnfit", err)
 		}
 	})
@@ -134,27 +118,27 @@ func TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays(t *testing.T) {
 // TestUsersMayBeDeleted deletes users. One user whose rows are still there proves the table. A
 // load of one deleted user does not disprove it.
 func TestUsersMayBeDeleted(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
-		p.loaded(mode, "2014-09-01", "2014-09-02")
-		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return !bytes.HasPrefix(c.Row, []byte("c,")) })
-		if err := p.opens(); err != nil {
+	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
+		p.Loaded(mode, "2014-09-01", "2014-09-02")
+		p.Cluster.Delete(bulkloadtest.TrailsTable, func(c *cell.Cell) bool { return !bytes.HasPrefix(c.Row, []byte("c,")) })
+		if err := opens(p); err != nil {
 			t.Errorf("with one user: %v", err)
 		}
-		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\n")
-		p.loaded(mode, "2014-09-03", "2014-09-03")
-		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return bytes.HasPrefix(c.Row, []byte("d,")) })
-		if err := p.opens(); err != nil {
+		p.Write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\n")
+		p.Loaded(mode, "2014-09-03", "2014-09-03")
+		p.Cluster.Delete(bulkloadtest.TrailsTable, func(c *cell.Cell) bool { return bytes.HasPrefix(c.Row, []byte("d,")) })
+		if err := opens(p); err != nil {
 			t.Errorf("without the only user of the last load: %v", err)
 		}
-		p.write("2014-09-04/play.csv", "user,time,title,seconds\n")
-		if _, err := p.way(mode, "2014-09-04", "2014-09-04"); err != nil {
+		p.Write("2014-09-04/play.csv", "user,time,title,seconds\n")
+		if _, err := p.LoadMode(mode, "2014-09-04", "2014-09-04"); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.opens(); err != nil {
+		if err := opens(p); err != nil {
 			t.Errorf("after a load without records: %v", err)
 		}
-		p.hbase.Delete(trailsTable, all)
-		if err := p.opens(); !errors.Is(err, table.ErrUnfit) {
+		p.Cluster.Delete(bulkloadtest.TrailsTable, all)
+		if err := opens(p); !errors.Is(err, table.ErrUnfit) {
 			t.Errorf("without all: %v, want ErrUnfit", err)
 		}
 	})
@@ -163,22 +147,22 @@ func TestUsersMayBeDeleted(t *testing.T) {
 // TestAllUsersOfALoadMayBeDeleted deletes the few users of the newest load, or the first of
 // its many users. The loads before it answer for the table.
 func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
-		p.loaded(mode, "2014-09-01", "2014-09-02")
-		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\ne,2014-09-03 14:00:00,four,1\n")
-		p.loaded(mode, "2014-09-03", "2014-09-03")
-		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return c.Row[0] == 'd' || c.Row[0] == 'e' })
-		if err := p.opens(); err != nil {
+	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
+		p.Loaded(mode, "2014-09-01", "2014-09-02")
+		p.Write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\ne,2014-09-03 14:00:00,four,1\n")
+		p.Loaded(mode, "2014-09-03", "2014-09-03")
+		p.Cluster.Delete(bulkloadtest.TrailsTable, func(c *cell.Cell) bool { return c.Row[0] == 'd' || c.Row[0] == 'e' })
+		if err := opens(p); err != nil {
 			t.Errorf("without the two users of the last load: %v", err)
 		}
 		many := "user,time,title,seconds\n"
 		for n := range 60 {
 			many += fmt.Sprintf("%dx,2014-09-04 13:00:00,three,1\n", 100+n) // x001, x101, … by their rows
 		}
-		p.write("2014-09-04/play.csv", many)
-		p.loaded(mode, "2014-09-04", "2014-09-04")
+		p.Write("2014-09-04/play.csv", many)
+		p.Loaded(mode, "2014-09-04", "2014-09-04")
 		deleted := 0
-		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool {
+		p.Cluster.Delete(bulkloadtest.TrailsTable, func(c *cell.Cell) bool {
 			gone := c.Row[0] == 'x' && !bytes.HasPrefix(c.Row, []byte("x951"))
 			if gone {
 				deleted++
@@ -188,11 +172,11 @@ func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
 		if deleted == 0 {
 			t.Fatal("nobody was deleted")
 		}
-		if err := p.opens(); err != nil {
+		if err := opens(p); err != nil {
 			t.Errorf("with the last of many users: %v", err)
 		}
-		p.hbase.Delete(trailsTable, func(c *cell.Cell) bool { return c.Row[0] == 'x' })
-		if err := p.opens(); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "load 3") {
+		p.Cluster.Delete(bulkloadtest.TrailsTable, func(c *cell.Cell) bool { return c.Row[0] == 'x' })
+		if err := opens(p); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "load 3") {
 			t.Errorf("without all of many users: %v, want ErrUnfit", err)
 		}
 	})
@@ -200,11 +184,11 @@ func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
 
 // TestRowsMayExpire: nothing is concluded from days that the TTL may have taken.
 func TestRowsMayExpire(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
-		p.hbase.Alter(trailsTable, "TTL", "86400")
-		p.loaded(mode, "2014-09-01", "2014-09-02")
-		p.hbase.Delete(trailsTable, all)
-		if err := p.opens(); err != nil {
+	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
+		p.Cluster.Alter(bulkloadtest.TrailsTable, "TTL", "86400")
+		p.Loaded(mode, "2014-09-01", "2014-09-02")
+		p.Cluster.Delete(bulkloadtest.TrailsTable, all)
+		if err := opens(p); err != nil {
 			t.Errorf("after all has expired: %v", err)
 		}
 	})
@@ -213,29 +197,29 @@ func TestRowsMayExpire(t *testing.T) {
 // TestTwoClustersDoNotShareACatalog gives the catalog of a table to a table of the same
 // name in another cluster.
 func TestTwoClustersDoNotShareACatalog(t *testing.T) {
-	onBothWays(t, func(t *testing.T, p *hbaseFixture, mode bulkload.Mode) {
-		p.loaded(mode, "2014-09-01", "2014-09-01") // by a cluster that does not tell its ID
+	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
+		p.Loaded(mode, "2014-09-01", "2014-09-01") // by a cluster that does not tell its ID
 		for _, id := range []string{"one", "two", ""} {
-			p.id = id
-			if err := p.opens(); err != nil {
+			p.ID = id
+			if err := opens(p); err != nil {
 				t.Errorf("the catalog knows no cluster, and this one's ID is %q: %v", id, err)
 			}
 		}
-		p.id = "one"
-		p.loaded(mode, "2014-09-02", "2014-09-02")
+		p.ID = "one"
+		p.Loaded(mode, "2014-09-02", "2014-09-02")
 		for id, want := range map[string]error{"one": nil, "": nil, "two": table.ErrUnfit} {
-			p.id = id
-			if err := p.opens(); !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "two") {
+			p.ID = id
+			if err := opens(p); !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "two") {
 				t.Errorf("the cluster %q: %v, want %v", id, err, want)
 			}
 		}
 
 		// The cluster was restored with its tables and has a new ID. The message says what to
 		// remove from which file.
-		p.id = "two"
-		told := regexp.MustCompile("remove `(.*?)` from (\\S+/manifest.json)").FindStringSubmatch(p.opens().Error())
+		p.ID = "two"
+		told := regexp.MustCompile("remove `(.*?)` from (\\S+/manifest.json)").FindStringSubmatch(opens(p).Error())
 		if told == nil {
-			t.Fatalf("%v: the way on is missing", p.opens())
+			t.Fatalf("%v: the way on is missing", opens(p))
 		}
 		text, err := os.ReadFile(told[2])
 		if err != nil {
@@ -248,13 +232,13 @@ func TestTwoClustersDoNotShareACatalog(t *testing.T) {
 		if err := os.WriteFile(told[2], bytes.Replace(text, []byte(told[1]), nil, 1), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.opens(); err != nil {
+		if err := opens(p); err != nil {
 			t.Errorf("after a restore: %v", err)
 		}
-		p.write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\n")
-		p.loaded(mode, "2014-09-03", "2014-09-03")
-		p.id = "one"
-		if err := p.opens(); !errors.Is(err, table.ErrUnfit) {
+		p.Write("2014-09-03/play.csv", "user,time,title,seconds\nd,2014-09-03 13:00:00,three,1\n")
+		p.Loaded(mode, "2014-09-03", "2014-09-03")
+		p.ID = "one"
+		if err := opens(p); !errors.Is(err, table.ErrUnfit) {
 			t.Errorf("the cluster with the old ID, after a load into the new one: %v, want ErrUnfit", err)
 		}
 	})

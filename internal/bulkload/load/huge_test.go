@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/column"
@@ -108,45 +109,45 @@ func zip(t *testing.T, from, to string) {
 func TestFilesOfMoreThan4GiB(t *testing.T) {
 	testkit.OnlyAll(t, "the same with small files")
 	const plain, zipped = "2014-09-01/play.csv", "2014-09-01/play.csv.gz"
-	y := newFixture(t, longNight("2MiB"))
-	y.jobIs(longNight("2MiB"))
-	logs := filepath.Join(y.dir, "logs")
+	y := bulkloadtest.New(t, bulkloadtest.LongLines("2MiB"))
+	y.WriteJob(bulkloadtest.LongLines("2MiB"))
+	logs := filepath.Join(y.Dir, "logs")
 	h := newHugeLog(t, filepath.Join(logs, plain))
-	y.load(nil, "2014-09-01", "2014-09-01")
+	y.Load(nil, "2014-09-01", "2014-09-01")
 	h.check(y, plain)
 
-	pieces := y.twin()
-	planned := pieces.plan(nil, 1<<30, "2014-09-01", "2014-09-01")
+	pieces := y.Twin()
+	planned := pieces.Plan(nil, 1<<30, "2014-09-01", "2014-09-01")
 	if len(planned) < 4 {
 		t.Fatalf("%d pieces, want a piece for each GiB", len(planned))
 	}
-	pieces.doAll(planned)
-	pieces.commit(nil, planned)
-	pieces.same(y)
+	pieces.DoAll(planned)
+	pieces.Commit(nil, planned)
+	pieces.Same(y)
 
 	h.replay(y, plain)
 
-	packed := newFixture(t, longNight("2MiB"))
-	if err := os.MkdirAll(filepath.Join(packed.dir, "logs", "2014-09-01"), 0o755); err != nil {
+	packed := bulkloadtest.New(t, bulkloadtest.LongLines("2MiB"))
+	if err := os.MkdirAll(filepath.Join(packed.Dir, "logs", "2014-09-01"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	zip(t, filepath.Join(logs, plain), filepath.Join(packed.dir, "logs", zipped))
-	packed.load(nil, "2014-09-01", "2014-09-01")
+	zip(t, filepath.Join(logs, plain), filepath.Join(packed.Dir, "logs", zipped))
+	packed.Load(nil, "2014-09-01", "2014-09-01")
 	h.check(packed, zipped)
 	h.replay(packed, zipped)
 }
 
 // check compares a table with the log, and the quarantine of the file called name.
-func (h *hugeLog) check(y *fixture, name string) {
+func (h *hugeLog) check(y *bulkloadtest.Fixture, name string) {
 	h.t.Helper()
-	if n := len(y.trails(false)); n != len(h.offsets)-2 {
+	if n := len(y.Trails(false)); n != len(h.offsets)-2 {
 		h.t.Errorf("%s: %d records are loaded, want %d", name, n, len(h.offsets)-2)
 	}
 	for _, user := range []string{"u0", "u4096", "u4199", "last2"} {
 		h.checkID(y, user)
 	}
 	bad := map[string]int64{}
-	for line := range strings.Lines(y.quarantined(name)) {
+	for line := range strings.Lines(y.Quarantined(name)) {
 		var r quarantine.Record
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			h.t.Fatal(err)
@@ -161,25 +162,25 @@ func (h *hugeLog) check(y *fixture, name string) {
 
 // replay replays the bad records with a job that allows longer ones. The replay reads the long
 // record from the delivered file.
-func (h *hugeLog) replay(y *fixture, name string) {
+func (h *hugeLog) replay(y *bulkloadtest.Fixture, name string) {
 	h.t.Helper()
-	y.is(longNight("4MiB"))
-	c := replayOf(y.config("2014-09-01", "2014-09-01"))
+	y.SetJob(bulkloadtest.LongLines("4MiB"))
+	c := bulkloadtest.ReplayOf(y.Config("2014-09-01", "2014-09-01"))
 	c.Memory = 128 << 20
-	r, err := replay.Run(h.t.Context(), c, y.store.Quarantine(name))
+	r, err := replay.Run(h.t.Context(), c, y.Store.Quarantine(name))
 	if !errors.Is(err, bulkload.ErrTooBad) && err != nil {
 		h.t.Fatal(err)
 	}
-	y.wantCounts(r, 2, 1, 1, 0, 0)
+	y.WantCounts(r, 2, 1, 1, 0, 0)
 	h.checkID(y, "long")
 }
 
 // checkID compares the offset in the column ID of a user's record.
-func (h *hugeLog) checkID(y *fixture, user string) {
+func (h *hugeLog) checkID(y *bulkloadtest.Fixture, user string) {
 	h.t.Helper()
-	number := y.ledgers()[0].Inputs[0].Number
+	number := y.Ledgers()[0].Inputs[0].Number
 	line := fmt.Sprintf(" play %d ", column.ID(number, h.offsets[user]))
-	if !slices.ContainsFunc(y.trails(true), func(s string) bool { return strings.HasPrefix(s, user+" ") && strings.Contains(s, line) }) {
+	if !slices.ContainsFunc(y.Trails(true), func(s string) bool { return strings.HasPrefix(s, user+" ") && strings.Contains(s, line) }) {
 		h.t.Errorf("%s has no record at %d", user, h.offsets[user])
 	}
 }

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/table/precheck"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/replay"
@@ -22,27 +25,22 @@ import (
 	"usertrail/internal/table"
 )
 
-const plays = `user,time,title,seconds
-a,2014-09-01 10:00:00,one,1
-b,2014-09-01 11:00:00,two,2
-`
-
 func TestLoadsWhatIsThere(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00.000007,1.5\na,2014-09-01 12:00:00.000007,\n")
-	r := y.load(nil, "2014-09-01", "2014-09-02")
-	y.wantCounts(r, 4, 4, 0, 0, 0)
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00.000007,1.5\na,2014-09-01 12:00:00.000007,\n")
+	r := y.Load(nil, "2014-09-01", "2014-09-02")
+	y.WantCounts(r, 4, 4, 0, 0, 0)
 	if r.Files != 2 || r.Missing != 2 || r.Loads != 1 {
 		t.Errorf("%d files, %d missing, %d loads; want 2, 2, 1", r.Files, r.Missing, r.Loads)
 	}
-	y.wantTrails(
+	y.WantTrails(
 		"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
 		"a 2014-09-01 2014-09-01T12:00:00.000007Z order price=1.5",
 		"a 2014-09-01 2014-09-01T12:00:00.000007Z order",
 		"b 2014-09-01 2014-09-01T11:00:00Z play title=two seconds=2",
 	)
-	r = y.load(bulkload.ErrNothing, "2014-09-01", "2014-09-02")
+	r = y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-02")
 	if r.Already != 2 || r.Files != 0 {
 		t.Errorf("second run: %d loaded before, %d files; want 2, 0", r.Already, r.Files)
 	}
@@ -52,26 +50,26 @@ func TestLoadsWhatIsThere(t *testing.T) {
 // for and repeated, file by file in the ledger.
 // TestSkippedRecordsAreCountedByReason loads parts of a file in which every reason occurs.
 func TestSkippedRecordsAreCountedByReason(t *testing.T) {
-	y := newFixture(t, `
+	y := bulkloadtest.New(t, `
 logs: {path: logs/all.csv, behaviour: event, skip: 'event == "test"'}
 user: {column: user, empty: skip}
 behaviours: {play: {id: 1}, order: {id: 2}}
 `)
-	y.write("all.csv", "user,time,event\n"+
+	y.Write("all.csv", "user,time,event\n"+
 		"u1,2014-09-01 10:00:00,play\nu1,2014-09-02 10:00:00,play\nu1,2014-09-01 10:00:00,order\n"+
 		"u1,2014-09-01 10:00:00,sell\nu1,2014-09-01 10:00:00,test\n,2014-09-01 10:00:00,play\n")
-	first := y.load(nil, "2014-09-01", "2014-09-01", "play")
+	first := y.Load(nil, "2014-09-01", "2014-09-01", "play")
 	if want := (manifest.Skips{Unknown: 1, WithoutUser: 1, Condition: 1, OutsideDates: 1, OtherTypes: 1}); first.Skips != want {
 		t.Errorf("skipped %+v, want %+v", first.Skips, want)
 	}
-	second := y.load(nil, "2014-09-01", "2014-09-02")
+	second := y.Load(nil, "2014-09-01", "2014-09-02")
 	if want := (manifest.Skips{Unknown: 1, WithoutUser: 1, Condition: 1, LoadedBefore: 1}); second.Skips != want {
 		t.Errorf("skipped %+v, want %+v", second.Skips, want)
 	}
 }
 
 func TestConservationHoldsForEachFile(t *testing.T) {
-	y := newFixture(t, `
+	y := bulkloadtest.New(t, `
 logs: {path: "logs/{date}/*.csv", behaviour: kind, max_bad: 60%}
 user: user
 behaviours:
@@ -79,50 +77,50 @@ behaviours:
   order: {id: 2}
 `)
 	head := "user,time,kind,title\n"
-	y.write("2014-09-01/a.csv", head+"a,2014-09-01 10:00:00,play,x\na,2014-09-01 11:00:00,play,x\n,2014-09-01 11:00:00,play,x\na,2014-09-01 11:00:00,visit,\na,2014-09-01 12:00:00,order,\n")
-	y.write("2014-09-01/b.csv", head+"a,2014-09-01 13:00:00,play,x\nb,soon,play,x\nb,2014-09-01 13:00:00,play,x\n")
-	r := y.load(nil, "2014-09-01", "2014-09-01", "play")
-	y.wantCounts(r, 8, 2, 2, 2, 2)
+	y.Write("2014-09-01/a.csv", head+"a,2014-09-01 10:00:00,play,x\na,2014-09-01 11:00:00,play,x\n,2014-09-01 11:00:00,play,x\na,2014-09-01 11:00:00,visit,\na,2014-09-01 12:00:00,order,\n")
+	y.Write("2014-09-01/b.csv", head+"a,2014-09-01 13:00:00,play,x\nb,soon,play,x\nb,2014-09-01 13:00:00,play,x\n")
+	r := y.Load(nil, "2014-09-01", "2014-09-01", "play")
+	y.WantCounts(r, 8, 2, 2, 2, 2)
 	want := map[string]manifest.Counts{
 		"2014-09-01/a.csv": {Read: 5, Loaded: 1, Quarantined: 1, Duplicate: 1, Skipped: 2},
 		"2014-09-01/b.csv": {Read: 3, Loaded: 1, Quarantined: 1, Duplicate: 1},
 	}
-	for _, in := range y.ledgers()[0].Inputs {
+	for _, in := range y.Ledgers()[0].Inputs {
 		// Which of two equal records of two files stays depends on their numbers.
 		if got := in.Counts; got.Check() != nil || got.Read != want[in.Path].Read || got.Quarantined != want[in.Path].Quarantined || got.Skipped != want[in.Path].Skipped {
 			t.Errorf("%s: %+v, want %+v", in.Path, got, want[in.Path])
 		}
 	}
-	y.load(nil, "2014-09-01", "2014-09-01")
-	if got := y.trails(false); len(got) != 3 || got[2] != "b 2014-09-01 2014-09-01T13:00:00Z play title=x" {
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	if got := y.Trails(false); len(got) != 3 || got[2] != "b 2014-09-01 2014-09-01T13:00:00Z play title=x" {
 		t.Errorf("the table holds %q, want two plays and an order", got)
 	}
 }
 
 // TestEqualLinesAreTwoBehaviours: nothing is a duplicate for looking alike.
 func TestEqualLinesAreTwoBehaviours(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", plays+"a,2014-09-01 10:00:00,one,1\n")
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 3, 3, 0, 0, 0)
-	if got := y.trails(false); len(got) != 3 || got[0] != got[1] {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+"a,2014-09-01 10:00:00,one,1\n")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 3, 0, 0, 0)
+	if got := y.Trails(false); len(got) != 3 || got[0] != got[1] {
 		t.Errorf("the table holds %q, want one line twice", got)
 	}
 }
 
 func TestLateFilesChangeNoColumnID(t *testing.T) {
-	y := newFixture(t, `
+	y := bulkloadtest.New(t, `
 logs: {path: "logs/{date}/{behaviour}.*.csv"}
 user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 `)
-	y.write("2014-09-01/play.1.csv", plays)
-	y.load(nil, "2014-09-01", "2014-09-01")
-	before := y.trails(true)
+	y.Write("2014-09-01/play.1.csv", bulkloadtest.Plays)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	before := y.Trails(true)
 	for _, name := range []string{"2014-09-01/play.0.csv", "2014-09-01/play.2.csv"} {
-		y.write(name, "user,time,title,seconds\nc,2014-09-01 09:00:00,"+name+",1\n")
+		y.Write(name, "user,time,title,seconds\nc,2014-09-01 09:00:00,"+name+",1\n")
 	}
-	y.load(nil, "2014-09-01", "2014-09-01")
-	after := y.trails(true)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	after := y.Trails(true)
 	if len(after) != 4 {
 		t.Errorf("the table holds %q, want 4 behaviours", after)
 	}
@@ -134,83 +132,83 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 }
 
 func TestTooManyBadRecordsStopTheirFileAlone(t *testing.T) {
-	y := newFixture(t, strings.Replace(twoKinds, "50%", "1", 1))
-	y.write("2014-09-01/play.csv", plays+",,,\n,,,\n")
-	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\nb,bad,1.5\n")
-	r := y.load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
-	y.wantCounts(r, 2, 1, 1, 0, 0)
+	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+",,,\n,,,\n")
+	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\nb,bad,1.5\n")
+	r := y.Load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
+	y.WantCounts(r, 2, 1, 1, 0, 0)
 	if len(r.Failed) != 1 || !strings.HasSuffix(r.Failed[0].Path, "play.csv") || r.Files != 1 {
 		t.Errorf("failed: %+v, files: %d; want the plays alone to fail", r.Failed, r.Files)
 	}
-	y.wantTrails("a 2014-09-01 2014-09-01T12:00:00Z order price=1.5")
-	if n := strings.Count(y.quarantined("2014-09-01/play.csv"), "\n"); n != 2 {
+	y.WantTrails("a 2014-09-01 2014-09-01T12:00:00Z order price=1.5")
+	if n := strings.Count(y.Quarantined("2014-09-01/play.csv"), "\n"); n != 2 {
 		t.Errorf("%d lines in quarantine, want both bad records to be seen", n)
 	}
-	y.replay(bulkload.ErrRequest, "2014-09-01/play.csv")
+	y.Replay(bulkload.ErrRequest, "2014-09-01/play.csv")
 	// The same file is loaded once the job allows as much.
-	y.is(twoKinds)
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
+	y.SetJob(bulkloadtest.TwoKinds)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
 }
 
 func TestTruncatedFileLoadsNothing(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	whole := zipped(t, plays)
-	y.write("2014-09-01/play.csv.gz", whole[:len(whole)-6])
-	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
-	r, err := load.Run(t.Context(), y.config("2014-09-01", "2014-09-01"))
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	whole := bulkloadtest.Zipped(t, bulkloadtest.Plays)
+	y.Write("2014-09-01/play.csv.gz", whole[:len(whole)-6])
+	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
+	r, err := load.Run(t.Context(), y.Config("2014-09-01", "2014-09-01"))
 	if err == nil || !strings.Contains(err.Error(), "play.csv.gz") || len(r.Failed) != 1 {
 		t.Fatalf("%v, failed %+v; want an error about play.csv.gz", err, r.Failed)
 	}
-	y.wantTrails("a 2014-09-01 2014-09-01T12:00:00Z order price=1.5")
-	if y.quarantined("2014-09-01/play.csv.gz") != "" {
+	y.WantTrails("a 2014-09-01 2014-09-01T12:00:00Z order price=1.5")
+	if y.Quarantined("2014-09-01/play.csv.gz") != "" {
 		t.Error("there is a quarantine file of a file of which nothing was loaded")
 	}
-	y.write("2014-09-01/play.csv.gz", whole)
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 2, 2, 0, 0, 0)
+	y.Write("2014-09-01/play.csv.gz", whole)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 2, 2, 0, 0, 0)
 }
 
 func TestChangedFilesAreRefused(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	y.load(nil, "2014-09-01", "2014-09-01")
-	before := y.trails(true)
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	before := y.Trails(true)
 
 	touched := time.Now().Add(time.Hour)
-	if err := os.Chtimes(filepath.Join(y.dir, "logs/2014-09-01/play.csv"), touched, touched); err != nil {
+	if err := os.Chtimes(filepath.Join(y.Dir, "logs/2014-09-01/play.csv"), touched, touched); err != nil {
 		t.Fatal(err)
 	}
-	y.load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
+	y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
 
-	y.write("2014-09-01/play.csv", strings.Replace(plays, "one", "eno", 1))
+	y.Write("2014-09-01/play.csv", strings.Replace(bulkloadtest.Plays, "one", "eno", 1))
 	touched = touched.Add(time.Hour)
-	if err := os.Chtimes(filepath.Join(y.dir, "logs/2014-09-01/play.csv"), touched, touched); err != nil {
+	if err := os.Chtimes(filepath.Join(y.Dir, "logs/2014-09-01/play.csv"), touched, touched); err != nil {
 		t.Fatal(err)
 	}
-	y.write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
+	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
 	for range 2 { // the other file is loaded, once
-		y.load(bulkload.ErrChanged, "2014-09-01", "2014-09-01")
+		y.Load(bulkload.ErrChanged, "2014-09-01", "2014-09-01")
 	}
-	got := y.trails(true)
+	got := y.Trails(true)
 	if at := slices.IndexFunc(got, func(line string) bool { return strings.Contains(line, "order") }); at >= 0 {
 		got = slices.Delete(got, at, at+1)
 	}
-	if !slices.Equal(got, before) || len(y.ledgers()) != 2 {
+	if !slices.Equal(got, before) || len(y.Ledgers()) != 2 {
 		t.Errorf("next to the order the table holds %q, want what it held", got)
 	}
 }
 
 func TestUniqueHoldsInABatchAndAgainstTheTable(t *testing.T) {
-	y := newFixture(t, `
+	y := bulkloadtest.New(t, `
 logs: {path: "logs/{date}/{behaviour}.*.csv"}
 user: user
 behaviours:
   play: {id: 1, unique: [user, time, title], fields: {title: string, seconds: int64}}
 `)
-	y.write("2014-09-01/play.0.csv", plays+"a,2014-09-01 10:00:00,one,3\na,2014-09-01 10:00:00.000001,one,3\na,2014-09-01 10:00:00,,3\na,2014-09-01 10:00:00,,4\n")
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 6, 4, 0, 2, 0)
-	y.write("2014-09-01/play.1.csv", plays+"c,2014-09-01 10:00:00,one,1\na,2014-09-01 10:00:00,,5\n")
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 4, 1, 0, 3, 0)
-	y.wantTrails(
+	y.Write("2014-09-01/play.0.csv", bulkloadtest.Plays+"a,2014-09-01 10:00:00,one,3\na,2014-09-01 10:00:00.000001,one,3\na,2014-09-01 10:00:00,,3\na,2014-09-01 10:00:00,,4\n")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 6, 4, 0, 2, 0)
+	y.Write("2014-09-01/play.1.csv", bulkloadtest.Plays+"c,2014-09-01 10:00:00,one,1\na,2014-09-01 10:00:00,,5\n")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 4, 1, 0, 3, 0)
+	y.WantTrails(
 		"a 2014-09-01 2014-09-01T10:00:00.000001Z play title=one seconds=3",
 		"a 2014-09-01 2014-09-01T10:00:00Z play seconds=3",
 		"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
@@ -249,15 +247,15 @@ behaviours:
 	}
 	var want []string
 	for _, name := range append([]string{layout.Default}, layout.Names()...) {
-		y := newFixture(t, "layout: "+name+text)
+		y := bulkloadtest.New(t, "layout: "+name+text)
 		var got []string
 		for _, night := range nights {
 			for file, text := range night {
-				y.write(file, text)
+				y.Write(file, text)
 			}
-			got = append(got, fmt.Sprintf("%+v", y.load(nil, "2014-09-01", "2014-09-02").Counts))
+			got = append(got, fmt.Sprintf("%+v", y.Load(nil, "2014-09-01", "2014-09-02").Counts))
 		}
-		got = append(got, y.trails(true)...)
+		got = append(got, y.Trails(true)...)
 		if want == nil {
 			want = got
 		}
@@ -273,142 +271,142 @@ behaviours:
 // TestAFileOfManyDaysIsLoadedByParts loads spans and behaviours of one file one
 // after the other; each record comes once.
 func TestAFileOfManyDaysIsLoadedByParts(t *testing.T) {
-	y := newFixture(t, `
+	y := bulkloadtest.New(t, `
 logs: {path: "logs/*.csv", behaviour: kind}
 user: user
 behaviours:
   play: {id: 1, fields: {title: string}}
   order: {id: 2}
 `)
-	y.write("all.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\na,2014-09-02 10:00:00,play,y\na,2014-09-02 11:00:00,order,\nb,2014-09-03 10:00:00,order,\nb,2014-09-03 10:00:00,visit,\n")
-	y.wantCounts(y.load(nil, "2014-09-02", "2014-09-02", "play"), 5, 1, 0, 0, 4)
-	y.wantTrails("a 2014-09-02 2014-09-02T10:00:00Z play title=y")
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-02"), 5, 2, 0, 0, 3)
-	y.load(bulkload.ErrNothing, "2014-09-02", "2014-09-02", "order")
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-03"), 5, 1, 0, 0, 4)
-	y.wantTrails(
+	y.Write("all.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\na,2014-09-02 10:00:00,play,y\na,2014-09-02 11:00:00,order,\nb,2014-09-03 10:00:00,order,\nb,2014-09-03 10:00:00,visit,\n")
+	y.WantCounts(y.Load(nil, "2014-09-02", "2014-09-02", "play"), 5, 1, 0, 0, 4)
+	y.WantTrails("a 2014-09-02 2014-09-02T10:00:00Z play title=y")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-02"), 5, 2, 0, 0, 3)
+	y.Load(bulkload.ErrNothing, "2014-09-02", "2014-09-02", "order")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-03"), 5, 1, 0, 0, 4)
+	y.WantTrails(
 		"a 2014-09-01 2014-09-01T10:00:00Z play title=x",
 		"a 2014-09-02 2014-09-02T10:00:00Z play title=y",
 		"a 2014-09-02 2014-09-02T11:00:00Z order",
 		"b 2014-09-03 2014-09-03T10:00:00Z order",
 	)
-	if got := len(y.ledgers()); got != 3 {
+	if got := len(y.Ledgers()); got != 3 {
 		t.Errorf("%d loads, want 3", got)
 	}
 }
 
 func TestSlackIsADayUnlessTheJobSaysOtherwise(t *testing.T) {
 	text := "user,time,title,seconds\na,2014-08-31 23:59:59.999999,x,1\na,2014-09-02 23:59:59,y,1\na,2014-08-30 23:59:59.999999,early,1\na,2014-09-03 00:00:00,late,1\n"
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", text)
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
-	y.wantTrails("a 2014-08-31 2014-08-31T23:59:59.999999Z play title=x seconds=1", "a 2014-09-02 2014-09-02T23:59:59Z play title=y seconds=1")
-	if q := y.quarantined("2014-09-01/play.csv"); strings.Count(q, `"reason":"outside its day"`) != 2 {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", text)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
+	y.WantTrails("a 2014-08-31 2014-08-31T23:59:59.999999Z play title=x seconds=1", "a 2014-09-02 2014-09-02T23:59:59Z play title=y seconds=1")
+	if q := y.Quarantined("2014-09-01/play.csv"); strings.Count(q, `"reason":"outside its day"`) != 2 {
 		t.Errorf("quarantine is %s", q)
 	}
 
-	y = newFixture(t, strings.Replace(twoKinds, "max_bad: 50%", "max_bad: 100%\n  slack: 0", 1))
-	y.write("2014-09-01/play.csv", text)
-	y.wantCounts(y.load(nil, "2014-09-01", "2014-09-01"), 4, 0, 4, 0, 0)
+	y = bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "max_bad: 50%", "max_bad: 100%\n  slack: 0", 1))
+	y.Write("2014-09-01/play.csv", text)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 4, 0, 4, 0, 0)
 }
 
 func TestInputThatMustBeThere(t *testing.T) {
-	y := newFixture(t, strings.Replace(twoKinds, "play: {id: 1,", "play: {id: 1, required: true,", 1))
-	y.load(job.ErrNoInput, "2014-09-01", "2014-09-01") // no folder at all
-	y.write("2014-09-01/play.csv", plays)
-	y.load(job.ErrNoInput, "2014-09-01", "2014-09-02")
-	if _, err := y.store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
+	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "play: {id: 1,", "play: {id: 1, required: true,", 1))
+	y.Load(job.ErrNoInput, "2014-09-01", "2014-09-01") // no folder at all
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Load(job.ErrNoInput, "2014-09-01", "2014-09-02")
+	if _, err := y.Store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
 		t.Errorf("a load without its input made a table: %v", err)
 	}
-	y.load(nil, "2014-09-01", "2014-09-01")
-	y.load(job.ErrNoInput, "2014-09-01", "2014-09-02")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Load(job.ErrNoInput, "2014-09-01", "2014-09-02")
 }
 
 func TestNothingToDo(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	r := y.load(bulkload.ErrNothing, "2014-09-05", "2014-09-06")
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	r := y.Load(bulkload.ErrNothing, "2014-09-05", "2014-09-06")
 	if r.Missing != 4 {
 		t.Errorf("%d missing, want 4", r.Missing)
 	}
-	if _, err := y.store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
+	if _, err := y.Store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {
 		t.Errorf("a load of nothing made a table: %v", err)
 	}
 }
 
 func TestWrongRequests(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	y.load(bulkload.ErrRequest, "2014-09-02", "2014-09-01")
-	y.load(bulkload.ErrRequest, "2014-09-01", "2014-09-01", "pray")
-	if _, err := replay.Run(t.Context(), replayOf(y.config("2014-09-01", "2014-09-01")), filepath.Join(y.dir, "none")); !errors.Is(err, job.ErrNoInput) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Load(bulkload.ErrRequest, "2014-09-02", "2014-09-01")
+	y.Load(bulkload.ErrRequest, "2014-09-01", "2014-09-01", "pray")
+	if _, err := replay.Run(t.Context(), bulkloadtest.ReplayOf(y.Config("2014-09-01", "2014-09-01")), filepath.Join(y.Dir, "none")); !errors.Is(err, job.ErrNoInput) {
 		t.Errorf("replay of what is not there: %v, want ErrNoInput", err)
 	}
-	if _, err := load.Run(cancelled(t), y.config("2014-09-01", "2014-09-01")); err == nil {
+	if _, err := load.Run(bulkloadtest.Cancelled(t), y.Config("2014-09-01", "2014-09-01")); err == nil {
 		t.Error("a cancelled load says that it loaded")
 	}
 }
 
 // TestDryRunWritesNothing compares a dry run with the load that follows.
 func TestDryRunWritesNothing(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
-	p, err := load.DryRun(t.Context(), y.config("2014-09-01", "2014-09-02"))
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "09-01", "09-02"))
+	p, err := load.DryRun(t.Context(), y.Config("2014-09-01", "2014-09-02"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(y.store.Dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(y.Store.Dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a dry run made the table's folder: %v", err)
 	}
 	if !p.New || p.Missing != 2 || len(p.Batches) != 1 || len(p.Regions) != 1 {
 		t.Errorf("it says %+v", p)
 	}
-	y.load(nil, "2014-09-01", "2014-09-02")
-	if p, err = load.DryRun(t.Context(), y.config("2014-09-01", "2014-09-02")); err != nil || p.New || p.Already != 2 || len(p.Batches) != 0 {
+	y.Load(nil, "2014-09-01", "2014-09-02")
+	if p, err = load.DryRun(t.Context(), y.Config("2014-09-01", "2014-09-02")); err != nil || p.New || p.Already != 2 || len(p.Batches) != 0 {
 		t.Errorf("after the load it says %+v, %v", p, err)
 	}
 }
 
 // TestTheSecondOfTwoIsTold holds the lock as another load would.
 func TestTheSecondOfTwoIsTold(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	lock, err := y.store.Lock(t.Context())
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	lock, err := y.Store.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	y.load(dfs.ErrLocked, "2014-09-01", "2014-09-01")
+	y.Load(dfs.ErrLocked, "2014-09-01", "2014-09-01")
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	y.load(nil, "2014-09-01", "2014-09-01")
+	y.Load(nil, "2014-09-01", "2014-09-01")
 }
 
 // TestTablesKeepWhatJobsForget loads by a job, then by one with other fields and
 // behaviours, and by one that contradicts.
 func TestTablesKeepWhatJobsForget(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	y.load(nil, "2014-09-01", "2014-09-01")
-	y.is(`
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.SetJob(`
 logs: logs/{date}/{behaviour}.csv
 user: user
 behaviours:
   visit: {id: 1, path: play, fields: {seconds: int64}}
 `)
-	y.load(job.ErrJob, "2014-09-01", "2014-09-02")
-	y.is(`
+	y.Load(job.ErrJob, "2014-09-01", "2014-09-02")
+	y.SetJob(`
 logs: logs/{date}/{behaviour}.csv
 user: user
 behaviours:
   login: {id: 9}
   play: {id: 1, fields: {channel: string, seconds: int64}}
 `)
-	y.write("2014-09-02/play.csv", "user,time,channel,seconds\na,2014-09-02 10:00:00,five,1\n")
-	y.write("2014-09-02/login.csv", "user,time\na,2014-09-02 10:00:00\n")
-	y.load(nil, "2014-09-02", "2014-09-02")
-	y.wantTrails(
+	y.Write("2014-09-02/play.csv", "user,time,channel,seconds\na,2014-09-02 10:00:00,five,1\n")
+	y.Write("2014-09-02/login.csv", "user,time\na,2014-09-02 10:00:00\n")
+	y.Load(nil, "2014-09-02", "2014-09-02")
+	y.WantTrails(
 		"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
 		"a 2014-09-02 2014-09-02T10:00:00Z login",
 		"a 2014-09-02 2014-09-02T10:00:00Z play seconds=1 channel=five",
@@ -420,18 +418,38 @@ behaviours:
 // of one user and date are duplicates.
 func TestUniqueKeysAreOfOneUserAndDate(t *testing.T) {
 	for _, keys := range []string{"title", "user, title"} {
-		y := newFixture(t, strings.Replace(twoKinds, "{id: 1, ", "{id: 1, unique: ["+keys+"], ", 1))
-		y.write("2014-09-01/play.csv", `user,time,title,seconds
+		y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "{id: 1, ", "{id: 1, unique: ["+keys+"], ", 1))
+		y.Write("2014-09-01/play.csv", `user,time,title,seconds
 a,2014-09-01 10:00:00,one,1
 b,2014-09-01 10:00:00,one,2
 a,2014-09-01 23:00:00,one,3
 a,2014-09-02 00:00:00,one,4
 `)
-		y.wantCounts(y.load(nil, "2014-09-01", "2014-09-02"), 4, 3, 0, 1, 0)
-		y.wantTrails(
+		y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-02"), 4, 3, 0, 1, 0)
+		y.WantTrails(
 			"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
 			"b 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=2",
 			"a 2014-09-02 2014-09-02T00:00:00Z play title=one seconds=4",
 		)
+	}
+}
+
+// TestNamesMustBeUTF8: a file that the table cannot remember is left out, each time; the
+// others are loaded.
+func TestNamesMustBeUTF8(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.\xb5\xe7.csv", bulkloadtest.Plays)
+	r := y.Load(bulkload.ErrRequest, "2014-09-01", "2014-09-01")
+	if len(r.Failed) != 1 || r.Files != 0 || !strings.Contains(r.Failed[0].Error, `\xb5\xe7.csv`) || !strings.Contains(r.Failed[0].Error, "rename") {
+		t.Errorf("%+v; want one failed file whose error names it and what to do", r)
+	}
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+"c,2014-09-01 12:00:00,three,3\n")
+	y.WantCounts(y.Load(bulkload.ErrRequest, "2014-09-01", "2014-09-01"), 3, 3, 0, 0, 0)
+	y.WantCounts(y.Load(bulkload.ErrRequest, "2014-09-01", "2014-09-01"), 0, 0, 0, 0, 0)
+	y.Plan(bulkload.ErrRequest, 1<<20, "2014-09-01", "2014-09-01")
+	checks, err := load.PreCheck(t.Context(), y.Config("2014-09-01", "2014-09-01"))
+	if err != nil || !errors.Is(precheck.Failure(checks), bulkload.ErrRequest) {
+		t.Errorf("the pre-check says %+v, %v", checks, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"usertrail/internal/bulkload/bulkloadtest"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/importer"
 	"usertrail/internal/bulkload/load"
@@ -89,16 +91,16 @@ func (p hookedPending) Commit() error {
 // another has taken its lock over and read the manifest. A load that reports success is
 // in the table, whatever the other did.
 func TestOfTwoLoadsNoneIsLost(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\n")
-	y.write("2014-09-01/order.csv", "user,time,price\nb,2014-09-01 10:00:00,1.5\n")
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\n")
+	y.Write("2014-09-01/order.csv", "user,time,price\nb,2014-09-01 10:00:00,1.5\n")
 	locks := newLeases()
 	var once sync.Once
 	first, read, goOn := make(chan error, 1), make(chan struct{}), make(chan struct{})
 
 	run := func(fs dfs.FS, what string) error {
-		cfg := y.config("2014-09-01", "2014-09-01", what)
-		cfg.FS, cfg.Store = fs, files.Store{FS: fs, Dir: y.store.Dir}
+		cfg := y.Config("2014-09-01", "2014-09-01", what)
+		cfg.FS, cfg.Store = fs, files.Store{FS: fs, Dir: y.Store.Dir}
 		_, err := load.Run(t.Context(), cfg)
 		return err
 	}
@@ -128,7 +130,7 @@ func TestOfTwoLoadsNoneIsLost(t *testing.T) {
 	} else if !errors.Is(err, dfs.ErrLockLost) {
 		t.Errorf("the load that has lost its lock: %v, want ErrLockLost", err)
 	}
-	y.wantTrails(want...)
+	y.WantTrails(want...)
 }
 
 // lossy is files whose locks are lost before they are released.
@@ -146,48 +148,48 @@ func (l lost) Unlock() error { return errors.Join(l.Lock.Unlock(), dfs.ErrLockLo
 // TestALostLockIsReported does all that takes the table's lock, and loses it.
 func TestALostLockIsReported(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := newFixture(t, twoKinds)
-	y.jobIs(twoKinds)
-	y.write(name, withBad)
-	y.write("2014-09-02/play.csv", strings.ReplaceAll(withBad, "09-01", "09-02"))
-	y.write("2014-09-03/play.csv", strings.ReplaceAll(withBad, "09-01", "09-03"))
-	good := y.store.FS
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.WithBad, "09-01", "09-02"))
+	y.Write("2014-09-03/play.csv", strings.ReplaceAll(bulkloadtest.WithBad, "09-01", "09-03"))
+	good := y.Store.FS
 	fs := lossy{good}
-	y.store.FS = fs
+	y.Store.FS = fs
 	want := func(what string, err error) {
 		t.Helper()
 		if !errors.Is(err, dfs.ErrLockLost) || !strings.Contains(err.Error(), "run the same command again") {
 			t.Errorf("%s: %v, want ErrLockLost with the next step", what, err)
 		}
 	}
-	_, err := load.Run(t.Context(), y.config("2014-09-01", "2014-09-01"))
+	_, err := load.Run(t.Context(), y.Config("2014-09-01", "2014-09-01"))
 	want("load", err)
-	_, err = load.Run(t.Context(), y.config("2014-09-01", "2014-09-01"))
+	_, err = load.Run(t.Context(), y.Config("2014-09-01", "2014-09-01"))
 	want("load of nothing", err)
-	y.correct(name, "many", "8888")
-	_, err = replay.Run(t.Context(), replayOf(y.config("2014-09-01", "2014-09-01")), y.store.Quarantine(name))
+	y.Correct(name, "many", "8888")
+	_, err = replay.Run(t.Context(), bulkloadtest.ReplayOf(y.Config("2014-09-01", "2014-09-01")), y.Store.Quarantine(name))
 	want("replay", err)
 
-	y.store.FS = good
-	parts := y.plan(nil, aFile, "2014-09-02", "2014-09-03")
-	y.store.FS = fs
-	_, _, err = pieces.Plan(t.Context(), y.planning(aFile, "2014-09-02", "2014-09-03"))
+	y.Store.FS = good
+	parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-02", "2014-09-03")
+	y.Store.FS = fs
+	_, _, err = pieces.Plan(t.Context(), y.Planning(bulkloadtest.AFile, "2014-09-02", "2014-09-03"))
 	want("plan", err)
 	for i := range parts {
-		_, err = pieces.Run(t.Context(), y.config("2014-09-02", "2014-09-03").Resources, &parts[i], 0)
+		_, err = pieces.Run(t.Context(), y.Config("2014-09-02", "2014-09-03").Resources, &parts[i], 0)
 		want("run-piece", err)
 	}
-	_, err = pieces.Commit(t.Context(), y.config("2014-09-02", "2014-09-03").Resources, parts)
+	_, err = pieces.Commit(t.Context(), y.Config("2014-09-02", "2014-09-03").Resources, parts)
 	want("commit", err)
 
-	other := newFixture(t, twoKinds)
-	other.write("2014-09-04/play.csv", strings.ReplaceAll(withBad, "09-01", "09-04"))
-	other.load(nil, "2014-09-04", "2014-09-04")
-	from, err := files.Open(t.Context(), good, other.store.Dir)
+	other := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	other.Write("2014-09-04/play.csv", strings.ReplaceAll(bulkloadtest.WithBad, "09-01", "09-04"))
+	other.Load(nil, "2014-09-04", "2014-09-04")
+	from, err := files.Open(t.Context(), good, other.Store.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer from.Close()
-	_, err = importer.Run(t.Context(), bulkload.Resources{FS: good, Store: y.store, Temp: dfs.Join(y.store.Dir, catalog.TempName)}, from)
+	_, err = importer.Run(t.Context(), bulkload.Resources{FS: good, Store: y.Store, Temp: dfs.Join(y.Store.Dir, catalog.TempName)}, from)
 	want("import", err)
 }

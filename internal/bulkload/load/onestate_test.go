@@ -13,15 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload/bulkloadtest"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/cell"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/pieces"
-	"usertrail/internal/extract/place"
-	"usertrail/internal/extract/query"
-	"usertrail/internal/extract/userlist"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
@@ -31,84 +29,50 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// secondDay is a load of HFiles into two regions, on top of the first day's.
-const secondDay = "2014-09-02"
-
 // firstLoaded is a fixture whose first day is loaded by HFiles.
-func firstLoaded(t *testing.T) *hbaseFixture {
+func firstLoaded(t *testing.T) *bulkloadtest.HBase {
 	t.Helper()
-	p := newHBaseFixture(t)
-	p.jobIs(twoKinds)
-	p.loaded(bulkload.HFile, "2014-09-01", "2014-09-01")
+	p := bulkloadtest.NewHBase(t)
+	p.WriteJob(bulkloadtest.TwoKinds)
+	p.Loaded(bulkload.HFile, "2014-09-01", "2014-09-01")
 	return p
 }
 
 // killedBetweenRegions kills the load of the second day when so many regions, none or one,
 // have taken their files in.
-func (p *hbaseFixture) killedBetweenRegions(took int32) error {
-	ctx, kill := context.WithCancel(p.t.Context())
+func killedBetweenRegions(p *bulkloadtest.HBase, took int32) error {
+	ctx, kill := context.WithCancel(p.T.Context())
 	defer kill()
-	before := len(p.cells())
+	before := len(p.Cells())
 	var calls atomic.Int32
-	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method != "BulkLoadHFile" || calls.Add(1) <= took {
 			return hbasetest.Fault{}
 		}
-		for took > 0 && len(p.cells()) == before {
+		for took > 0 && len(p.Cells()) == before {
 			runtime.Gosched() // the other call is under way
 		}
 		kill()
 		return hbasetest.Fault{Skip: true}
 	}})
-	defer p.hbase.SetHooks(hbasetest.Hooks{})
-	store := p.connect(local.New())
+	defer p.Cluster.SetHooks(hbasetest.Hooks{})
+	store := p.Connect(local.New())
 	defer store.Close()
-	cfg := p.config(secondDay, secondDay)
+	cfg := p.Config(bulkloadtest.SecondDay, bulkloadtest.SecondDay)
 	cfg.Store, cfg.Mode, cfg.Workers = store, bulkload.HFile, 1
 	if _, err := load.Run(ctx, cfg); !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("a killed load: %w, want it cancelled", err)
 	}
-	if got := len(p.cells()); (got > before) != (took > 0) {
+	if got := len(p.Cells()); (got > before) != (took > 0) {
 		return fmt.Errorf("the table has %d cells, and %d before the killed load", got, before)
 	}
 	return nil
 }
 
-// A visit opens the table of a fixture, and is closed with the test.
-func (p *hbaseFixture) visit() *live.Table {
-	p.t.Helper()
-	store := p.connect(local.New())
-	p.t.Cleanup(func() { store.Close() })
-	opened, err := store.Open(p.t.Context())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { opened.Close() })
-	return opened.(*live.Table)
-}
-
-// asking is an extract of all that a table has, into a directory out of the fixture's.
-func (p *hbaseFixture) asking(of table.Table, out string) extract.Config {
-	return extract.Config{
-		Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, secondDay)}, Types: []string{"play", "order"}, Active: "any"},
-		Target: place.Target{FS: local.New(), Out: filepath.Join(p.dir, out)},
-		Table:  of, Workers: 1,
-	}
-}
-
-// wantEvents extracts all, and fails unless it has so many events.
-func (p *hbaseFixture) wantEvents(out string, want int64) {
-	p.t.Helper()
-	r, err := extract.Run(p.t.Context(), p.asking(p.visit(), out))
-	if err != nil || r.Events != want {
-		p.t.Errorf("an extract has %d events, %v; want %d", r.Events, err, want)
-	}
-}
-
-func (p *hbaseFixture) wantNone(out string) {
-	p.t.Helper()
-	if _, err := os.Stat(filepath.Join(p.dir, out)); !errors.Is(err, os.ErrNotExist) {
-		p.t.Errorf("%s is there: %v", out, err)
+func wantNone(p *bulkloadtest.HBase, out string) {
+	p.T.Helper()
+	if _, err := os.Stat(filepath.Join(p.Dir, out)); !errors.Is(err, os.ErrNotExist) {
+		p.T.Errorf("%s is there: %v", out, err)
 	}
 }
 
@@ -117,32 +81,32 @@ func (p *hbaseFixture) wantNone(out string) {
 func TestAKilledHandoverIsNotExtracted(t *testing.T) {
 	for took := range int32(2) {
 		p := firstLoaded(t)
-		p.wantEvents("first", 3)
-		list, _, err := pieces.Plan(t.Context(), p.cutting("pieces"), "hbase://nobody/trails", pieces.Access{})
+		p.WantEvents("first", 3)
+		list, _, err := pieces.Plan(t.Context(), cutting(p, "pieces"), "hbase://nobody/trails", pieces.Access{})
 		if err != nil || len(list) < 2 {
 			t.Fatalf("%d pieces, %v", len(list), err)
 		}
-		if err := p.killedBetweenRegions(took); err != nil {
+		if err := killedBetweenRegions(p, took); err != nil {
 			t.Fatal(err)
 		}
-		for name, of := range map[string]table.Table{"rolls": p.visit(), "rows": table.Unrolled(p.visit())} {
-			if r, err := extract.Run(t.Context(), p.asking(of, "out")); !errors.Is(err, table.ErrUnsettled) || !strings.Contains(err.Error(), "run bulkload") {
+		for name, of := range map[string]table.Table{"rolls": p.Visit(), "rows": table.Unrolled(p.Visit())} {
+			if r, err := extract.Run(t.Context(), p.Asking(of, "out")); !errors.Is(err, table.ErrUnsettled) || !strings.Contains(err.Error(), "run bulkload") {
 				t.Errorf("%d regions took their files, by %s: %+v, %v; want ErrUnsettled that says what to do", took, name, r, err)
 			}
-			p.wantNone("out")
+			wantNone(p, "out")
 		}
-		if _, _, err := pieces.Plan(t.Context(), p.cutting("planned"), "hbase://nobody/trails", pieces.Access{}); !errors.Is(err, table.ErrUnsettled) {
+		if _, _, err := pieces.Plan(t.Context(), cutting(p, "planned"), "hbase://nobody/trails", pieces.Access{}); !errors.Is(err, table.ErrUnsettled) {
 			t.Errorf("a plan: %v, want ErrUnsettled", err)
 		}
-		if _, err := p.runPiece(&list[0], nil); !errors.Is(err, table.ErrUnsettled) {
+		if _, err := runPiece(p, &list[0], nil); !errors.Is(err, table.ErrUnsettled) {
 			t.Errorf("a piece: %v, want ErrUnsettled", err)
 		}
 		if _, err := pieces.Commit(t.Context(), local.New(), list); !errors.Is(err, piece.ErrMissing) {
 			t.Errorf("the commit: %v, want ErrMissing", err)
 		}
-		p.loaded(bulkload.HFile, secondDay, secondDay)
-		p.wantEvents("out", 5)
-		if _, err := p.runPiece(&list[0], nil); err == nil || !strings.Contains(err.Error(), "plan again") {
+		p.Loaded(bulkload.HFile, bulkloadtest.SecondDay, bulkloadtest.SecondDay)
+		p.WantEvents("out", 5)
+		if _, err := runPiece(p, &list[0], nil); err == nil || !strings.Contains(err.Error(), "plan again") {
 			t.Errorf("a piece of the earlier version: %v", err)
 		}
 	}
@@ -152,33 +116,33 @@ func TestAKilledHandoverIsNotExtracted(t *testing.T) {
 // left removed. The next load, of another day, gives it up: extracts end with ErrUnsettled until
 // its files have been loaded again, as they were.
 func TestALostHandoverIsNotExtracted(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	bulkloadtest.InBubble(t, func(t *testing.T) {
 		p := firstLoaded(t)
-		if err := p.killedBetweenRegions(1); err != nil {
+		if err := killedBetweenRegions(p, 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.RemoveAll(filepath.Join(p.dir, "catalog/staging")); err != nil {
+		if err := os.RemoveAll(filepath.Join(p.Dir, "catalog/staging")); err != nil {
 			t.Fatal(err)
 		}
-		p.write("2014-09-03/order.csv", "user,time,price\na,2014-09-03 12:00:00,1.5\n")
-		p.loaded(bulkload.HFile, "2014-09-03", "2014-09-03")
-		if _, err := extract.Run(t.Context(), p.asking(p.visit(), "out")); !errors.Is(err, table.ErrUnsettled) || !strings.Contains(err.Error(), secondDay) {
+		p.Write("2014-09-03/order.csv", "user,time,price\na,2014-09-03 12:00:00,1.5\n")
+		p.Loaded(bulkload.HFile, "2014-09-03", "2014-09-03")
+		if _, err := extract.Run(t.Context(), p.Asking(p.Visit(), "out")); !errors.Is(err, table.ErrUnsettled) || !strings.Contains(err.Error(), bulkloadtest.SecondDay) {
 			t.Errorf("%v, want ErrUnsettled, and the files", err)
 		}
-		p.wantNone("out")
-		path := filepath.Join(p.dir, "logs", secondDay, "order.csv")
+		wantNone(p, "out")
+		path := filepath.Join(p.Dir, "logs", bulkloadtest.SecondDay, "order.csv")
 		was, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.write(secondDay+"/order.csv", string(was)+"c,2014-09-02 13:00:00,2\n")
-		if r, err := p.way(bulkload.HFile, secondDay, secondDay); err == nil {
+		p.Write(bulkloadtest.SecondDay+"/order.csv", string(was)+"c,2014-09-02 13:00:00,2\n")
+		if r, err := p.LoadMode(bulkload.HFile, bulkloadtest.SecondDay, bulkloadtest.SecondDay); err == nil {
 			t.Errorf("a lost file that has changed is loaded: %+v", r)
 		}
-		p.write(secondDay+"/order.csv", string(was))
-		p.loaded(bulkload.HFile, secondDay, secondDay)
-		p.wantEvents("out", 5)
-		if _, err := os.Stat(filepath.Join(p.dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
+		p.Write(bulkloadtest.SecondDay+"/order.csv", string(was))
+		p.Loaded(bulkload.HFile, bulkloadtest.SecondDay, bulkloadtest.SecondDay)
+		p.WantEvents("out", 5)
+		if _, err := os.Stat(filepath.Join(p.Dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("begun.json is there: %v", err)
 		}
 	})
@@ -188,27 +152,27 @@ func TestALostHandoverIsNotExtracted(t *testing.T) {
 // temporary files.
 func TestALoadThatIsInIsExtracted(t *testing.T) {
 	p := firstLoaded(t)
-	store := p.connect(noRemoval{local.New(), "handover.json"})
+	store := p.Connect(bulkloadtest.NoRemoval{FS: local.New(), Base: "handover.json"})
 	defer store.Close()
-	cfg := p.config(secondDay, secondDay)
+	cfg := p.Config(bulkloadtest.SecondDay, bulkloadtest.SecondDay)
 	cfg.Store, cfg.Mode, cfg.Workers = store, bulkload.HFile, 1
 	if _, err := load.Run(t.Context(), cfg); !errors.Is(err, dfstest.ErrInjected) {
 		t.Fatalf("a load that cannot end: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(p.dir, "catalog/handover.json")); err != nil {
+	if _, err := os.Stat(filepath.Join(p.Dir, "catalog/handover.json")); err != nil {
 		t.Fatal(err)
 	}
-	p.wantEvents("out", 5)
+	p.WantEvents("out", 5)
 }
 
 // TestAnExtractWaitsForAHandover holds a load between two regions, and lets it go on when
 // an extract waits for it.
 func TestAnExtractWaitsForAHandover(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	bulkloadtest.InBubble(t, func(t *testing.T) {
 		p := firstLoaded(t)
 		held, let := make(chan struct{}), make(chan struct{})
 		var calls atomic.Int32
-		p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 			if c.Method == "BulkLoadHFile" && calls.Add(1) == 2 {
 				close(held)
 				<-let
@@ -217,12 +181,12 @@ func TestAnExtractWaitsForAHandover(t *testing.T) {
 		}})
 		var g sync.WaitGroup
 		g.Go(func() {
-			if _, err := p.way(bulkload.HFile, secondDay, secondDay); err != nil {
+			if _, err := p.LoadMode(bulkload.HFile, bulkloadtest.SecondDay, bulkloadtest.SecondDay); err != nil {
 				t.Error(err)
 			}
 		})
 		<-held
-		c := p.asking(p.visit(), "out")
+		c := p.Asking(p.Visit(), "out")
 		c.Patience = time.Hour
 		g.Go(func() {
 			if r, err := extract.Run(t.Context(), c); !errors.Is(err, table.ErrChanged) || errors.Is(err, table.ErrUnsettled) {
@@ -232,8 +196,8 @@ func TestAnExtractWaitsForAHandover(t *testing.T) {
 		time.Sleep(5 * settlePauses)
 		close(let)
 		g.Wait()
-		p.wantNone("out")
-		p.wantEvents("out", 5)
+		wantNone(p, "out")
+		p.WantEvents("out", 5)
 	})
 }
 
@@ -262,20 +226,20 @@ func TestALoadWhileAnExtractReads(t *testing.T) {
 			for _, killed := range []bool{false, true} {
 				t.Run(fmt.Sprintf("plan %s, rolls %t, killed %t", plan, rolls, killed), func(t *testing.T) {
 					p := firstLoaded(t)
-					var of table.Table = changing{p.visit(), new(sync.Once), func() error { return p.second(killed) }}
+					var of table.Table = changing{p.Visit(), new(sync.Once), func() error { return second(p, killed) }}
 					if !rolls {
 						of = table.Unrolled(of)
 					}
-					c := p.asking(of, "out")
+					c := p.Asking(of, "out")
 					c.Plan = plan
 					if r, err := extract.Run(t.Context(), c); !errors.Is(err, table.ErrChanged) {
 						t.Errorf("%+v, %v; want ErrChanged", r, err)
 					}
-					p.wantNone("out")
+					wantNone(p, "out")
 					if killed {
-						p.loaded(bulkload.HFile, secondDay, secondDay)
+						p.Loaded(bulkload.HFile, bulkloadtest.SecondDay, bulkloadtest.SecondDay)
 					}
-					p.wantEvents("out", 5)
+					p.WantEvents("out", 5)
 				})
 			}
 		}
@@ -283,31 +247,31 @@ func TestALoadWhileAnExtractReads(t *testing.T) {
 }
 
 // second loads the second day, or is killed at that.
-func (p *hbaseFixture) second(killed bool) error {
+func second(p *bulkloadtest.HBase, killed bool) error {
 	if killed {
-		return p.killedBetweenRegions(1)
+		return killedBetweenRegions(p, 1)
 	}
-	_, err := p.way(bulkload.HFile, secondDay, secondDay)
+	_, err := p.LoadMode(bulkload.HFile, bulkloadtest.SecondDay, bulkloadtest.SecondDay)
 	return err
 }
 
 // cutting is asking in pieces of a user each.
-func (p *hbaseFixture) cutting(out string) extract.Config {
-	c := p.asking(p.visit(), out)
+func cutting(p *bulkloadtest.HBase, out string) extract.Config {
+	c := p.Asking(p.Visit(), out)
 	c.PieceSize = 1
 	return c
 }
 
 // runPiece does a piece of an extract, during which something may happen.
-func (p *hbaseFixture) runPiece(of *pieces.Piece, during func() error) (pieces.Result, error) {
+func runPiece(p *bulkloadtest.HBase, of *pieces.Piece, during func() error) (pieces.Result, error) {
 	w := pieces.Worker{FS: local.New(), Workers: 1, Open: func(context.Context, *pieces.Piece) (table.Table, func() error, error) {
-		var t table.Table = p.visit()
+		var t table.Table = p.Visit()
 		if during != nil {
 			t = changing{t.(*live.Table), new(sync.Once), during}
 		}
 		return t, func() error { return nil }, nil
 	}}
-	return pieces.Run(p.t.Context(), w, of)
+	return pieces.Run(p.T.Context(), w, of)
 }
 
 // TestALoadWhileAPieceReads is the same for a piece of an extract: it does not report, so the
@@ -316,32 +280,32 @@ func TestALoadWhileAPieceReads(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
 			p := firstLoaded(t)
-			list, _, err := pieces.Plan(t.Context(), p.cutting("out"), "hbase://nobody/trails", pieces.Access{})
+			list, _, err := pieces.Plan(t.Context(), cutting(p, "out"), "hbase://nobody/trails", pieces.Access{})
 			if err != nil || len(list) < 2 {
 				t.Fatalf("%d pieces, %v", len(list), err)
 			}
 			for i := range list[1:] {
-				if _, err := p.runPiece(&list[i+1], nil); err != nil {
+				if _, err := runPiece(p, &list[i+1], nil); err != nil {
 					t.Fatal(err)
 				}
 			}
-			_, err = p.runPiece(&list[0], func() error { return p.second(killed) })
+			_, err = runPiece(p, &list[0], func() error { return second(p, killed) })
 			if err == nil || !killed && !strings.Contains(err.Error(), "plan again") || errors.Is(err, table.ErrUnsettled) != killed {
 				t.Errorf("%v, want an error that says what to do", err)
 			}
 			if _, err := pieces.Commit(t.Context(), local.New(), list); !errors.Is(err, piece.ErrMissing) {
 				t.Errorf("the commit: %v, want ErrMissing", err)
 			}
-			p.wantNone("out")
+			wantNone(p, "out")
 			if killed {
-				p.loaded(bulkload.HFile, secondDay, secondDay)
+				p.Loaded(bulkload.HFile, bulkloadtest.SecondDay, bulkloadtest.SecondDay)
 			}
-			again, _, err := pieces.Plan(t.Context(), p.cutting("out"), "hbase://nobody/trails", pieces.Access{})
+			again, _, err := pieces.Plan(t.Context(), cutting(p, "out"), "hbase://nobody/trails", pieces.Access{})
 			if err != nil || again[0].Plan == list[0].Plan {
 				t.Fatalf("planned again: %v", err)
 			}
 			for i := range again {
-				if _, err := p.runPiece(&again[i], nil); err != nil {
+				if _, err := runPiece(p, &again[i], nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -355,30 +319,30 @@ func TestALoadWhileAPieceReads(t *testing.T) {
 // TestTheFirstLoadBetweenPieces plans an extract of a table without a catalog, and loads the
 // table before the last piece.
 func TestTheFirstLoadBetweenPieces(t *testing.T) {
-	p := newHBaseFixture(t)
-	p.jobIs(twoKinds)
-	p.loaded(bulkload.Put, "2014-09-01", "2014-09-01")
-	if err := os.RemoveAll(filepath.Join(p.dir, "catalog")); err != nil {
+	p := bulkloadtest.NewHBase(t)
+	p.WriteJob(bulkloadtest.TwoKinds)
+	p.Loaded(bulkload.Put, "2014-09-01", "2014-09-01")
+	if err := os.RemoveAll(filepath.Join(p.Dir, "catalog")); err != nil {
 		t.Fatal(err)
 	}
-	store := p.connect(local.New())
+	store := p.Connect(local.New())
 	defer store.Close()
-	unknown, err := store.New(t.Context(), table.Plan{Layout: "reversed", Schema: p.job.Schema})
+	unknown, err := store.New(t.Context(), table.Plan{Layout: "reversed", Schema: p.Job.Schema})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unknown.Close()
-	c := p.asking(unknown, "out")
+	c := p.Asking(unknown, "out")
 	c.PieceSize = 1
 	list, _, err := pieces.Plan(t.Context(), c, "hbase://nobody/trails", pieces.Access{})
 	if err != nil || list[0].Version != "" {
 		t.Fatalf("version %q, %v", list[0].Version, err)
 	}
-	p.loaded(bulkload.Put, secondDay, secondDay)
-	if _, err := p.runPiece(&list[0], nil); err == nil || !strings.Contains(err.Error(), "plan again") {
+	p.Loaded(bulkload.Put, bulkloadtest.SecondDay, bulkloadtest.SecondDay)
+	if _, err := runPiece(p, &list[0], nil); err == nil || !strings.Contains(err.Error(), "plan again") {
 		t.Errorf("a piece after the first load: %v", err)
 	}
-	if r, err := extract.Run(t.Context(), p.asking(unknown, "out")); !errors.Is(err, table.ErrChanged) {
+	if r, err := extract.Run(t.Context(), p.Asking(unknown, "out")); !errors.Is(err, table.ErrChanged) {
 		t.Errorf("an extract that was opened before the first load: %+v, %v; want ErrChanged", r, err)
 	}
 }
@@ -387,12 +351,12 @@ func TestTheFirstLoadBetweenPieces(t *testing.T) {
 // a load come while one is taken. Neither is read, and none stays.
 func TestASnapshotIsOfOneState(t *testing.T) {
 	p := firstLoaded(t)
-	if err := p.killedBetweenRegions(1); err != nil {
+	if err := killedBetweenRegions(p, 1); err != nil {
 		t.Fatal(err)
 	}
 	var snapshots atomic.Int32
 	taken := func(then func() error) error {
-		p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 			switch c.Method {
 			case "Snapshot":
 				snapshots.Add(1)
@@ -404,8 +368,8 @@ func TestASnapshotIsOfOneState(t *testing.T) {
 			}
 			return hbasetest.Fault{}
 		}})
-		defer p.hbase.SetHooks(hbasetest.Hooks{})
-		store := p.connect(local.New())
+		defer p.Cluster.SetHooks(hbasetest.Hooks{})
+		store := p.Connect(local.New())
 		defer store.Close()
 		of, err := store.Open(t.Context())
 		if err != nil {
@@ -418,10 +382,10 @@ func TestASnapshotIsOfOneState(t *testing.T) {
 	if err := taken(func() error { return errors.New("a snapshot is taken of a load in part") }); !errors.Is(err, table.ErrUnsettled) {
 		t.Errorf("%v, want ErrUnsettled", err)
 	}
-	p.loaded(bulkload.HFile, secondDay, secondDay)
-	p.write("2014-09-03/order.csv", "user,time,price\na,2014-09-03 12:00:00,1.5\nc,2014-09-03 12:00:00,2\n")
+	p.Loaded(bulkload.HFile, bulkloadtest.SecondDay, bulkloadtest.SecondDay)
+	p.Write("2014-09-03/order.csv", "user,time,price\na,2014-09-03 12:00:00,1.5\nc,2014-09-03 12:00:00,2\n")
 	third := func() error {
-		_, err := p.way(bulkload.HFile, "2014-09-03", "2014-09-03")
+		_, err := p.LoadMode(bulkload.HFile, "2014-09-03", "2014-09-03")
 		return err
 	}
 	if err := taken(third); !errors.Is(err, table.ErrChanged) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/bulkload/bulkloadtest"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/pieces"
@@ -49,11 +51,9 @@ func want(t *testing.T, found map[precheck.Name]precheck.Check, name precheck.Na
 	}
 }
 
-const header = "user,time,title,seconds\n"
-
 func TestPreCheckLooksAtTheInput(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	found := check(t, y.config("2014-09-01", "2014-09-02"))
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	found := check(t, y.Config("2014-09-01", "2014-09-02"))
 	want(t, found, precheck.InputThere, precheck.Fail, "the folder of the logs")
 	if !errors.Is(found[precheck.InputThere].Err, job.ErrNoInput) {
 		t.Errorf("%v, want ErrNoInput", found[precheck.InputThere].Err)
@@ -61,38 +61,38 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 	want(t, found, precheck.RequiredBehaviours, precheck.Skipped, "could not be looked for")
 	want(t, found, precheck.InputReadable, precheck.Skipped, "no file")
 
-	y.write("2014-08-01/play.csv", header)
-	found = check(t, y.config("2014-09-01", "2014-09-02"))
+	y.Write("2014-08-01/play.csv", bulkloadtest.Header)
+	found = check(t, y.Config("2014-09-01", "2014-09-02"))
 	want(t, found, precheck.InputThere, precheck.Warn, "0 files for 2014-09-01..2014-09-02, 4 days and behaviours without one")
 
-	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
-	y.write("2014-09-01/order.csv", "")
-	y.write("2014-09-02/play.csv.gz", zipped(t, header+"u1,2014-09-02 08:00:00,a,1\n"))
-	found = check(t, y.config("2014-09-01", "2014-09-02"))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"u1,2014-09-01 08:00:00,a,1\n")
+	y.Write("2014-09-01/order.csv", "")
+	y.Write("2014-09-02/play.csv.gz", bulkloadtest.Zipped(t, bulkloadtest.Header+"u1,2014-09-02 08:00:00,a,1\n"))
+	found = check(t, y.Config("2014-09-01", "2014-09-02"))
 	want(t, found, precheck.InputThere, precheck.OK, "3 files for 2014-09-01..2014-09-02, 1 days and behaviours without one")
 	want(t, found, precheck.InputReadable, precheck.OK, "looked into 2 files; 1 are empty")
 	want(t, found, precheck.RequiredBehaviours, precheck.OK, "")
 
-	y.write("2014-09-02/order.csv.gz", "user,time,price\n")
-	y.write("2014-09-03/play.csv", "user,when\n")
-	y.write("2014-09-03/order.csv.gz", "")
-	found = check(t, y.config("2014-09-01", "2014-09-03"))
+	y.Write("2014-09-02/order.csv.gz", "user,time,price\n")
+	y.Write("2014-09-03/play.csv", "user,when\n")
+	y.Write("2014-09-03/order.csv.gz", "")
+	found = check(t, y.Config("2014-09-01", "2014-09-03"))
 	for _, says := range []string{"2014-09-02/order.csv.gz: gzip: invalid header", "2014-09-03/play.csv", "2014-09-03/order.csv.gz: unexpected EOF: it has 0 bytes"} {
 		want(t, found, precheck.InputReadable, precheck.Fail, says)
 	}
-	if _, err := os.Stat(y.store.Dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(y.Store.Dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the checks made a table: %v", err)
 	}
 }
 
 // TestPreCheckCountsRecordsOfNoBehaviour: a load would skip them with status 0.
 func TestPreCheckCountsRecordsOfNoBehaviour(t *testing.T) {
-	y := newFixture(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
+	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
 	const lines = "user,time,kind\na,2014-09-01 08:00:00,Play\nb,2014-09-01 08:00:00,Play\n"
-	y.write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
-	want(t, check(t, y.config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK, "looked into 1 files; 0 are empty; 1 of 2 records name no behaviour of the job")
-	y.write("2014-09-01/b.csv", lines)
-	want(t, check(t, y.config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.Warn, "3 of 4 records name no behaviour of the job: among them all that were read of ")
+	y.Write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK, "looked into 1 files; 0 are empty; 1 of 2 records name no behaviour of the job")
+	y.Write("2014-09-01/b.csv", lines)
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.Warn, "3 of 4 records name no behaviour of the job: among them all that were read of ")
 }
 
 // denied opens no file.
@@ -104,17 +104,17 @@ func (d denied) Open(_ context.Context, name string) (dfs.File, error) {
 
 // TestALoadWritesNothingOfWhatItMayNotRead runs a load that can read none of its files.
 func TestALoadWritesNothingOfWhatItMayNotRead(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
-	y.write("2014-09-01/order.csv", "user,time,price\nu1,2014-09-01 08:00:00,1.5\n")
-	cfg := y.config("2014-09-01", "2014-09-01")
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"u1,2014-09-01 08:00:00,a,1\n")
+	y.Write("2014-09-01/order.csv", "user,time,price\nu1,2014-09-01 08:00:00,1.5\n")
+	cfg := y.Config("2014-09-01", "2014-09-01")
 	cfg.FS = denied{cfg.FS}
 	want(t, check(t, cfg), precheck.InputReadable, precheck.Warn, "permission denied")
 	_, err := load.Run(t.Context(), cfg)
 	if !errors.Is(err, fs.ErrPermission) || strings.Count(err.Error(), "it cannot be read: permission denied") != 2 {
 		t.Errorf("the load: %v, want both files and why", err)
 	}
-	list, err := y.store.FS.List(t.Context(), y.store.Dir)
+	list, err := y.Store.FS.List(t.Context(), y.Store.Dir)
 	if err != nil || len(list) != 2 || dfs.Base(list[0].Name) != "loading.json" || dfs.Base(list[1].Name) != "lock" {
 		t.Errorf("it left %+v, %v", list, err)
 	}
@@ -132,39 +132,39 @@ func (n noRoom) Room(context.Context, string) (dfs.Room, error) {
 }
 
 func TestPreCheckLooksAtTheTable(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
-	found := check(t, y.config("2014-09-01", "2014-09-01"))
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"u1,2014-09-01 08:00:00,a,1\n")
+	found := check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.TableThere, precheck.OK, "the first load makes it")
 	want(t, found, precheck.LayoutKnown, precheck.OK, "reversed")
 	want(t, found, precheck.SchemaFits, precheck.OK, "the first load makes it")
-	want(t, found, precheck.Permissions, precheck.OK, y.store.Dir)
+	want(t, found, precheck.Permissions, precheck.OK, y.Store.Dir)
 	want(t, found, precheck.Versions, precheck.Skipped, "no server")
 
-	y.load(nil, "2014-09-01", "2014-09-01")
-	found = check(t, y.config("2014-09-01", "2014-09-01"))
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	found = check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.TableThere, precheck.OK, "after 1 loads")
 	want(t, found, precheck.SchemaFits, precheck.OK, "2 behaviours")
 	want(t, found, precheck.InputReadable, precheck.Skipped, "no file to load")
 	want(t, found, precheck.UnfinishedRun, precheck.OK, "")
 
-	y.is(strings.Replace(twoKinds, "seconds: int64", "seconds: double", 1))
-	found = check(t, y.config("2014-09-01", "2014-09-01"))
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "seconds: int64", "seconds: double", 1))
+	found = check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.SchemaFits, precheck.Fail, "seconds")
 	if !errors.Is(found[precheck.SchemaFits].Err, job.ErrJob) {
 		t.Errorf("%v, want ErrJob", found[precheck.SchemaFits].Err)
 	}
 
-	y.is(twoKinds)
-	retired := filepath.Join(y.store.Dir, "retired.json")
+	y.SetJob(bulkloadtest.TwoKinds)
+	retired := filepath.Join(y.Store.Dir, "retired.json")
 	if err := os.WriteFile(retired, []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	want(t, check(t, y.config("2014-09-01", "2014-09-01")), precheck.TableThere, precheck.Fail, "retired.json")
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.TableThere, precheck.Fail, "retired.json")
 	if err := os.Remove(retired); err != nil {
 		t.Fatal(err)
 	}
-	ledger := filepath.Join(y.store.Dir, "loads", "000001.json")
+	ledger := filepath.Join(y.Store.Dir, "loads", "000001.json")
 	b, err := os.ReadFile(ledger)
 	if err != nil {
 		t.Fatal(err)
@@ -173,14 +173,14 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 	if err := os.WriteFile(ledger, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	found = check(t, y.config("2014-09-01", "2014-09-01"))
+	found = check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.LayoutKnown, precheck.Fail, "000001.json")
 	want(t, found, precheck.SchemaFits, precheck.Skipped, "does not open")
 
-	if err := os.WriteFile(filepath.Join(y.store.Dir, "manifest.json"), []byte("{"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(y.Store.Dir, "manifest.json"), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	found = check(t, y.config("2014-09-01", "2014-09-01"))
+	found = check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.TableThere, precheck.Fail, "manifest.json")
 	want(t, found, precheck.LayoutKnown, precheck.Skipped, "does not open")
 	want(t, found, precheck.SchemaFits, precheck.Skipped, "does not open")
@@ -188,24 +188,24 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 
 // TestAJobOfAnotherLayoutIsRefused by the pre-check, a load, a dry run, a replay and a plan.
 func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
-	y := newFixture(t, laidOut("tall"))
-	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\nu1,never,a,1\n")
-	cfg := y.config("2014-09-01", "2014-09-01")
+	y := bulkloadtest.New(t, bulkloadtest.LaidOut("tall"))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"u1,2014-09-01 08:00:00,a,1\nu1,never,a,1\n")
+	cfg := y.Config("2014-09-01", "2014-09-01")
 	want(t, check(t, cfg), precheck.LayoutKnown, precheck.OK, "tall, which the first load begins")
-	y.load(nil, "2014-09-01", "2014-09-01")
+	y.Load(nil, "2014-09-01", "2014-09-01")
 	want(t, check(t, cfg), precheck.LayoutKnown, precheck.OK, "tall")
-	before := y.trails(true)
+	before := y.Trails(true)
 
-	y.is(twoKinds)
-	y.write("2014-09-02/play.csv", header+"u2,2014-09-02 08:00:00,a,1\n")
-	cfg = y.config("2014-09-01", "2014-09-02")
-	says := "the job's is reversed, and table " + y.store.Dir + " has tall for ever: write layout: tall"
+	y.SetJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-02/play.csv", bulkloadtest.Header+"u2,2014-09-02 08:00:00,a,1\n")
+	cfg = y.Config("2014-09-01", "2014-09-02")
+	says := "the job's is reversed, and table " + y.Store.Dir + " has tall for ever: write layout: tall"
 	want(t, check(t, cfg), precheck.LayoutKnown, precheck.Fail, says)
 	for what, try := range map[string]func() error{
 		"a load":    func() error { _, err := load.Run(t.Context(), cfg); return err },
 		"a dry run": func() error { _, err := load.DryRun(t.Context(), cfg); return err },
 		"a replay": func() error {
-			_, err := replay.Run(t.Context(), replayOf(cfg), y.store.Quarantine("2014-09-01/play.csv"))
+			_, err := replay.Run(t.Context(), bulkloadtest.ReplayOf(cfg), y.Store.Quarantine("2014-09-01/play.csv"))
 			return err
 		},
 		"a plan": func() error {
@@ -217,16 +217,16 @@ func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want ErrJob that says %s", what, err, says)
 		}
 	}
-	if got := y.trails(true); !slices.Equal(got, before) {
+	if got := y.Trails(true); !slices.Equal(got, before) {
 		t.Errorf("the table holds\n%s\nwant what it held,\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))
 	}
 }
 
 func TestPreCheckWantsRoom(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
-	y.write("2014-09-01/order.csv", "user,time,price\n")
-	cfg := y.config("2014-09-01", "2014-09-01")
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
+	y.Write("2014-09-01/order.csv", "user,time,price\n")
+	cfg := y.Config("2014-09-01", "2014-09-01")
 	found := check(t, cfg)
 	want(t, found, precheck.StagingRoom, precheck.OK, "about 10 MiB are needed")
 	want(t, found, precheck.DiskForTemp, precheck.OK, "about 10 MiB are needed")
@@ -257,10 +257,10 @@ func TestPreCheckWantsRoom(t *testing.T) {
 
 // TestPreCheckWantsRoomForWhatIsUploaded: HFiles for HDFS wait in the same place as sorted runs.
 func TestPreCheckWantsRoomForWhatIsUploaded(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
-	cfg := y.config("2014-09-01", "2014-09-01")
-	cfg.Store = elsewhere{y.store}
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
+	cfg := y.Config("2014-09-01", "2014-09-01")
+	cfg.Store = elsewhere{y.Store}
 	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "about 14 MiB are needed")
 	cfg.Memory = 1 << 30
 	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "about 4.1 MiB are needed")
@@ -274,10 +274,10 @@ type elsewhere struct{ table.Store }
 func (elsewhere) Address() string { return "hdfs://nn/trails" }
 
 func TestPreCheckRefusesWhatIsNoRequest(t *testing.T) {
-	y := newFixture(t, twoKinds)
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	for what, cfg := range map[string]load.Config{
-		"no such behaviour": y.config("2014-09-01", "2014-09-01", "plya"),
-		"a span backwards":  y.config("2014-09-02", "2014-09-01"),
+		"no such behaviour": y.Config("2014-09-01", "2014-09-01", "plya"),
+		"a span backwards":  y.Config("2014-09-02", "2014-09-01"),
 	} {
 		if _, err := load.PreCheck(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) {
 			t.Errorf("%s: %v, want ErrRequest", what, err)
@@ -287,14 +287,14 @@ func TestPreCheckRefusesWhatIsNoRequest(t *testing.T) {
 
 // TestPreCheckTellsWhoLoads holds the lock.
 func TestPreCheckTellsWhoLoads(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", header)
-	lock, err := y.store.Lock(t.Context())
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header)
+	lock, err := y.Store.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Unlock()
-	found := check(t, y.config("2014-09-01", "2014-09-01"))
+	found := check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.UnfinishedRun, precheck.Fail, "locked by another run: process ")
 	if err := found[precheck.UnfinishedRun].Err; !errors.Is(err, dfs.ErrLocked) || errors.Is(err, table.ErrUnfit) {
 		t.Errorf("%v, want ErrLocked", err)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"usertrail/internal/bulkload/bulkloadtest"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/store/dfs/local"
@@ -18,39 +20,39 @@ import (
 func TestRegionsChangeBetweenBatches(t *testing.T) {
 	run := func(t *testing.T, mode bulkload.Mode, change func(*hbasetest.Cluster)) []string {
 		t.Helper()
-		p := newHBaseFixture(t)
+		p := bulkloadtest.NewHBase(t)
 		for day := 3; day <= 4; day++ {
 			text := "user,time,title,seconds\n"
 			for i := range 60 {
 				text += fmt.Sprintf("%c%d,2014-09-%02d 10:00:00,one,%d\n", 'a'+i%26, i, day, i)
 			}
-			p.write(fmt.Sprintf("2014-09-%02d/play.csv", day), text)
+			p.Write(fmt.Sprintf("2014-09-%02d/play.csv", day), text)
 		}
 		var once sync.Once
-		p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 			if c.Method == "Multi" || c.Method == "BulkLoadHFile" {
-				once.Do(func() { change(p.hbase) })
+				once.Do(func() { change(p.Cluster) })
 			}
 			return hbasetest.Fault{}
 		}})
-		store := p.connect(local.New())
+		store := p.Connect(local.New())
 		defer store.Close()
-		cfg := p.config("2014-09-01", "2014-09-04")
+		cfg := p.Config("2014-09-01", "2014-09-04")
 		cfg.Store, cfg.Mode, cfg.Batch = store, mode, 1
 		r, err := load.Run(t.Context(), cfg)
 		if err != nil || r.Loaded != 125 || r.Loads != 4 {
 			t.Fatalf("%+v, %v; want 125 records in four loads", r, err)
 		}
-		return p.cells()
+		return p.Cells()
 	}
 	for _, mode := range []bulkload.Mode{bulkload.Put, bulkload.HFile} {
 		want := run(t, mode, func(*hbasetest.Cluster) {})
 		for what, change := range map[string]func(*hbasetest.Cluster){
 			"split": func(c *hbasetest.Cluster) {
-				c.Split(trailsTable, []byte("m"))
-				c.Split(trailsTable, []byte("t"))
+				c.Split(bulkloadtest.TrailsTable, []byte("m"))
+				c.Split(bulkloadtest.TrailsTable, []byte("t"))
 			},
-			"merge": func(c *hbasetest.Cluster) { c.Merge(trailsTable, []byte("a")) },
+			"merge": func(c *hbasetest.Cluster) { c.Merge(bulkloadtest.TrailsTable, []byte("a")) },
 		} {
 			t.Run(string(mode)+" "+what, func(t *testing.T) {
 				if got := run(t, mode, change); !slices.Equal(got, want) {

@@ -1,4 +1,4 @@
-package load_test
+package batch_test
 
 import (
 	"context"
@@ -12,18 +12,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"usertrail/internal/activity"
+	"usertrail/internal/bulkload/bulkloadtest"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/cell"
-	"usertrail/internal/extract"
-	"usertrail/internal/extract/place"
-	"usertrail/internal/extract/query"
-	"usertrail/internal/extract/userlist"
-	"usertrail/internal/format/layout"
-	"usertrail/internal/run/progress"
-	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
@@ -31,135 +25,9 @@ import (
 	"usertrail/internal/table"
 )
 
-// puts loads days by puts, with so many workers, and some types if there are any.
-func (p *hbaseFixture) puts(ctx context.Context, from, to string, workers int, types ...string) (bulkload.Result, error) {
-	p.t.Helper()
-	store := p.connect(local.New())
-	defer store.Close()
-	cfg := p.config(from, to)
-	cfg.Store, cfg.Mode, cfg.Workers, cfg.Types = store, bulkload.Put, workers, types
-	return load.Run(ctx, cfg)
-}
-
-// A said is the answer of a table about one user.
-type said struct {
-	did  activity.Set
-	sure bool
-}
-
-// users are those that the table names within a span.
-func (p *hbaseFixture) users(from, to string) map[string]said {
-	p.t.Helper()
-	store := p.connect(local.New())
-	defer store.Close()
-	t, err := store.Open(p.t.Context())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer t.Close()
-	users, err := t.Users(p.t.Context(), split.Region{}, behaviour.Span{From: date(p.t, from), To: date(p.t, to)})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer users.Close()
-	out := map[string]said{}
-	for users.Next() {
-		u := users.User()
-		out[string(u.Key)] = said{u.Did, u.Sure}
-	}
-	if err := users.Err(); err != nil {
-		p.t.Fatal(err)
-	}
-	return out
-}
-
-// byRolls says whether the rolls answer: a user who is nowhere is not taken to be there.
-func (p *hbaseFixture) byRolls() bool {
-	p.t.Helper()
-	store := p.connect(local.New())
-	defer store.Close()
-	t, err := store.Open(p.t.Context())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer t.Close()
-	users, err := t.Users(p.t.Context(), split.Region{}, behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer users.Close()
-	return !users.SeekGE([]byte("zzz,"))
-}
-
-// rows are who did what within a span, by the rows in HBase.
-func (p *hbaseFixture) rows(from, to string) map[string]activity.Set {
-	p.t.Helper()
-	span := behaviour.Span{From: date(p.t, from), To: date(p.t, to)}
-	out := map[string]activity.Set{}
-	teller := layout.Reversed{}.Teller(p.job.Schema)
-	for _, c := range p.hbase.Cells(trailsTable) {
-		told, ok := teller.Tell(c)
-		if !ok {
-			p.t.Fatalf("row %q", c.Row)
-		}
-		if span.Has(told.Date) {
-			out[string(layout.Reversed{}.UserKey(c.Row))] |= activity.Of(told.Kind)
-		}
-	}
-	return out
-}
-
-// namesAll fails unless everybody who has rows is named, with all that they did.
-func (p *hbaseFixture) namesAll(when string) {
-	p.t.Helper()
-	got := p.users("2014-09-01", "2014-09-30")
-	want := p.rows("2014-09-01", "2014-09-30")
-	if len(want) == 0 {
-		p.t.Fatalf("%s: nobody is there", when)
-	}
-	for key, did := range want {
-		if got[key].did&did != did {
-			p.t.Errorf("%s: user %q did %b, named are %b", when, key, did, got[key].did)
-		}
-	}
-}
-
-// extracts fails unless an extract of everybody, and of those who did all, brings the same
-// with the rolls and without.
-func (p *hbaseFixture) extracts(when string) {
-	p.t.Helper()
-	store := p.connect(local.New())
-	defer store.Close()
-	opened, err := store.Open(p.t.Context())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer opened.Close()
-	for _, active := range []string{"any", "all"} {
-		var answers []map[string]string
-		for _, from := range []table.Table{opened, table.Unrolled(opened)} {
-			out := filepath.Join(p.t.TempDir(), "out")
-			r, err := extract.Run(p.t.Context(), extract.Config{
-				Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: date(p.t, "2014-09-01"), To: date(p.t, "2014-09-30")}, Types: []string{"play", "order"}, Active: active},
-				Target: place.Target{FS: local.New(), Out: out},
-				Table:  from, Workers: 2, Progress: progress.Config{Quiet: true},
-			})
-			if err != nil || r.Events == 0 {
-				p.t.Fatalf("%s: extract: %+v, %v", when, r, err)
-			}
-			parts := dfstest.Snapshot(p.t, local.New(), out)
-			delete(parts, place.ManifestName) // tells more of who was read
-			answers = append(answers, parts)
-		}
-		if !maps.Equal(answers[0], answers[1]) {
-			p.t.Errorf("%s: who is active by %s is not the same with rolls and without", when, active)
-		}
-	}
-}
-
 // nights writes the logs of n nights. One file of the first night has too many bad records.
-func (p *hbaseFixture) nights(n int) {
-	p.t.Helper()
+func nights(p *bulkloadtest.HBase, n int) {
+	p.T.Helper()
 	for night := range n {
 		day := fmt.Sprintf("2014-09-%02d", night+1)
 		var plays, orders strings.Builder
@@ -171,24 +39,24 @@ func (p *hbaseFixture) nights(n int) {
 				fmt.Fprintf(&orders, "%c%d,%s 12:%02d:00,%d\n", 'a'+(i*5+night)%26, i%7, day, i%60, i)
 			}
 		}
-		p.write(day+"/play.csv", plays.String())
-		p.write(day+"/order.csv", orders.String())
+		p.Write(day+"/play.csv", plays.String())
+		p.Write(day+"/order.csv", orders.String())
 	}
-	p.write("2014-09-01/order.csv", "user,time,price\nspoilt,2014-09-01 12:00:00,1\nspoilt,never,2\nspoilt,never,3\n")
+	p.Write("2014-09-01/order.csv", "user,time,price\nspoilt,2014-09-01 12:00:00,1\nspoilt,never,2\nspoilt,never,3\n")
 }
 
 // rolls are the rolls of the catalog, by name.
-func (p *hbaseFixture) rolls() map[string]string {
-	p.t.Helper()
-	names, err := filepath.Glob(filepath.Join(p.dir, "catalog/d/*.roll"))
+func rolls(p *bulkloadtest.HBase) map[string]string {
+	p.T.Helper()
+	names, err := filepath.Glob(filepath.Join(p.Dir, "catalog/d/*.roll"))
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	out := map[string]string{}
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		if err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
 		out[filepath.Base(name)] = string(b)
 	}
@@ -200,24 +68,24 @@ func (p *hbaseFixture) rolls() map[string]string {
 func TestPutsLeaveARoll(t *testing.T) {
 	var want map[string]string
 	for _, workers := range []int{1, 2, 5} {
-		p := newHBaseFixture(t)
-		p.nights(3)
-		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-03", workers); !errors.Is(err, bulkload.ErrTooBad) {
+		p := bulkloadtest.NewHBase(t)
+		nights(p, 3)
+		if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-03", workers); !errors.Is(err, bulkload.ErrTooBad) {
 			t.Fatalf("%d workers: %v, want ErrTooBad of one file", workers, err)
 		}
-		if !p.byRolls() {
+		if !p.ByRolls() {
 			t.Errorf("%d workers: the rolls are not asked", workers)
 		}
 		for _, span := range [][2]string{{"2014-09-01", "2014-09-03"}, {"2014-09-02", "2014-09-02"}, {"2014-09-03", "2014-09-09"}} {
-			rows := map[string]said{}
-			for key, did := range p.rows(span[0], span[1]) {
-				rows[key] = said{did, true}
+			rows := map[string]bulkloadtest.Said{}
+			for key, did := range p.Rows(span[0], span[1]) {
+				rows[key] = bulkloadtest.Said{Did: did, Sure: true}
 			}
-			if got := p.users(span[0], span[1]); !maps.Equal(got, rows) || len(rows) < 50 {
+			if got := p.Users(span[0], span[1]); !maps.Equal(got, rows) || len(rows) < 50 {
 				t.Errorf("%d workers, %s: the roll names\n%v, and there are\n%v", workers, span, got, rows)
 			}
 		}
-		got := p.rolls()
+		got := rolls(p)
 		if want == nil {
 			want = got
 		}
@@ -231,87 +99,87 @@ func TestPutsLeaveARoll(t *testing.T) {
 // then the same again.
 func TestKilledPutsAreNamed(t *testing.T) {
 	for _, at := range []int32{1, 2, 3} {
-		p := newHBaseFixture(t)
-		p.nights(3)
-		if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+		p := bulkloadtest.NewHBase(t)
+		nights(p, 3)
+		if _, err := p.Puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
 			t.Fatal(err)
 		}
 		ctx, kill := context.WithCancel(t.Context())
 		var calls atomic.Int32
-		p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 			if c.Method == "Multi" && calls.Add(1) == at {
 				kill()
 			}
 			return hbasetest.Fault{}
 		}})
-		_, err := p.puts(ctx, "2014-09-03", "2014-09-03", 1)
-		p.hbase.SetHooks(hbasetest.Hooks{})
+		_, err := p.Puts(ctx, "2014-09-03", "2014-09-03", 1)
+		p.Cluster.SetHooks(hbasetest.Hooks{})
 		kill()
 		if err == nil && at == 1 {
 			t.Fatal("the load was not killed")
 		}
-		if !p.byRolls() {
+		if !p.ByRolls() {
 			t.Error("after a killed load that has its roll the rolls are not asked")
 		}
-		p.namesAll("after a killed load")
-		p.extracts("after a killed load")
-		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrTooBad) {
+		p.NamesAll("after a killed load")
+		p.Extracts("after a killed load")
+		if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrTooBad) {
 			t.Fatal(err)
 		}
-		p.namesAll("after a load of another night")
-		if _, err := p.puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+		p.NamesAll("after a load of another night")
+		if _, err := p.Puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil && !errors.Is(err, bulkload.ErrNothing) {
 			t.Fatal(err)
 		}
-		for key, u := range p.users("2014-09-01", "2014-09-30") {
-			if !u.sure {
+		for key, u := range p.Users("2014-09-01", "2014-09-30") {
+			if !u.Sure {
 				t.Errorf("in the end %q is not sure to be there", key)
 			}
 		}
-		if _, err := os.Stat(filepath.Join(p.dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(p.Dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("in the end something is still begun: %v", err)
 		}
-		if got := p.rolls(); len(got) != 3 {
+		if got := rolls(p); len(got) != 3 {
 			t.Errorf("in the end there are %d rolls, want one for each load", len(got))
 		}
 	}
 }
 
 // killPuts kills a load of puts at its first call that puts something.
-func (p *hbaseFixture) killPuts(from, to string, types ...string) {
-	p.t.Helper()
-	ctx, kill := context.WithCancel(p.t.Context())
+func killPuts(p *bulkloadtest.HBase, from, to string, types ...string) {
+	p.T.Helper()
+	ctx, kill := context.WithCancel(p.T.Context())
 	defer kill()
-	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method == "Multi" {
 			kill()
 		}
 		return hbasetest.Fault{}
 	}})
-	if _, err := p.puts(ctx, from, to, 1, types...); !errors.Is(err, context.Canceled) {
-		p.t.Fatalf("a killed load: %v, want it cancelled", err)
+	if _, err := p.Puts(ctx, from, to, 1, types...); !errors.Is(err, context.Canceled) {
+		p.T.Fatalf("a killed load: %v, want it cancelled", err)
 	}
-	p.hbase.SetHooks(hbasetest.Hooks{})
+	p.Cluster.SetHooks(hbasetest.Hooks{})
 }
 
 // TestANewBehaviourOfKilledPutsIsKnown kills a load of puts with a new behaviour. Extracts of
 // the older behaviours still work.
 func TestANewBehaviourOfKilledPutsIsKnown(t *testing.T) {
-	p := newHBaseFixture(t)
-	p.jobIs(strings.Replace(twoKinds, "  order: {id: 2, fields: {price: double}}\n", "", 1))
-	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+	p := bulkloadtest.NewHBase(t)
+	p.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "  order: {id: 2, fields: {price: double}}\n", "", 1))
+	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.jobIs(twoKinds)
-	before := len(p.cells())
-	p.killPuts("2014-09-02", "2014-09-02")
-	if len(p.cells()) == before {
+	p.WriteJob(bulkloadtest.TwoKinds)
+	before := len(p.Cells())
+	killPuts(p, "2014-09-02", "2014-09-02")
+	if len(p.Cells()) == before {
 		t.Fatal("the killed load put nothing")
 	}
-	p.extracts("after a killed load of a new behaviour")
-	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+	p.Extracts("after a killed load of a new behaviour")
+	if _, err := p.Puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.extracts("in the end")
+	p.Extracts("in the end")
 }
 
 // TestNewFieldsOfKilledPutsKeepTheirPlaces kills a load of puts that brings a new field. A
@@ -323,21 +191,21 @@ user: user
 behaviours:
   play: {id: 1, fields: {title: string%s}}
 `
-	p := newHBaseFixture(t)
+	p := bulkloadtest.NewHBase(t)
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
-		p.write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
+		p.Write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
 	}
-	p.jobIs(fmt.Sprintf(plays, ""))
-	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+	p.WriteJob(fmt.Sprintf(plays, ""))
+	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.jobIs(fmt.Sprintf(plays, ", channel: string"))
-	p.killPuts("2014-09-02", "2014-09-02")
-	p.jobIs(fmt.Sprintf(plays, ", device: string"))
-	if _, err := p.puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
+	p.WriteJob(fmt.Sprintf(plays, ", channel: string"))
+	killPuts(p, "2014-09-02", "2014-09-02")
+	p.WriteJob(fmt.Sprintf(plays, ", device: string"))
+	if _, err := p.Puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
 		t.Fatal(err)
 	}
-	store := p.connect(local.New())
+	store := p.Connect(local.New())
 	defer store.Close()
 	opened, err := store.Open(t.Context())
 	if err != nil {
@@ -365,28 +233,28 @@ behaviours:
   order: {id: 2, fields: {price: double}}
 `
 	for name, first := range map[string][]string{"one behaviour is begun": {"play"}, "both are begun": nil, "each is begun": {"order"}} {
-		p := newHBaseFixture(t)
-		p.write("2014-09-01/events.csv", "user,device,event,time,title,price\na,x,play,2014-09-01 10:00:00,one,\nb,y,order,2014-09-01 11:00:00,,2\n")
-		p.jobIs(fmt.Sprintf(events, "user"))
-		p.killPuts("2014-09-01", "2014-09-01", first...)
+		p := bulkloadtest.NewHBase(t)
+		p.Write("2014-09-01/events.csv", "user,device,event,time,title,price\na,x,play,2014-09-01 10:00:00,one,\nb,y,order,2014-09-01 11:00:00,,2\n")
+		p.WriteJob(fmt.Sprintf(events, "user"))
+		killPuts(p, "2014-09-01", "2014-09-01", first...)
 		if name == "each is begun" {
-			p.killPuts("2014-09-01", "2014-09-01", "play")
+			killPuts(p, "2014-09-01", "2014-09-01", "play")
 		}
-		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1, "order"); err != nil {
+		if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1, "order"); err != nil {
 			t.Fatalf("%s: the other behaviour: %v", name, err)
 		}
-		p.jobIs(fmt.Sprintf(events, "device"))
-		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrRequest) {
+		p.WriteJob(fmt.Sprintf(events, "device"))
+		if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrRequest) {
 			t.Errorf("%s: another job: %v, want ErrRequest", name, err)
 		}
-		p.jobIs(fmt.Sprintf(events, "user"))
-		if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1, "play"); err != nil {
+		p.WriteJob(fmt.Sprintf(events, "user"))
+		if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1, "play"); err != nil {
 			t.Fatalf("%s: the first behaviour: %v", name, err)
 		}
-		if _, err := os.Stat(filepath.Join(p.dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(p.Dir, "catalog/begun.json")); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: in the end something is still begun: %v", name, err)
 		}
-		if got := slices.Sorted(maps.Keys(p.rows("2014-09-01", "2014-09-01"))); !slices.Equal(got, []string{"a,", "b,"}) {
+		if got := slices.Sorted(maps.Keys(p.Rows("2014-09-01", "2014-09-01"))); !slices.Equal(got, []string{"a,", "b,"}) {
 			t.Errorf("%s: the users are %q", name, got)
 		}
 	}
@@ -394,39 +262,41 @@ behaviours:
 
 // TestALostHandoverLeavesItsRolls takes the files of one region away that a killed load
 // was handing over, when another region has its own already.
-func TestALostHandoverLeavesItsRolls(t *testing.T) { inBubble(t, aLostHandoverLeavesItsRolls) }
+func TestALostHandoverLeavesItsRolls(t *testing.T) {
+	bulkloadtest.InBubble(t, aLostHandoverLeavesItsRolls)
+}
 
 func aLostHandoverLeavesItsRolls(t *testing.T) {
-	p := newHBaseFixture(t)
-	p.hbase.Split(trailsTable, []byte("5")) // names end in a digit, keys begin with it
-	p.nights(3)
-	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+	p := bulkloadtest.NewHBase(t)
+	p.Cluster.Split(bulkloadtest.TrailsTable, []byte("5")) // names end in a digit, keys begin with it
+	nights(p, 3)
+	if _, err := p.Puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
 		t.Fatal(err)
 	}
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	var calls atomic.Int32
-	p.hbase.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method == "BulkLoadHFile" && calls.Add(1) > 1 {
 			kill()
 			return hbasetest.Fault{Skip: true}
 		}
 		return hbasetest.Fault{}
 	}})
-	before := len(p.hbase.Cells(trailsTable))
-	store := p.connect(local.New())
+	before := len(p.Cluster.Cells(bulkloadtest.TrailsTable))
+	store := p.Connect(local.New())
 	defer store.Close()
-	cfg := p.config("2014-09-03", "2014-09-03")
+	cfg := p.Config("2014-09-03", "2014-09-03")
 	cfg.Store, cfg.Mode = store, bulkload.HFile
 	if _, err := load.Run(ctx, cfg); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a killed load: %v, want it cancelled", err)
 	}
-	p.hbase.SetHooks(hbasetest.Hooks{})
-	if len(p.hbase.Cells(trailsTable)) == before {
+	p.Cluster.SetHooks(hbasetest.Hooks{})
+	if len(p.Cluster.Cells(bulkloadtest.TrailsTable)) == before {
 		t.Fatal("no region has taken its file")
 	}
-	p.namesAll("while files are under way")
-	if err := os.RemoveAll(filepath.Join(p.dir, "catalog/staging")); err != nil {
+	p.NamesAll("while files are under way")
+	if err := os.RemoveAll(filepath.Join(p.Dir, "catalog/staging")); err != nil {
 		t.Fatal(err)
 	}
 	again, err := store.Open(t.Context())
@@ -439,11 +309,11 @@ func aLostHandoverLeavesItsRolls(t *testing.T) {
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !p.byRolls() {
+	if !p.ByRolls() {
 		t.Error("after a load that was given up the rolls are not asked")
 	}
-	p.namesAll("after a load was given up")
-	names := slices.Sorted(maps.Keys(p.rolls()))
+	p.NamesAll("after a load was given up")
+	names := slices.Sorted(maps.Keys(rolls(p)))
 	if len(names) != 3 || !strings.HasPrefix(names[0], "lost-") {
 		t.Errorf("the rolls are %q, want that of the first load and two of the lost one", names)
 	}
@@ -452,59 +322,59 @@ func aLostHandoverLeavesItsRolls(t *testing.T) {
 // TestRowsOfOthersAreFound loads into a table that has a row already.
 func TestRowsOfOthersAreFound(t *testing.T) {
 	for _, mode := range []bulkload.Mode{bulkload.Put, bulkload.HFile} {
-		p := newHBaseFixture(t)
+		p := bulkloadtest.NewHBase(t)
 		other := &cell.Cell{Row: []byte("other,20140902,00001"), Family: []byte("d"), Qualifier: []byte("title,12345678"), Time: 1_409_600_000_000, Type: cell.Put, Value: []byte("x")}
-		p.hbase.Load(trailsTable, other)
-		store := p.connect(local.New())
+		p.Cluster.Load(bulkloadtest.TrailsTable, other)
+		store := p.Connect(local.New())
 		defer store.Close()
-		cfg := p.config("2014-09-01", "2014-09-02")
+		cfg := p.Config("2014-09-01", "2014-09-02")
 		cfg.Store, cfg.Mode = store, mode
 		if _, err := load.Run(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
-		if p.byRolls() {
+		if p.ByRolls() {
 			t.Errorf("by %s: the rolls are asked, and they do not know who was there before", mode)
 		}
-		p.namesAll("beside others")
+		p.NamesAll("beside others")
 	}
 }
 
 // TestOthersAreToldOf says that others write to the table, to whom asks and to a load,
 // which notes it down.
 func TestOthersAreToldOf(t *testing.T) {
-	p := newHBaseFixture(t)
-	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || !p.byRolls() {
-		t.Fatalf("after a load (%v) the rolls are asked: %t", err, p.byRolls())
+	p := bulkloadtest.NewHBase(t)
+	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || !p.ByRolls() {
+		t.Fatalf("after a load (%v) the rolls are asked: %t", err, p.ByRolls())
 	}
-	p.others = true
-	if p.byRolls() {
+	p.Others = true
+	if p.ByRolls() {
 		t.Error("the rolls are asked though others are told of")
 	}
-	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+	if _, err := p.Puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.others = false
-	if p.byRolls() {
+	p.Others = false
+	if p.ByRolls() {
 		t.Error("the rolls are asked though others were told of to a load")
 	}
-	p.namesAll("beside others")
+	p.NamesAll("beside others")
 }
 
 // TestALostRollIsNotTrusted loses a roll together with the files of its load.
-func TestALostRollIsNotTrusted(t *testing.T) { inBubble(t, aLostRollIsNotTrusted) }
+func TestALostRollIsNotTrusted(t *testing.T) { bulkloadtest.InBubble(t, aLostRollIsNotTrusted) }
 
 func aLostRollIsNotTrusted(t *testing.T) {
-	p := newHBaseFixture(t)
-	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+	p := bulkloadtest.NewHBase(t)
+	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.killed()
+	p.Kill()
 	for _, lost := range []string{"catalog/staging", "catalog/d/000002-0001.roll"} {
-		if err := os.RemoveAll(filepath.Join(p.dir, lost)); err != nil {
+		if err := os.RemoveAll(filepath.Join(p.Dir, lost)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	store := p.connect(local.New())
+	store := p.Connect(local.New())
 	defer store.Close()
 	again, err := store.Open(t.Context())
 	if err != nil {
@@ -514,26 +384,26 @@ func aLostRollIsNotTrusted(t *testing.T) {
 	if _, err := again.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p.byRolls() {
+	if p.ByRolls() {
 		t.Error("the rolls are asked though one of a load that was given up is gone")
 	}
-	if r, err := p.run(local.New()); err != nil || r.Loaded == 0 {
+	if r, err := p.Run(local.New()); err != nil || r.Loaded == 0 {
 		t.Fatalf("the same load again: %+v, %v", r, err)
 	}
-	if !p.byRolls() {
+	if !p.ByRolls() {
 		t.Error("the rolls are not asked though the load has ended")
 	}
-	p.namesAll("in the end")
+	p.NamesAll("in the end")
 }
 
 // TestAUserOfTwoRegionsIsNamedOnce asks regions that end between the rows of a user.
 func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
-	p := newHBaseFixture(t)
-	p.hbase.Split(trailsTable, []byte("c,20140902"))
-	if _, err := p.run(local.New()); err != nil {
+	p := bulkloadtest.NewHBase(t)
+	p.Cluster.Split(bulkloadtest.TrailsTable, []byte("c,20140902"))
+	if _, err := p.Run(local.New()); err != nil {
 		t.Fatal(err)
 	}
-	store := p.connect(local.New())
+	store := p.Connect(local.New())
 	defer store.Close()
 	opened, err := store.Open(t.Context())
 	if err != nil {
@@ -547,7 +417,7 @@ func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 	for what, from := range map[string]table.Table{"rolls": opened, "rows": table.Unrolled(opened)} {
 		var got []string
 		for _, r := range regions {
-			users, err := from.Users(t.Context(), r, behaviour.Span{From: date(t, "2014-09-01"), To: date(t, "2014-09-02")})
+			users, err := from.Users(t.Context(), r, behaviour.Span{From: bulkloadtest.Date(t, "2014-09-01"), To: bulkloadtest.Date(t, "2014-09-02")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -564,46 +434,32 @@ func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 	}
 }
 
-// noRemoval is a file system that does not remove the file called base, as if the process had
-// been killed before.
-type noRemoval struct {
-	dfs.FS
-	base string
-}
-
-func (f noRemoval) Remove(ctx context.Context, name string) error {
-	if dfs.Base(name) == f.base {
-		return dfstest.ErrInjected
-	}
-	return f.FS.Remove(ctx, name)
-}
-
 // TestWhatWasBegunEndsWithItsLoad kills a load of puts between its commit and its end. The next
 // load, whatever it loads, ends it, and extracts use the rolls again.
 func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
-	p := newHBaseFixture(t)
-	store := p.connect(noRemoval{local.New(), "begun.json"})
+	p := bulkloadtest.NewHBase(t)
+	store := p.Connect(bulkloadtest.NoRemoval{FS: local.New(), Base: "begun.json"})
 	defer store.Close()
-	cfg := p.config("2014-09-01", "2014-09-01")
+	cfg := p.Config("2014-09-01", "2014-09-01")
 	cfg.Store, cfg.Mode = store, bulkload.Put
 	if _, err := load.Run(t.Context(), cfg); !errors.Is(err, dfstest.ErrInjected) {
 		t.Fatalf("a load that cannot end: %v", err)
 	}
-	begun := filepath.Join(p.dir, "catalog/begun.json")
+	begun := filepath.Join(p.Dir, "catalog/begun.json")
 	if _, err := os.Stat(begun); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+	if _, err := p.Puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(begun); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("begun.json: %v, want none", err)
 	}
-	if !p.byRolls() {
+	if !p.ByRolls() {
 		t.Error("the rolls are not asked")
 	}
-	p.namesAll("after a load that was killed at its end, and another")
-	if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-02", 1); !errors.Is(err, bulkload.ErrNothing) {
+	p.NamesAll("after a load that was killed at its end, and another")
+	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-02", 1); !errors.Is(err, bulkload.ErrNothing) {
 		t.Errorf("both again: %v, want ErrNothing", err)
 	}
 }
@@ -611,42 +467,42 @@ func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
 // TestAnotherJobDoesNotGoOn kills a load of puts, and corrects the job. Cells of both jobs
 // would be in the table, so whatever loads the file by the new one is refused.
 func TestAnotherJobDoesNotGoOn(t *testing.T) {
-	p := newHBaseFixture(t)
-	p.jobIs(twoKinds)
-	parts, err := p.cut(local.New(), bulkload.Put, 1<<30)
+	p := bulkloadtest.NewHBase(t)
+	p.WriteJob(bulkloadtest.TwoKinds)
+	parts, err := p.Cut(local.New(), bulkload.Put, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	right := twoKinds
-	p.jobIs(strings.Replace(twoKinds, "user: user", "user: title", 1))
-	p.killedPuts()
-	before := p.cells()
+	right := bulkloadtest.TwoKinds
+	p.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "user: user", "user: title", 1))
+	killedPuts(p)
+	before := p.Cells()
 
-	p.jobIs(right)
+	p.WriteJob(right)
 	refused := func(what string, err error) {
 		t.Helper()
 		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: a load that was killed") || !strings.Contains(err.Error(), "`bulkload forget`") {
 			t.Errorf("%s: %v, want ErrRequest that names the file", what, err)
 		}
 	}
-	_, err = p.puts(t.Context(), "2014-09-01", "2014-09-01", 1)
+	_, err = p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1)
 	refused("load", err)
-	_, err = p.run(local.New())
+	_, err = p.Run(local.New())
 	refused("load by HFiles", err)
-	_, err = p.cut(local.New(), bulkload.Put, 1<<30)
+	_, err = p.Cut(local.New(), bulkload.Put, 1<<30)
 	refused("plan", err)
-	_, err = p.doPiece(t.Context(), local.New(), &parts[0])
+	_, err = p.DoPiece(t.Context(), local.New(), &parts[0])
 	refused("run-piece", err)
-	if got := p.cells(); !slices.Equal(got, before) {
+	if got := p.Cells(); !slices.Equal(got, before) {
 		t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))
 	}
 
 	// The other day's file goes in, and by the job as it was this one too.
-	if _, err := p.puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
+	if _, err := p.Puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
 		t.Error(err)
 	}
-	p.jobIs(strings.Replace(twoKinds, "user: user", "user: title", 1))
-	if r, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || r.Loaded != 3 {
+	p.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "user: user", "user: title", 1))
+	if r, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || r.Loaded != 3 {
 		t.Errorf("by the job as it was: %+v, %v; want 3 records loaded", r.Counts, err)
 	}
 }
@@ -662,17 +518,17 @@ func (f noLedger) CreateNew(ctx context.Context, name string) (dfs.Pending, erro
 }
 
 // killedPuts ends a load of the first day by puts when it has put all cells.
-func (p *hbaseFixture) killedPuts() {
-	p.t.Helper()
-	store := p.connect(noLedger{local.New()})
+func killedPuts(p *bulkloadtest.HBase) {
+	p.T.Helper()
+	store := p.Connect(noLedger{local.New()})
 	defer store.Close()
-	cfg := p.config("2014-09-01", "2014-09-01")
+	cfg := p.Config("2014-09-01", "2014-09-01")
 	cfg.Store, cfg.Mode = store, bulkload.Put
-	if _, err := load.Run(p.t.Context(), cfg); !errors.Is(err, dfstest.ErrInjected) {
-		p.t.Fatalf("a load that cannot write its ledger: %v", err)
+	if _, err := load.Run(p.T.Context(), cfg); !errors.Is(err, dfstest.ErrInjected) {
+		p.T.Fatalf("a load that cannot write its ledger: %v", err)
 	}
-	if len(p.cells()) == 0 {
-		p.t.Fatal("the killed load put nothing")
+	if len(p.Cells()) == 0 {
+		p.T.Fatal("the killed load put nothing")
 	}
 }
 
@@ -705,26 +561,26 @@ func TestAGrownJobGoesOn(t *testing.T) {
 		"fewer behaviours":     {change("  visit: {id: 3}\n", ""), bulkload.ErrRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newHBaseFixture(t)
-			p.write("2014-09-01/play.csv", night)
-			p.jobIs(before)
-			p.killedPuts()
-			begun := p.cells()
-			p.jobIs(c.job)
-			if _, err := p.puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, c.want) {
+			p := bulkloadtest.NewHBase(t)
+			p.Write("2014-09-01/play.csv", night)
+			p.WriteJob(before)
+			killedPuts(p)
+			begun := p.Cells()
+			p.WriteJob(c.job)
+			if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, c.want) {
 				t.Fatalf("%v, want %v", err, c.want)
 			}
 			want := begun
 			if c.want == nil {
-				whole := newHBaseFixture(t)
-				whole.write("2014-09-01/play.csv", night)
-				whole.jobIs(c.job)
-				if _, err := whole.puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
+				whole := bulkloadtest.NewHBase(t)
+				whole.Write("2014-09-01/play.csv", night)
+				whole.WriteJob(c.job)
+				if _, err := whole.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 					t.Fatal(err)
 				}
-				want = whole.cells()
+				want = whole.Cells()
 			}
-			if got := p.cells(); !slices.Equal(got, want) {
+			if got := p.Cells(); !slices.Equal(got, want) {
 				t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		})

@@ -1,4 +1,4 @@
-package load_test
+package pieces_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"usertrail/internal/bulkload/bulkloadtest"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/run/piece"
@@ -18,12 +20,12 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// lines prints pieces as a version does, and reads the lines.
-func (y *fixture) lines(version int, parts []pieces.Piece) []pieces.Line {
-	y.t.Helper()
+// linesOf prints pieces as a version does, and reads the lines.
+func linesOf(y *bulkloadtest.Fixture, version int, parts []pieces.Piece) []pieces.Line {
+	y.T.Helper()
 	all, err := pieces.Lines(parts)
 	if err != nil {
-		y.t.Fatal(err)
+		y.T.Fatal(err)
 	}
 	var text bytes.Buffer
 	for i := range all {
@@ -35,17 +37,17 @@ func (y *fixture) lines(version int, parts []pieces.Piece) []pieces.Line {
 	}
 	read, err := pieces.ReadLines(&text, "lines")
 	if err != nil {
-		y.t.Fatal(err)
+		y.T.Fatal(err)
 	}
 	return read
 }
 
 // found reads the pieces of lines.
-func (y *fixture) found(lines []pieces.Line) []pieces.Piece {
-	y.t.Helper()
-	parts, err := pieces.OpenAll(y.t.Context(), local.New(), y.store, lines)
+func found(y *bulkloadtest.Fixture, lines []pieces.Line) []pieces.Piece {
+	y.T.Helper()
+	parts, err := pieces.OpenAll(y.T.Context(), local.New(), y.Store, lines)
 	if err != nil {
-		y.t.Fatal(err)
+		y.T.Fatal(err)
 	}
 	return parts
 }
@@ -55,21 +57,21 @@ func (y *fixture) found(lines []pieces.Line) []pieces.Piece {
 func TestLinesOfBothVersions(t *testing.T) {
 	for _, versions := range [][2]int{{2, 2}, {1, 1}, {1, 2}, {2, 1}} {
 		y, w := newDelivery(t, 3)
-		one := y.twin()
+		one := y.Twin()
 		from, to := w.Span.From.String(), w.Span.To.String()
-		one.load(nil, from, to)
-		parts := y.plan(nil, 400, from, to)
-		do, commit := y.lines(versions[0], parts), y.lines(versions[1], parts)
-		for i, p := range y.found(do) {
+		one.Load(nil, from, to)
+		parts := y.Plan(nil, 400, from, to)
+		do, commit := linesOf(y, versions[0], parts), linesOf(y, versions[1], parts)
+		for i, p := range found(y, do) {
 			if !bytes.Equal(p.Line(), parts[i].Line()) {
 				t.Errorf("versions %v: piece %d is read as\n%s\nand was\n%s", versions, i, p.Line(), parts[i].Line())
 			}
 		}
-		y.doAll(y.found(do))
-		y.commit(nil, y.found(commit))
-		y.same(one)
-		y.commit(bulkload.ErrNothing, y.found(commit))
-		if r := y.do(&y.found(do)[1]); !r.Already {
+		y.DoAll(found(y, do))
+		y.Commit(nil, found(y, commit))
+		y.Same(one)
+		y.Commit(bulkload.ErrNothing, found(y, commit))
+		if r := y.Do(&found(y, do)[1]); !r.Already {
 			t.Errorf("versions %v: a piece of a plan that is committed: %+v", versions, r)
 		}
 	}
@@ -79,16 +81,16 @@ func TestLinesOfBothVersions(t *testing.T) {
 func TestLinesOfAPlanThatIsGone(t *testing.T) {
 	y, w := newDelivery(t, 3)
 	from, to := w.Span.From.String(), w.Span.To.String()
-	parts := y.plan(nil, 400, from, to)
-	lines := y.lines(2, parts)
-	folder := filepath.Join(y.store.Plans(), parts[0].Plan)
+	parts := y.Plan(nil, 400, from, to)
+	lines := linesOf(y, 2, parts)
+	folder := filepath.Join(y.Store.Plans(), parts[0].Plan)
 	stale := func(what string) {
 		t.Helper()
-		gone := y.found(lines)
-		if _, err := pieces.Run(t.Context(), y.worker(local.New()), &gone[0], 0); !errors.Is(err, pieces.ErrStale) {
+		gone := found(y, lines)
+		if _, err := pieces.Run(t.Context(), y.Worker(local.New()), &gone[0], 0); !errors.Is(err, pieces.ErrStale) {
 			t.Errorf("a piece without %s: %v, want ErrStale", what, err)
 		}
-		y.commit(pieces.ErrStale, gone)
+		y.Commit(pieces.ErrStale, gone)
 	}
 	if err := os.Remove(filepath.Join(folder, "pieces.jsonl")); err != nil {
 		t.Fatal(err)
@@ -98,21 +100,21 @@ func TestLinesOfAPlanThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	stale("the folder of its plan")
-	if again := y.lines(2, y.plan(nil, 400, from, to)); !bytes.Equal(again[0].Text(), lines[0].Text()) {
+	if again := linesOf(y, 2, y.Plan(nil, 400, from, to)); !bytes.Equal(again[0].Text(), lines[0].Text()) {
 		t.Errorf("planned again the first line is %s, and was %s", again[0].Text(), lines[0].Text())
 	}
-	y.doAll(y.found(lines))
-	y.commit(nil, y.found(lines))
+	y.DoAll(found(y, lines))
+	y.Commit(nil, found(y, lines))
 }
 
 // TestAPlanIsMendedByPlanningAgain changes a byte of the data that the lines refer to.
 func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.jobIs(twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	parts := y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
-	lines := y.lines(2, parts)
-	name := filepath.Join(y.store.Plans(), parts[0].Plan, "pieces.jsonl")
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	lines := linesOf(y, 2, parts)
+	name := filepath.Join(y.Store.Plans(), parts[0].Plan, "pieces.jsonl")
 	text, err := os.ReadFile(name)
 	if err == nil {
 		text[len(text)-20] ^= 1
@@ -121,20 +123,20 @@ func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pieces.Open(t.Context(), local.New(), y.store, lines); !errors.Is(err, piece.ErrPiece) {
+	if _, err := pieces.Open(t.Context(), local.New(), y.Store, lines); !errors.Is(err, piece.ErrPiece) {
 		t.Errorf("%v, want ErrPiece", err)
 	}
-	y.plan(nil, 1<<20, "2014-09-01", "2014-09-01")
-	y.doAll(y.found(lines))
-	y.wantCounts(y.commit(nil, y.found(lines)), 2, 2, 0, 0, 0)
+	y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	y.DoAll(found(y, lines))
+	y.WantCounts(y.Commit(nil, found(y, lines)), 2, 2, 0, 0, 0)
 }
 
 // TestChangedLinesAreRefused changes a line, or the data that it refers to.
 func TestChangedLinesAreRefused(t *testing.T) {
 	y, w := newDelivery(t, 3)
-	parts := y.plan(nil, 400, w.Span.From.String(), w.Span.To.String())
-	good := y.lines(2, parts)
-	name := filepath.Join(y.store.Plans(), parts[0].Plan, "pieces.jsonl")
+	parts := y.Plan(nil, 400, w.Span.From.String(), w.Span.To.String())
+	good := linesOf(y, 2, parts)
+	name := filepath.Join(y.Store.Plans(), parts[0].Plan, "pieces.jsonl")
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +147,7 @@ func TestChangedLinesAreRefused(t *testing.T) {
 		change(&line)
 		read, err := pieces.ReadLines(bytes.NewReader(line.Text()), "FILE")
 		if err == nil {
-			_, err = pieces.Open(t.Context(), local.New(), y.store, read)
+			_, err = pieces.Open(t.Context(), local.New(), y.Store, read)
 		}
 		if !errors.Is(err, piece.ErrPiece) {
 			t.Errorf("%s: %v, want ErrPiece", what, err)
@@ -209,19 +211,19 @@ func (f *watchedFile) ReadAt(b []byte, at int64) (int, error) {
 // TestAPlanReadsLogsWithoutTheLock plans ranges of a large file and digests of files of one
 // size, and tries to lock the table when each has been read.
 func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.jobIs(twoKinds)
-	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
-	y.load(nil, "2014-09-01", "2014-09-01") // so that no regions have to be chosen
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
+	y.Load(nil, "2014-09-01", "2014-09-01") // so that no regions have to be chosen
 	for day, rows := range map[string]int{"2014-09-02": 60_000, "2014-09-03": 30_000, "2014-09-04": 30_000} {
-		y.write(day+"/play.csv", "user,time,title,seconds\n"+strings.Repeat("a,"+day+" 00:00:01,one,1\n", rows))
+		y.Write(day+"/play.csv", "user,time,title,seconds\n"+strings.Repeat("a,"+day+" 00:00:01,one,1\n", rows))
 	}
-	cfg := y.planning(1<<20, "2014-09-01", "2014-09-04")
+	cfg := y.Planning(1<<20, "2014-09-01", "2014-09-04")
 	cfg.Memory = 8 << 20
 	opened := map[string]int{}
-	cfg.FS = watched{local.New(), filepath.Join(y.dir, "logs"), func(name string) {
+	cfg.FS = watched{local.New(), filepath.Join(y.Dir, "logs"), func(name string) {
 		opened[filepath.Base(filepath.Dir(name))]++
-		lock, err := y.store.Lock(t.Context())
+		lock, err := y.Store.Lock(t.Context())
 		if err != nil {
 			t.Errorf("%s is read: %v", name, err)
 			return
@@ -237,26 +239,26 @@ func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
 	if planned.Cut != 1 || opened["2014-09-02"] != 1 || opened["2014-09-03"] != 1 || opened["2014-09-04"] != 1 {
 		t.Errorf("cut are %d files, read %v; want one, and each new file once", planned.Cut, opened)
 	}
-	y.doAll(parts)
-	y.commit(nil, parts)
+	y.DoAll(parts)
+	y.Commit(nil, parts)
 }
 
 // TestAPlanOfLogsThatGrow has a delivered file change whenever it has been read: the plan
 // ends, and has not kept the lock.
 func TestAPlanOfLogsThatGrow(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.jobIs(twoKinds)
-	y.write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
-	y.load(nil, "2014-09-01", "2014-09-01")
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
 	text := "user,time,title,seconds\n" + strings.Repeat("a,2014-09-02 00:00:01,one,1\n", 60_000)
-	y.write("2014-09-02/play.csv", text)
-	cfg := y.planning(1<<20, "2014-09-02", "2014-09-02")
-	cfg.FS = watched{local.New(), filepath.Join(y.dir, "logs"), func(string) {
+	y.Write("2014-09-02/play.csv", text)
+	cfg := y.Planning(1<<20, "2014-09-02", "2014-09-02")
+	cfg.FS = watched{local.New(), filepath.Join(y.Dir, "logs"), func(string) {
 		text += "a,2014-09-02 00:00:01,one,1\n"
-		y.write("2014-09-02/play.csv", text)
+		y.Write("2014-09-02/play.csv", text)
 	}}
 	if _, _, err := pieces.Plan(t.Context(), cfg); !errors.Is(err, bulkload.ErrGrowing) || !strings.Contains(err.Error(), "2014-09-02/play.csv") {
 		t.Errorf("%v, want ErrGrowing with the file", err)
 	}
-	y.plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+	y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
 }

@@ -1,52 +1,49 @@
-package load_test
+package importer_test
 
 import (
 	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
 
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/store/dfs/local"
 )
 
-// keeping is how the fixture's table of files is kept up.
-func (y *fixture) keeping() upkeep.Config {
-	return upkeep.Config{FS: y.store.FS, Store: y.store, KeepFor: upkeep.DefaultKeepFor}
-}
-
 // TestAnImportOfMergedFilesGoesOn imports a night, and then a table that has this night and
 // later nights in one merged file. The second import brings only the missing records of the
 // file.
 func TestAnImportOfMergedFilesGoesOn(t *testing.T) {
-	want := undisturbed(t)
-	p := newHBaseFixture(t)
-	p.load(nil, "2014-09-01", "2014-09-01")
-	if r, err := p.imports(local.New()); err != nil || r.Loaded != 3 {
+	want := bulkloadtest.Undisturbed(t)
+	p := bulkloadtest.NewHBase(t)
+	p.Load(nil, "2014-09-01", "2014-09-01")
+	if r, err := imports(p, local.New()); err != nil || r.Loaded != 3 {
 		t.Fatalf("%+v, %v; want 3 records", r, err)
 	}
-	p.load(nil, "2014-09-02", "2014-09-02")
-	if r, err := upkeep.Compact(t.Context(), p.keeping()); err != nil || r.After >= r.Before {
+	p.Load(nil, "2014-09-02", "2014-09-02")
+	if r, err := upkeep.Compact(t.Context(), p.Upkeep(false)); err != nil || r.After >= r.Before {
 		t.Fatalf("%+v, %v; want fewer files", r, err)
 	}
-	if r, err := p.imports(local.New()); err != nil || r.Loaded != 2 || r.Already != 1 {
+	if r, err := imports(p, local.New()); err != nil || r.Loaded != 2 || r.Already != 1 {
 		t.Fatalf("%+v, %v; want 2 records more", r, err)
 	}
-	p.ends(want)
+	p.Ends(want)
 }
 
 // TestAnImportWithoutDroppedDays imports a table from which a day was dropped. The imported
 // ledger does not list this day.
 func TestAnImportWithoutDroppedDays(t *testing.T) {
-	p := newHBaseFixture(t)
-	p.fill()
-	first := date(t, "2014-09-02")
-	gone, err := upkeep.Drop(t.Context(), p.keeping(), first)
+	p := bulkloadtest.NewHBase(t)
+	fill(p)
+	first := bulkloadtest.Date(t, "2014-09-02")
+	gone, err := upkeep.Drop(t.Context(), p.Upkeep(false), first)
 	if err != nil || gone.Behaviours == 0 {
 		t.Fatalf("%+v, %v; want some to go", gone, err)
 	}
-	if _, err := p.imports(local.New()); err != nil {
+	if _, err := imports(p, local.New()); err != nil {
 		t.Fatal(err)
 	}
 	var records int64
-	for _, l := range p.ledgers() {
+	for _, l := range p.Ledgers() {
 		for _, d := range l.Days {
 			records += d.Records
 			if d.Date < first {

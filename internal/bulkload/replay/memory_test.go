@@ -1,4 +1,4 @@
-package load_test
+package replay_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/replay"
@@ -57,15 +59,15 @@ func manyBad(plays int) string {
 
 // replayIn replays a quarantine file in so many bytes of memory, and returns the files that
 // came of it and what was held.
-func (y *fixture) replayIn(memory int64, name string) (map[string]string, uint64, error) {
-	y.t.Helper()
-	c := y.config("2014-09-01", "2014-09-30")
+func replayIn(y *bulkloadtest.Fixture, memory int64, name string) (map[string]string, uint64, error) {
+	y.T.Helper()
+	c := y.Config("2014-09-01", "2014-09-30")
 	h := &heaps{FS: c.FS, left: 20}
 	c.FS, c.Memory, c.Workers = h, memory, 1
 	h.look()
 	before := h.most
-	_, err := replay.Run(y.t.Context(), replayOf(c), y.store.Quarantine(name))
-	got := dfstest.Snapshot(y.t, y.store.FS, y.store.Dir)
+	_, err := replay.Run(y.T.Context(), bulkloadtest.ReplayOf(c), y.Store.Quarantine(name))
+	got := dfstest.Snapshot(y.T, y.Store.FS, y.Store.Dir)
 	maps.DeleteFunc(got, func(name, _ string) bool {
 		return !strings.HasSuffix(name, ".hfile") && !strings.HasSuffix(name, ".roll")
 	})
@@ -80,19 +82,19 @@ func TestAReplayLargerThanTheMemory(t *testing.T) {
 	var want map[string]string
 	for _, memory := range []int64{256 << 20, 2 << 20} {
 		for _, digests := range []bool{true, false} {
-			y := newFixture(t, strings.Replace(twoKinds, "50%", "100%", 1))
-			y.write(name, text)
-			y.load(nil, "2014-09-01", "2014-09-01")
+			y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "50%", "100%", 1))
+			y.Write(name, text)
+			y.Load(nil, "2014-09-01", "2014-09-01")
 			if !digests {
-				y.forgetDigests(name)
+				forgetDigests(y, name)
 			}
-			lines := strings.SplitAfter(strings.ReplaceAll(y.quarantined(name), ",many", ",8"), "\n")
+			lines := strings.SplitAfter(strings.ReplaceAll(y.Quarantined(name), ",many", ",8"), "\n")
 			if memory < 100<<20 {
 				rand.Shuffle(len(lines)-1, func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 			}
-			y.keepBad(name, strings.Join(lines, ""))
+			y.KeepBad(name, strings.Join(lines, ""))
 			lines = nil
-			got, held, err := y.replayIn(memory, name)
+			got, held, err := replayIn(y, memory, name)
 			if err != nil {
 				t.Fatalf("in %d bytes, digests %t: %v", memory, digests, err)
 			}
@@ -112,12 +114,12 @@ func TestAReplayLargerThanTheMemory(t *testing.T) {
 // do not fit are refused by name, and nothing is loaded.
 func TestWhatAReplayCannotHold(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := newFixture(t, strings.Replace(twoKinds, "50%", "100%", 1))
-	y.write(name, manyBad(8000))
-	y.load(nil, "2014-09-01", "2014-09-01")
-	before := y.trails(true)
-	line, _, _ := strings.Cut(y.quarantined(name), "\n")
-	all := strings.ReplaceAll(y.quarantined(name), ",many", ",8")
+	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "50%", "100%", 1))
+	y.Write(name, manyBad(8000))
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	before := y.Trails(true)
+	line, _, _ := strings.Cut(y.Quarantined(name), "\n")
+	all := strings.ReplaceAll(y.Quarantined(name), ",many", ",8")
 	fixed := strings.ReplaceAll(line, ",many", ",8")
 	long := strings.Replace(fixed, `"raw":"`, `"raw":"`+strings.Repeat("x", 200<<10), 1)
 	middle := strings.Replace(fixed, `"raw":"`, `"raw":"`+strings.Repeat("x", 20<<10), 1)
@@ -126,22 +128,22 @@ func TestWhatAReplayCannotHold(t *testing.T) {
 		"one many times": {strings.Repeat(middle+"\n", 20), "line 3"},
 		"many records":   {all, "8000 records"},
 	} {
-		y.keepBad(name, c.text)
-		_, _, err := y.replayIn(1<<20, name)
+		y.KeepBad(name, c.text)
+		_, _, err := replayIn(y, 1<<20, name)
 		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--memory") {
 			t.Errorf("%s: %v, want an error that names %q and --memory", what, err, c.want)
 		}
-		if got := y.trails(true); !slices.Equal(got, before) {
+		if got := y.Trails(true); !slices.Equal(got, before) {
 			t.Fatalf("%s: the table holds %d records, want the %d that it held", what, len(got), len(before))
 		}
 	}
-	y.keepBad(name, strings.Replace(fixed, `"raw":"`, `"raw_base64":"!`+base64.StdEncoding.EncodeToString([]byte("x")), 1)+"\n")
-	y.replay(bulkload.ErrRequest, name)
-	y.keepBad(name, all)
-	if _, _, err := y.replayIn(64<<20, name); err != nil {
+	y.KeepBad(name, strings.Replace(fixed, `"raw":"`, `"raw_base64":"!`+base64.StdEncoding.EncodeToString([]byte("x")), 1)+"\n")
+	y.Replay(bulkload.ErrRequest, name)
+	y.KeepBad(name, all)
+	if _, _, err := replayIn(y, 64<<20, name); err != nil {
 		t.Errorf("with more memory: %v", err)
 	}
-	if got := y.trails(true); len(got) != 8001 {
+	if got := y.Trails(true); len(got) != 8001 {
 		t.Errorf("the table holds %d records, want 8001", len(got))
 	}
 }

@@ -1,4 +1,4 @@
-package load_test
+package pieces_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
@@ -27,16 +29,16 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 // cutLogs are files in which the place of a cut could matter, by a description and the
 // format.
 var cutLogs = map[string]string{
-	"plain as csv":       plays + plays[24:] + "c,2014-09-01 10:00:00,three,3\n",
+	"plain as csv":       bulkloadtest.Plays + bulkloadtest.Plays[24:] + "c,2014-09-01 10:00:00,three,3\n",
 	"quotes as csv":      "user,time,title,seconds\na,2014-09-01 10:00:00,\"one\ntwo, \"\"three\"\"\n\",1\n\"b\",2014-09-01 11:00:00,\"\",2\nc,2014-09-01 11:00:00,\"left open,2\nd,2014-09-01 11:00:00,x,2\n",
-	"CRLF as csv":        strings.ReplaceAll(plays+"bad\n\nc,2014-09-01 10:00:00,\"a\nb\",3\n", "\n", "\r\n"),
-	"a mark as csv":      "\uFEFF" + plays + "\uFEFFc,2014-09-01 10:00:00,three,3\n",
-	"no last end as csv": plays + "bad\n" + "c,2014-09-01 10:00:00,three,3",
-	"empty lines as csv": "\n\n\r\n" + plays + "\n\n\nbad\n\n" + plays[24:] + "\n\n",
-	"bad ones as csv":    plays + "<bad>\n,,,\n" + plays[24:] + "b,never,\xff,1\nb,never,\u2028 &,1\n" + plays[24:] + "e,2014-09-03 10:00:00,x,1\n",
-	"a header as csv":    plays[:24],
-	"twice as csv":       plays + plays[24:] + plays[24:],
-	"tabs as tsv":        strings.ReplaceAll(plays+"bad,\"\nb,2014-09-01 10:00:00,\"one,\n", ",", "\t"),
+	"CRLF as csv":        strings.ReplaceAll(bulkloadtest.Plays+"bad\n\nc,2014-09-01 10:00:00,\"a\nb\",3\n", "\n", "\r\n"),
+	"a mark as csv":      "\uFEFF" + bulkloadtest.Plays + "\uFEFFc,2014-09-01 10:00:00,three,3\n",
+	"no last end as csv": bulkloadtest.Plays + "bad\n" + "c,2014-09-01 10:00:00,three,3",
+	"empty lines as csv": "\n\n\r\n" + bulkloadtest.Plays + "\n\n\nbad\n\n" + bulkloadtest.Plays[24:] + "\n\n",
+	"bad ones as csv":    bulkloadtest.Plays + "<bad>\n,,,\n" + bulkloadtest.Plays[24:] + "b,never,\xff,1\nb,never,\u2028 &,1\n" + bulkloadtest.Plays[24:] + "e,2014-09-03 10:00:00,x,1\n",
+	"a header as csv":    bulkloadtest.Plays[:24],
+	"twice as csv":       bulkloadtest.Plays + bulkloadtest.Plays[24:] + bulkloadtest.Plays[24:],
+	"tabs as tsv":        strings.ReplaceAll(bulkloadtest.Plays+"bad,\"\nb,2014-09-01 10:00:00,\"one,\n", ",", "\t"),
 	"objects as jsonl": `{"user":"a","time":"2014-09-01 10:00:00","title":"one","seconds":1}` + "\n{bad}\n\n" +
 		`{"user":"b","time":"2014-09-01 10:00:00","title":"\n"}` + "\r\n" + `{"user":7}`,
 }
@@ -47,28 +49,28 @@ func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, format, _ := strings.Cut(name, " as ")
-			y := newFixture(t, strings.Replace(oneKind, "FORMAT", format, 1))
-			y.jobIs(strings.Replace(oneKind, "FORMAT", format, 1))
-			y.write("2014-09-01/play.log", text)
-			one := y.twin()
-			want := one.load(nil, "2014-09-01", "2014-09-01")
+			y := bulkloadtest.New(t, strings.Replace(oneKind, "FORMAT", format, 1))
+			y.WriteJob(strings.Replace(oneKind, "FORMAT", format, 1))
+			y.Write("2014-09-01/play.log", text)
+			one := y.Twin()
+			want := one.Load(nil, "2014-09-01", "2014-09-01")
 			dice, most := rand.New(rand.NewPCG(1, 1)), 0
 			for _, size := range []int64{1, 30, 70, int64(len(text)) - 1, int64(len(text))} {
-				y.store.Dir = filepath.Join(y.dir, fmt.Sprint("trails", size))
-				parts := y.plan(nil, size, "2014-09-01", "2014-09-01")
+				y.Store.Dir = filepath.Join(y.Dir, fmt.Sprint("trails", size))
+				parts := y.Plan(nil, size, "2014-09-01", "2014-09-01")
 				most = max(most, len(parts))
 				if whole := size == int64(len(text)); whole != (len(parts) == 1) && len(text) > 30 {
 					t.Errorf("%d pieces of %d bytes", len(parts), size)
 				}
-				y.inAnyWay(dice, parts)
+				inAnyWay(y, dice, parts)
 				dice.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-				if got := y.commit(nil, parts); got.Counts != want.Counts || got.Files != 1 || got.Bytes != int64(len(text)) {
+				if got := y.Commit(nil, parts); got.Counts != want.Counts || got.Files != 1 || got.Bytes != int64(len(text)) {
 					t.Errorf("in pieces of %d bytes: %+v, want %+v", size, got, want)
 				}
-				if y.same(one); t.Failed() {
+				if y.Same(one); t.Failed() {
 					t.Fatalf("in pieces of %d bytes", size)
 				}
-				y.swept()
+				y.Swept()
 			}
 			if lines := strings.Count(text, "\n"); lines > 3 && most < lines/2 {
 				t.Errorf("%d lines in %d pieces at most", lines, most)
@@ -80,32 +82,32 @@ func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
 // TestRangesAreJudgedTogether: of a file with too many bad records no range is loaded,
 // though one has none; of another all are, though one has nothing but bad ones.
 func TestRangesAreJudgedTogether(t *testing.T) {
-	text := strings.Replace(twoKinds, "50%", "2", 1)
-	y := newFixture(t, text)
-	y.jobIs(text)
+	text := strings.Replace(bulkloadtest.TwoKinds, "50%", "2", 1)
+	y := bulkloadtest.New(t, text)
+	y.WriteJob(text)
 	order := "a,2014-09-01 12:00:00,1.5\n"
-	y.write("2014-09-01/play.csv", plays+"bad\n"+plays[24:]+plays[24:]+"bad\n"+plays[24:]+"bad\n")
-	y.write("2014-09-01/order.csv", "user,time,price\n"+strings.Repeat(order, 4)+"bad\nbad\n"+strings.Repeat(order, 4))
-	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
-	one := y.twin()
-	want, err := load.Run(t.Context(), one.config("2014-09-01", "2014-09-02"))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+"bad\n"+bulkloadtest.Plays[24:]+bulkloadtest.Plays[24:]+"bad\n"+bulkloadtest.Plays[24:]+"bad\n")
+	y.Write("2014-09-01/order.csv", "user,time,price\n"+strings.Repeat(order, 4)+"bad\nbad\n"+strings.Repeat(order, 4))
+	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "09-01", "09-02"))
+	one := y.Twin()
+	want, err := load.Run(t.Context(), one.Config("2014-09-01", "2014-09-02"))
 	if !errors.Is(err, bulkload.ErrTooBad) {
 		t.Fatal(err)
 	}
 	for _, size := range []int64{10, 60} {
-		y.store.Dir = filepath.Join(y.dir, fmt.Sprint("trails", size))
-		parts := y.plan(nil, size, "2014-09-01", "2014-09-02")
-		y.doAll(parts)
-		got, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
+		y.Store.Dir = filepath.Join(y.Dir, fmt.Sprint("trails", size))
+		parts := y.Plan(nil, size, "2014-09-01", "2014-09-02")
+		y.DoAll(parts)
+		got, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts)
 		if !errors.Is(err, bulkload.ErrTooBad) || !strings.Contains(err.Error(), "2014-09-01/play.csv: more bad records than the job allows: 3 of 11") {
 			t.Errorf("%v, want the plays left out for the sum of their bad records", err)
 		}
 		if got.Counts != want.Counts || len(got.Failed) != 1 || got.Files != 2 || got.Cells != want.Cells {
 			t.Errorf("committed were %+v, want %+v", got, want)
 		}
-		y.same(one)
-		y.swept()
-		if got := y.quarantined("2014-09-01/play.csv"); !strings.Contains(got, `"line":4,`) || !strings.Contains(got, `"line":9,`) {
+		y.Same(one)
+		y.Swept()
+		if got := y.Quarantined("2014-09-01/play.csv"); !strings.Contains(got, `"line":4,`) || !strings.Contains(got, `"line":9,`) {
 			t.Errorf("the quarantine is %s, want lines of the whole file", got)
 		}
 	}
@@ -116,21 +118,21 @@ func TestRangesAreJudgedTogether(t *testing.T) {
 func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hidden %v", hidden), func(t *testing.T) {
-			y := newFixture(t, twoKinds)
-			y.jobIs(twoKinds)
-			y.write("2014-09-01/play.csv", plays)
-			y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "09-01", "09-02"))
-			name := filepath.Join(y.dir, "logs/2014-09-01/play.csv")
+			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+			y.WriteJob(bulkloadtest.TwoKinds)
+			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+			y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "09-01", "09-02"))
+			name := filepath.Join(y.Dir, "logs/2014-09-01/play.csv")
 			before, err := os.Stat(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			parts := y.plan(nil, 45, "2014-09-01", "2014-09-02")
+			parts := y.Plan(nil, 45, "2014-09-01", "2014-09-02")
 			if len(parts) != 6 {
 				t.Fatalf("%d pieces, want digests and two ranges of each file", len(parts))
 			}
-			y.do(&parts[1])
-			y.write("2014-09-01/play.csv", strings.Replace(plays, "two", "six", 1))
+			y.Do(&parts[1])
+			y.Write("2014-09-01/play.csv", strings.Replace(bulkloadtest.Plays, "two", "six", 1))
 			modified := before.ModTime()
 			if !hidden {
 				modified = modified.Add(1e9)
@@ -138,37 +140,37 @@ func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 			if err := os.Chtimes(name, modified, modified); err != nil {
 				t.Fatal(err)
 			}
-			y.do(&parts[0])
-			y.write("2014-09-01/play.csv", plays)
+			y.Do(&parts[0])
+			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 			if err := os.Chtimes(name, modified, modified); err != nil {
 				t.Fatal(err)
 			}
-			y.doAll(parts)
-			r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
+			y.DoAll(parts)
+			r, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts)
 			if err == nil || !strings.Contains(err.Error(), "09-01/play.csv: it was written to while it was read") || errors.Is(err, bulkload.ErrTooBad) || len(r.Failed) != 1 {
 				t.Errorf("committed were %+v, %v; want the changed file left out, once", r, err)
 			}
-			y.wantTrails("a 2014-09-02 2014-09-02T10:00:00Z play title=one seconds=1", "b 2014-09-02 2014-09-02T11:00:00Z play title=two seconds=2")
-			y.swept()
-			again := y.plan(nil, 45, "2014-09-01", "2014-09-02")
-			y.doAll(again)
-			y.wantCounts(y.commit(nil, again), 2, 2, 0, 0, 0)
+			y.WantTrails("a 2014-09-02 2014-09-02T10:00:00Z play title=one seconds=1", "b 2014-09-02 2014-09-02T11:00:00Z play title=two seconds=2")
+			y.Swept()
+			again := y.Plan(nil, 45, "2014-09-01", "2014-09-02")
+			y.DoAll(again)
+			y.WantCounts(y.Commit(nil, again), 2, 2, 0, 0, 0)
 		})
 	}
 }
 
 // TestAFileThatIsGoneIsLeftOut of its pieces, and their commit names it once.
 func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.jobIs(twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	y.write("2014-09-02/play.csv", strings.ReplaceAll(plays, "2014-09-01", "2014-09-02"))
-	parts := y.plan(nil, 45, "2014-09-01", "2014-09-02")
-	if err := os.Remove(filepath.Join(y.dir, "logs/2014-09-01/play.csv")); err != nil {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-02"))
+	parts := y.Plan(nil, 45, "2014-09-01", "2014-09-02")
+	if err := os.Remove(filepath.Join(y.Dir, "logs/2014-09-01/play.csv")); err != nil {
 		t.Fatal(err)
 	}
-	y.doAll(parts)
-	r, err := pieces.Commit(t.Context(), y.worker(local.New()), parts)
+	y.DoAll(parts)
+	r, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts)
 	if err == nil || strings.Count(err.Error(), "2014-09-01/play.csv: it cannot be read: no such file or directory") != 1 || len(r.Failed) != 1 || r.Files != 1 {
 		t.Errorf("%+v, %v; want the file that is there loaded, and the other one named once", r, err)
 	}
@@ -176,16 +178,16 @@ func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
 
 // TestRangesOfAFileWithoutItsColumns say what one process says, once.
 func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.jobIs(twoKinds)
-	y.write("2014-09-01/play.csv", strings.Replace(plays, "seconds", "minutes", 1))
-	_, want := load.Run(t.Context(), y.twin().config("2014-09-01", "2014-09-01"))
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", strings.Replace(bulkloadtest.Plays, "seconds", "minutes", 1))
+	_, want := load.Run(t.Context(), y.Twin().Config("2014-09-01", "2014-09-01"))
 	if want == nil {
 		t.Fatal("one process loads it")
 	}
-	parts := y.plan(nil, 30, "2014-09-01", "2014-09-01")
-	y.doAll(parts)
-	if _, err := pieces.Commit(t.Context(), y.worker(local.New()), parts); err == nil || err.Error() != want.Error() {
+	parts := y.Plan(nil, 30, "2014-09-01", "2014-09-01")
+	y.DoAll(parts)
+	if _, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts); err == nil || err.Error() != want.Error() {
 		t.Errorf("%v, want %v", err, want)
 	}
 }
@@ -193,19 +195,19 @@ func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
 // TestPartsOfAFileComeInRanges: some behaviours of a file, and then those that are left.
 func TestPartsOfAFileComeInRanges(t *testing.T) {
 	text := strings.Replace(mixedKinds, "unique: [title], ", "", 1)
-	y := newFixture(t, text)
-	y.jobIs(text)
-	y.write("2014-09-01/a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\na,2014-09-01 12:00:00,order,\nb,2014-09-01 10:00:00,play,y\n")
-	one := y.twin()
+	y := bulkloadtest.New(t, text)
+	y.WriteJob(text)
+	y.Write("2014-09-01/a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\na,2014-09-01 12:00:00,order,\nb,2014-09-01 10:00:00,play,y\n")
+	one := y.Twin()
 	for _, types := range [][]string{{"play"}, nil} {
-		one.load(nil, "2014-09-01", "2014-09-01", types...)
-		parts := y.plan(nil, 40, "2014-09-01", "2014-09-01", types...)
+		one.Load(nil, "2014-09-01", "2014-09-01", types...)
+		parts := y.Plan(nil, 40, "2014-09-01", "2014-09-01", types...)
 		if len(parts) < 3 {
 			t.Errorf("%d pieces, want ranges", len(parts))
 		}
-		y.doAll(parts)
-		y.commit(nil, parts)
-		y.same(one)
+		y.DoAll(parts)
+		y.Commit(nil, parts)
+		y.Same(one)
 	}
 }
 
@@ -219,16 +221,16 @@ behaviours:
   play: {id: 1, fields: {title: string, seconds: int64}}
   order: {id: 2, unique: [price], fields: {price: double}}
 `
-	y := newFixture(t, text)
-	y.jobIs(text)
-	y.write("2014-09-01/play.1", plays)
-	y.write("2014-09-01/play.2", plays)
-	y.write("2014-09-01/play.gz", zipped(t, plays+plays[24:]))
-	y.write("2014-09-01/play.3", "user,time,title,seconds\n"+strings.Repeat("x,\"\n", 30))
-	y.write("2014-09-01/order.csv", "user,time,price\n"+strings.Repeat("a,2014-09-01 12:00:00,1.5\n", 4))
-	one := y.twin()
-	one.load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
-	parts, planned, err := pieces.Plan(t.Context(), y.planning(40, "2014-09-01", "2014-09-01"))
+	y := bulkloadtest.New(t, text)
+	y.WriteJob(text)
+	y.Write("2014-09-01/play.1", bulkloadtest.Plays)
+	y.Write("2014-09-01/play.2", bulkloadtest.Plays)
+	y.Write("2014-09-01/play.gz", bulkloadtest.Zipped(t, bulkloadtest.Plays+bulkloadtest.Plays[24:]))
+	y.Write("2014-09-01/play.3", "user,time,title,seconds\n"+strings.Repeat("x,\"\n", 30))
+	y.Write("2014-09-01/order.csv", "user,time,price\n"+strings.Repeat("a,2014-09-01 12:00:00,1.5\n", 4))
+	one := y.Twin()
+	one.Load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
+	parts, planned, err := pieces.Plan(t.Context(), y.Planning(40, "2014-09-01", "2014-09-01"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,16 +243,16 @@ behaviours:
 	if planned.Cut != 2 || planned.Files != 5 || !slices.Equal(whole, want) {
 		t.Errorf("%d of %d files are cut; whole are %q, want %q", planned.Cut, planned.Files, whole, want)
 	}
-	y.doAll(parts)
-	y.commit(bulkload.ErrTooBad, parts)
-	y.same(one)
+	y.DoAll(parts)
+	y.Commit(bulkload.ErrTooBad, parts)
+	y.Same(one)
 }
 
 func TestRangesThatNoPlanPrintsAreRefused(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.jobIs(twoKinds)
-	y.write("2014-09-01/play.csv", plays)
-	parts := y.plan(nil, 45, "2014-09-01", "2014-09-01")
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	parts := y.Plan(nil, 45, "2014-09-01", "2014-09-01")
 	good := parts[1].Line()
 	for _, r := range []string{`{"from":-1,"to":52}`, `{"from":52,"to":52}`, `{"from":0,"to":81}`} {
 		line := bytes.Replace(good, []byte(`{"from":0,"to":52}`), []byte(r), 1)
@@ -262,24 +264,24 @@ func TestRangesThatNoPlanPrintsAreRefused(t *testing.T) {
 
 // TestRangesGoIntoHBase by files; what is put is not cut.
 func TestRangesGoIntoHBase(t *testing.T) {
-	want := undisturbed(t)
+	want := bulkloadtest.Undisturbed(t)
 	for mode, count := range map[bulkload.Mode]int{bulkload.HFile: 7, bulkload.Put: 2} {
-		p := newHBaseFixture(t)
-		p.jobIs(twoKinds)
-		parts, err := p.cut(local.New(), mode, 30)
+		p := bulkloadtest.NewHBase(t)
+		p.WriteJob(bulkloadtest.TwoKinds)
+		parts, err := p.Cut(local.New(), mode, 30)
 		if err != nil || len(parts) != count {
 			t.Fatalf("%d pieces by %s, %v; want %d", len(parts), mode, err, count)
 		}
 		for i := range parts {
-			if _, err := p.doPiece(t.Context(), local.New(), &parts[i]); err != nil {
+			if _, err := p.DoPiece(t.Context(), local.New(), &parts[i]); err != nil {
 				t.Fatalf("piece %d: %v", i, err)
 			}
 		}
-		if r, err := p.publish(t.Context(), local.New(), parts); err != nil || r.Loaded != 5 || r.Files != 2 {
+		if r, err := p.Publish(t.Context(), local.New(), parts); err != nil || r.Loaded != 5 || r.Files != 2 {
 			t.Fatalf("committed %+v, %v", r, err)
 		}
-		p.ends(want)
-		p.namesAll("after the commit")
-		p.leavesNoPlan()
+		p.Ends(want)
+		p.NamesAll("after the commit")
+		p.LeavesNoPlan()
 	}
 }

@@ -1,14 +1,15 @@
-package load_test
+package batch_test
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
@@ -29,33 +30,22 @@ func (s *spills) Scratch(ctx context.Context, name string) (dfs.Pending, error) 
 	return s.FS.Scratch(ctx, name)
 }
 
-// busy is a day of a user with so many plays, between two others.
-func busy(plays int) string {
-	var b strings.Builder
-	b.WriteString("user,time,title,seconds\na,2014-09-01 10:00:00,one,1\n")
-	for i := range plays {
-		fmt.Fprintf(&b, "b,2014-09-01 11:%02d:%02d.%03d,title %d,%d\n", i/60%60, i%60, i*7%1000, i%50, i)
-	}
-	b.WriteString("c,2014-09-01 12:00:00,two,2\n")
-	return b.String()
-}
-
 // TestARowLargerThanTheMemory loads a user whose plays of a day are one row in most layouts,
 // in little memory and in much: the tables are the same.
 func TestARowLargerThanTheMemory(t *testing.T) {
 	for _, layout := range []string{"reversed", "wide", "hashed", "tall"} {
 		var want map[string]string
 		for _, memory := range []int64{256 << 20, 64 << 10} {
-			y := newFixture(t, strings.Replace(twoKinds, "user: user", "user: user\nlayout: "+layout, 1))
-			y.write("2014-09-01/play.csv", busy(4000))
-			c := y.config("2014-09-01", "2014-09-01")
+			y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "user: user", "user: user\nlayout: "+layout, 1))
+			y.Write("2014-09-01/play.csv", bulkloadtest.Busy(4000))
+			c := y.Config("2014-09-01", "2014-09-01")
 			s := &spills{FS: c.FS}
 			c.FS, c.Memory, c.Workers = s, memory, 1
 			r, err := load.Run(t.Context(), c)
 			if err != nil || r.Loaded != 4002 {
 				t.Fatalf("%s in %d bytes: %d records are loaded, %v", layout, memory, r.Loaded, err)
 			}
-			got := dfstest.Snapshot(t, y.store.FS, y.store.Dir)
+			got := dfstest.Snapshot(t, y.Store.FS, y.Store.Dir)
 			maps.DeleteFunc(got, func(name, _ string) bool {
 				return !strings.HasSuffix(name, ".hfile") && !strings.HasSuffix(name, ".roll")
 			})
@@ -76,9 +66,9 @@ func TestARowLargerThanTheMemory(t *testing.T) {
 // TestTooManyRecordsToCompare loads a user with more records than can be compared by their
 // key fields: the error names the user, and nothing is loaded.
 func TestTooManyRecordsToCompare(t *testing.T) {
-	y := newFixture(t, strings.Replace(twoKinds, "{id: 1, fields", "{id: 1, unique: [title], fields", 1))
-	y.write("2014-09-01/play.csv", busy(4000))
-	c := y.config("2014-09-01", "2014-09-01")
+	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "{id: 1, fields", "{id: 1, unique: [title], fields", 1))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Busy(4000))
+	c := y.Config("2014-09-01", "2014-09-01")
 	c.Memory, c.Workers = 64<<10, 1
 	_, err := load.Run(t.Context(), c)
 	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), `user "b"`) || !strings.Contains(err.Error(), "--memory") {

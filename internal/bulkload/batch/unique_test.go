@@ -1,4 +1,4 @@
-package load_test
+package batch_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
 )
 
 // TestUniqueKeepsTheFirstDelivered loads the same files night by night, all at once and by
@@ -19,8 +21,8 @@ behaviours:
   play: {id: 1, unique: [title], fields: {title: string, seconds: int64}}
 `
 	const nights = 4
-	y := newFixture(t, text)
-	y.jobIs(text)
+	y := bulkloadtest.New(t, text)
+	y.WriteJob(text)
 	dice := rand.New(rand.NewPCG(21, 4))
 	var want []string
 	seen := map[string]bool{}
@@ -38,29 +40,29 @@ behaviours:
 					want = append(want, fmt.Sprintf("%d 2014-09-%02d 2014-09-%02dT10:00:00Z play title=%d seconds=%d", user, day, day, title, line))
 				}
 			}
-			y.write(fmt.Sprintf("2014-09-%02d/play.%d.csv", night, file), b.String())
+			y.Write(fmt.Sprintf("2014-09-%02d/play.%d.csv", night, file), b.String())
 		}
 	}
 	slices.Sort(want)
 	from, to := "2014-09-01", fmt.Sprintf("2014-09-%02d", nights)
-	for what, load := range map[string]func(y *fixture){
-		"night by night": func(y *fixture) {
+	for what, load := range map[string]func(y *bulkloadtest.Fixture){
+		"night by night": func(y *bulkloadtest.Fixture) {
 			for night := 1; night <= nights; night++ {
 				day := fmt.Sprintf("2014-09-%02d", night)
-				y.load(nil, day, day)
+				y.Load(nil, day, day)
 			}
 		},
-		"in one run": func(y *fixture) { y.load(nil, from, to) },
-		"by pieces": func(y *fixture) {
-			parts := y.plan(nil, 1, from, to)
-			y.doAll(parts)
-			y.commit(nil, parts)
+		"in one run": func(y *bulkloadtest.Fixture) { y.Load(nil, from, to) },
+		"by pieces": func(y *bulkloadtest.Fixture) {
+			parts := y.Plan(nil, 1, from, to)
+			y.DoAll(parts)
+			y.Commit(nil, parts)
 		},
 	} {
 		one := *y
-		one.store.Dir = y.dir + "/" + strings.ReplaceAll(what, " ", "-")
+		one.Store.Dir = y.Dir + "/" + strings.ReplaceAll(what, " ", "-")
 		load(&one)
-		got := one.trails(false)
+		got := one.Trails(false)
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s the table holds\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))

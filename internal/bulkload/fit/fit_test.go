@@ -1,4 +1,4 @@
-package load_test
+package fit_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/bulkload/bulkloadtest"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/fit"
@@ -16,7 +18,7 @@ import (
 )
 
 func TestIDsAreCutEvenly(t *testing.T) {
-	j := newFixture(t, twoKinds).job
+	j := bulkloadtest.New(t, bulkloadtest.TwoKinds).Job
 	for _, x := range []struct {
 		ids     string
 		format  string
@@ -67,45 +69,42 @@ func TestIDsAreCutEvenly(t *testing.T) {
 }
 
 // search finds the logs of 2014-09-01.
-func (y *fixture) search() *delivered.Search {
-	y.t.Helper()
-	c := y.config("2014-09-01", "2014-09-01")
+func search(y *bulkloadtest.Fixture) *delivered.Search {
+	y.T.Helper()
+	c := y.Config("2014-09-01", "2014-09-01")
 	s, err := delivered.NewSearch(c.FS, c.Job, c.Span, nil)
 	if err != nil {
-		y.t.Fatal(err)
+		y.T.Fatal(err)
 	}
 	return s
 }
 
 func TestLogsTellHowATableIsCut(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.write("2014-09-01/play.csv", header)
-	if _, err := fit.Logs(t.Context(), y.search(), 4); !errors.Is(err, job.ErrNoInput) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header)
+	if _, err := fit.Logs(t.Context(), search(y), 4); !errors.Is(err, job.ErrNoInput) {
 		t.Errorf("logs without a record: %v, want ErrNoInput", err)
 	}
 	var b strings.Builder
-	b.WriteString(header)
+	b.WriteString(bulkloadtest.Header)
 	for i := range 400 {
 		fmt.Fprintf(&b, "%04d,2014-09-01 08:00:00,a,1\n", i)
 	}
-	y.write("2014-09-01/play.csv", b.String())
-	cut, err := fit.Logs(t.Context(), y.search(), 4)
+	y.Write("2014-09-01/play.csv", b.String())
+	cut, err := fit.Logs(t.Context(), search(y), 4)
 	if err != nil || len(cut.Splits) != 3 || cut.KeyLen != 5 || cut.Users != 400 {
 		t.Errorf("400 users in 4 regions: %d points, keys of %d bytes, %d users, %v", len(cut.Splits), cut.KeyLen, cut.Users, err)
 	}
-	y.write("2014-09-01/order.csv", "user,time,price\nsomebody,2014-09-01 08:00:00,1.5\n")
-	cut, err = fit.Logs(t.Context(), y.search(), 0)
+	y.Write("2014-09-01/order.csv", "user,time,price\nsomebody,2014-09-01 08:00:00,1.5\n")
+	cut, err = fit.Logs(t.Context(), search(y), 0)
 	if err != nil || len(cut.Splits) != 0 || cut.KeyLen != 0 || cut.Users != 401 {
 		t.Errorf("a user of another length: %d points, keys of %d bytes, %d users, %v", len(cut.Splits), cut.KeyLen, cut.Users, err)
 	}
-	y.job.Table.Regions = 8
-	if cut, err = fit.Logs(t.Context(), y.search(), 0); err != nil || len(cut.Splits) != 7 {
+	y.Job.Table.Regions = 8
+	if cut, err = fit.Logs(t.Context(), search(y), 0); err != nil || len(cut.Splits) != 7 {
 		t.Errorf("as the job says: %d points, %v", len(cut.Splits), err)
 	}
 }
-
-// laidOut is twoKinds with a layout.
-func laidOut(name string) string { return "layout: " + name + twoKinds }
 
 // TestALayoutDecidesHowIDsAreCut cuts a numbered population where its rows begin with the
 // ID as it is, where they begin with six digits, and where they do not begin with it.
@@ -115,7 +114,7 @@ func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fit.IDs(newFixture(t, laidOut(name)).job, r, 4)
+		return fit.IDs(bulkloadtest.New(t, bulkloadtest.LaidOut(name)).Job, r, 4)
 	}
 	for _, x := range []struct {
 		layout, ids string
@@ -142,7 +141,7 @@ func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
 // TestALayoutMayCutATableItself is of as many regions as asked for, as the job says, and
 // as nobody says.
 func TestALayoutMayCutATableItself(t *testing.T) {
-	j := newFixture(t, laidOut("hashed")).job
+	j := bulkloadtest.New(t, bulkloadtest.LaidOut("hashed")).Job
 	for _, x := range []struct{ asked, job, want int }{{4, 8, 4}, {0, 8, 8}, {0, 0, 16}, {1, 0, 1}} {
 		j.Table.Regions = x.job
 		cut, ok, err := fit.Layout(j, x.asked)
@@ -151,16 +150,16 @@ func TestALayoutMayCutATableItself(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"reversed", "tall", "wide", "game", "game-time", "fixed"} {
-		if cut, ok, err := fit.Layout(newFixture(t, laidOut(name)).job, 4); ok || err != nil || cut.Splits != nil {
+		if cut, ok, err := fit.Layout(bulkloadtest.New(t, bulkloadtest.LaidOut(name)).Job, 4); ok || err != nil || cut.Splits != nil {
 			t.Errorf("%s: cut at %q, %t, %v; want that its users decide", name, cut.Splits, ok, err)
 		}
 	}
 }
 
 func TestLogsThatALayoutCannotHoldTellNoCut(t *testing.T) {
-	y := newFixture(t, laidOut("fixed"))
-	y.write("2014-09-01/play.csv", header+"42,2014-09-01 08:00:00,a,1\nsomebody,2014-09-01 08:00:00,a,1\n")
-	_, err := fit.Logs(t.Context(), y.search(), 4)
+	y := bulkloadtest.New(t, bulkloadtest.LaidOut("fixed"))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"42,2014-09-01 08:00:00,a,1\nsomebody,2014-09-01 08:00:00,a,1\n")
+	_, err := fit.Logs(t.Context(), search(y), 4)
 	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "play.csv: record at byte 51: ") || !strings.Contains(err.Error(), "somebody") {
 		t.Errorf("%v, want ErrRequest that names the file, the place and the user", err)
 	}
@@ -169,11 +168,11 @@ func TestLogsThatALayoutCannotHoldTellNoCut(t *testing.T) {
 // TestATableOfFilesIsCutAsItsLayoutIs loads one user into a table of four regions. The regions
 // divide the hashed keys evenly, whatever users the logs have.
 func TestATableOfFilesIsCutAsItsLayoutIs(t *testing.T) {
-	y := newFixture(t, laidOut("hashed"))
-	y.job.Table.Regions = 4
-	y.write("2014-09-01/play.csv", header+"u1,2014-09-01 08:00:00,a,1\n")
-	y.load(nil, "2014-09-01", "2014-09-01")
-	opened, err := y.store.Open(t.Context())
+	y := bulkloadtest.New(t, bulkloadtest.LaidOut("hashed"))
+	y.Job.Table.Regions = 4
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"u1,2014-09-01 08:00:00,a,1\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	opened, err := y.Store.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
-package load_test
+package batch_test
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
@@ -14,18 +16,18 @@ import (
 // TestLedgersTellWhatEachRegionGot compares a ledger's regions with the table's regions. It
 // also compares their tallies with the tallies of the files. Each region has at most one file.
 func TestLedgersTellWhatEachRegionGot(t *testing.T) {
-	y := newFixture(t, twoKinds)
-	y.job.Table.Regions = 4
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Job.Table.Regions = 4
 	var rows strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&rows, "user%d,2014-09-01 10:00:00,title,%d\n", i, i)
 	}
-	y.write("2014-09-01/play.csv", "user,time,title,seconds\n"+rows.String())
-	y.load(nil, "2014-09-01", "2014-09-01")
-	y.write("2014-09-02/order.csv", "user,time,price\nuser7,2014-09-02 12:00:00,1.5\n")
-	y.load(nil, "2014-09-02", "2014-09-02")
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\n"+rows.String())
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Write("2014-09-02/order.csv", "user,time,price\nuser7,2014-09-02 12:00:00,1.5\n")
+	y.Load(nil, "2014-09-02", "2014-09-02")
 
-	target, err := y.store.Open(t.Context())
+	target, err := y.Store.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,7 @@ func TestLedgersTellWhatEachRegionGot(t *testing.T) {
 		t.Fatalf("%d regions, %v; want 4", len(regions), err)
 	}
 	listed := target.(table.Filed).Files()
-	for _, l := range y.ledgers() {
+	for _, l := range y.Ledgers() {
 		if len(l.Regions) != len(regions) {
 			t.Fatalf("load %d tells %d regions, want %d", l.Number, len(l.Regions), len(regions))
 		}

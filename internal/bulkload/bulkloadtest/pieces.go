@@ -1,0 +1,167 @@
+package bulkloadtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/pieces"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/files"
+)
+
+// Twin is the same fixture with a table of its own.
+func (y *Fixture) Twin() *Fixture {
+	other := *y
+	other.Store.Dir = filepath.Join(y.Dir, "twin")
+	return &other
+}
+
+// Planning is a load of the fixture's that is cut into pieces of about size bytes.
+func (y *Fixture) Planning(size int64, from, to string, types ...string) pieces.Config {
+	y.T.Helper()
+	text, err := os.ReadFile(y.Job.Name)
+	if err != nil {
+		y.T.Fatal(err)
+	}
+	return pieces.Config{
+		Config: y.Config(from, to, types...), Source: pieces.Job{Name: y.Job.Name, Text: string(text)},
+		Address: y.Store.Dir, PieceSize: size,
+	}
+}
+
+// Plan plans, and gives the pieces as their lines do.
+func (y *Fixture) Plan(want error, size int64, from, to string, types ...string) []pieces.Piece {
+	y.T.Helper()
+	parts, planned, err := pieces.Plan(y.T.Context(), y.Planning(size, from, to, types...))
+	if !errors.Is(err, want) {
+		y.T.Fatalf("plan of %s..%s: %v, want %v", from, to, err, want)
+	}
+	if err == nil && (planned.Pieces != len(parts) || planned.Plan != parts[0].Plan) {
+		y.T.Errorf("planned are %+v, of %d pieces", planned, len(parts))
+	}
+	var lines bytes.Buffer
+	for i := range parts {
+		fmt.Fprintf(&lines, "%d\t%s\n\n", 1000*i, parts[i].Line())
+	}
+	again, err := pieces.ReadLines(&lines, "lines")
+	if err != nil {
+		y.T.Fatal(err)
+	}
+	found, err := pieces.Open(y.T.Context(), y.Store.FS, y.Store, again)
+	if err != nil {
+		y.T.Fatal(err)
+	}
+	return found
+}
+
+// Worker is what does pieces.
+func (y *Fixture) Worker(fs dfs.FS) bulkload.Resources {
+	y.T.Helper()
+	return bulkload.Resources{FS: fs, Store: files.Store{FS: fs, Dir: y.Store.Dir}, Workers: 2, Memory: 8 << 20, Temp: y.T.TempDir()}
+}
+
+func (y *Fixture) Do(p *pieces.Piece) pieces.Result {
+	y.T.Helper()
+	r, err := pieces.Run(y.T.Context(), y.Worker(local.New()), p, time.Minute)
+	if err != nil {
+		y.T.Fatalf("piece %d of %d: %v", p.Piece, p.Of, err)
+	}
+	if err := r.Check(); err != nil {
+		y.T.Error(err)
+	}
+	return r
+}
+
+func (y *Fixture) DoAll(parts []pieces.Piece) {
+	y.T.Helper()
+	for i := range parts {
+		y.Do(&parts[i])
+	}
+}
+
+func (y *Fixture) Commit(want error, parts []pieces.Piece) bulkload.Result {
+	y.T.Helper()
+	r, err := pieces.Commit(y.T.Context(), y.Worker(local.New()), parts)
+	if !errors.Is(err, want) {
+		y.T.Fatalf("commit of %d pieces: %v, want %v", len(parts), err, want)
+	}
+	if err := r.Check(); err != nil {
+		y.T.Error(err)
+	}
+	return r
+}
+
+// AFile is a size of pieces at which each file of plays is one piece and no file is cut.
+const AFile = 120
+
+// WriteJob makes text the fixture's job file.
+func (y *Fixture) WriteJob(text string) {
+	y.T.Helper()
+	name := filepath.Join(y.Dir, "job.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		y.T.Fatal(err)
+	}
+	y.SetJob(text)
+}
+
+// Cut plans the fixture's load in pieces of about size bytes.
+func (p *HBase) Cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]pieces.Piece, error) {
+	p.T.Helper()
+	store := p.Connect(fs)
+	defer store.Close()
+	cfg := p.Planning(size, "2014-09-01", "2014-09-02")
+	cfg.FS, cfg.Store, cfg.Mode, cfg.Address, cfg.Temp = fs, store, mode, store.Address(), ""
+	parts, _, err := pieces.Plan(p.T.Context(), cfg)
+	return parts, err
+}
+
+func (p *HBase) DoPiece(ctx context.Context, fs dfs.FS, of *pieces.Piece) (pieces.Result, error) {
+	p.T.Helper()
+	store := p.Connect(fs)
+	defer store.Close()
+	cfg := p.Worker(fs)
+	cfg.Store, cfg.Workers = store, 1
+	return pieces.Run(ctx, cfg, of, 0)
+}
+
+func (p *HBase) Publish(ctx context.Context, fs dfs.FS, parts []pieces.Piece) (bulkload.Result, error) {
+	p.T.Helper()
+	store := p.Connect(fs)
+	defer store.Close()
+	cfg := p.Worker(fs)
+	cfg.Store = store
+	return pieces.Commit(ctx, cfg, parts)
+}
+
+// LeavesNoPlan fails the test if a file of a plan still exists.
+func (p *HBase) LeavesNoPlan() {
+	p.T.Helper()
+	for name := range dfstest.Snapshot(p.T, local.New(), p.Dir) {
+		if strings.Contains(name, "/plans/") || strings.Contains(name, "/pieces/") && strings.HasSuffix(name, ".hfile") {
+			p.T.Errorf("%s was left behind", name)
+		}
+	}
+}
+
+// LoadBy loads a day, and wants the error that is given, if any.
+func (y *Fixture) LoadBy(way string, want error, day string) bulkload.Result {
+	y.T.Helper()
+	if way == "load" {
+		return y.Load(want, day, day)
+	}
+	parts := y.Plan(nil, 1<<20, day, day)
+	y.DoAll(parts)
+	return y.Commit(want, parts)
+}
+
+// Ways are how a night may be loaded: at once, or in pieces.
+var Ways = []string{"load", "pieces"}

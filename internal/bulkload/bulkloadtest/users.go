@@ -1,0 +1,170 @@
+package bulkloadtest
+
+import (
+	"maps"
+	"path/filepath"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/live"
+)
+
+// A Said is the answer of a table about one user.
+type Said struct {
+	Did  activity.Set
+	Sure bool
+}
+
+// Users are those that the table names within a span.
+func (p *HBase) Users(from, to string) map[string]Said {
+	p.T.Helper()
+	store := p.Connect(local.New())
+	defer store.Close()
+	t, err := store.Open(p.T.Context())
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	defer t.Close()
+	users, err := t.Users(p.T.Context(), split.Region{}, behaviour.Span{From: Date(p.T, from), To: Date(p.T, to)})
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	defer users.Close()
+	out := map[string]Said{}
+	for users.Next() {
+		u := users.User()
+		out[string(u.Key)] = Said{u.Did, u.Sure}
+	}
+	if err := users.Err(); err != nil {
+		p.T.Fatal(err)
+	}
+	return out
+}
+
+// ByRolls says whether the rolls answer: a user who is nowhere is not taken to be there.
+func (p *HBase) ByRolls() bool {
+	p.T.Helper()
+	store := p.Connect(local.New())
+	defer store.Close()
+	t, err := store.Open(p.T.Context())
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	defer t.Close()
+	users, err := t.Users(p.T.Context(), split.Region{}, behaviour.Span{From: Date(p.T, "2014-09-01"), To: Date(p.T, "2014-09-30")})
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	defer users.Close()
+	return !users.SeekGE([]byte("zzz,"))
+}
+
+// Rows are who did what within a span, by the Rows in HBase.
+func (p *HBase) Rows(from, to string) map[string]activity.Set {
+	p.T.Helper()
+	span := behaviour.Span{From: Date(p.T, from), To: Date(p.T, to)}
+	out := map[string]activity.Set{}
+	teller := layout.Reversed{}.Teller(p.Job.Schema)
+	for _, c := range p.Cluster.Cells(TrailsTable) {
+		told, ok := teller.Tell(c)
+		if !ok {
+			p.T.Fatalf("row %q", c.Row)
+		}
+		if span.Has(told.Date) {
+			out[string(layout.Reversed{}.UserKey(c.Row))] |= activity.Of(told.Kind)
+		}
+	}
+	return out
+}
+
+// NamesAll fails unless everybody who has rows is named, with all that they did.
+func (p *HBase) NamesAll(when string) {
+	p.T.Helper()
+	got := p.Users("2014-09-01", "2014-09-30")
+	want := p.Rows("2014-09-01", "2014-09-30")
+	if len(want) == 0 {
+		p.T.Fatalf("%s: nobody is there", when)
+	}
+	for key, did := range want {
+		if got[key].Did&did != did {
+			p.T.Errorf("%s: user %q did %b, named are %b", when, key, did, got[key].Did)
+		}
+	}
+}
+
+// Extracts fails unless an extract of everybody, and of those who did all, brings the same
+// with the rolls and without.
+func (p *HBase) Extracts(when string) {
+	p.T.Helper()
+	store := p.Connect(local.New())
+	defer store.Close()
+	opened, err := store.Open(p.T.Context())
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	defer opened.Close()
+	for _, active := range []string{"any", "all"} {
+		var answers []map[string]string
+		for _, from := range []table.Table{opened, table.Unrolled(opened)} {
+			out := filepath.Join(p.T.TempDir(), "out")
+			r, err := extract.Run(p.T.Context(), extract.Config{
+				Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: Date(p.T, "2014-09-01"), To: Date(p.T, "2014-09-30")}, Types: []string{"play", "order"}, Active: active},
+				Target: place.Target{FS: local.New(), Out: out},
+				Table:  from, Workers: 2, Progress: progress.Config{Quiet: true},
+			})
+			if err != nil || r.Events == 0 {
+				p.T.Fatalf("%s: extract: %+v, %v", when, r, err)
+			}
+			parts := dfstest.Snapshot(p.T, local.New(), out)
+			delete(parts, place.ManifestName) // tells more of who was read
+			answers = append(answers, parts)
+		}
+		if !maps.Equal(answers[0], answers[1]) {
+			p.T.Errorf("%s: who is active by %s is not the same with rolls and without", when, active)
+		}
+	}
+}
+
+// WantEvents extracts all, and fails unless it has so many events.
+func (p *HBase) WantEvents(out string, want int64) {
+	p.T.Helper()
+	r, err := extract.Run(p.T.Context(), p.Asking(p.Visit(), out))
+	if err != nil || r.Events != want {
+		p.T.Errorf("an extract has %d events, %v; want %d", r.Events, err, want)
+	}
+}
+
+// Asking is an extract of all that a table has, into a directory out of the fixture's.
+func (p *HBase) Asking(of table.Table, out string) extract.Config {
+	return extract.Config{
+		Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: Date(p.T, "2014-09-01"), To: Date(p.T, SecondDay)}, Types: []string{"play", "order"}, Active: "any"},
+		Target: place.Target{FS: local.New(), Out: filepath.Join(p.Dir, out)},
+		Table:  of, Workers: 1,
+	}
+}
+
+// SecondDay is a load of HFiles into two regions, on top of the first day's.
+const SecondDay = "2014-09-02"
+
+// A Visit opens the table of a fixture, and is closed with the test.
+func (p *HBase) Visit() *live.Table {
+	p.T.Helper()
+	store := p.Connect(local.New())
+	p.T.Cleanup(func() { store.Close() })
+	opened, err := store.Open(p.T.Context())
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	p.T.Cleanup(func() { opened.Close() })
+	return opened.(*live.Table)
+}

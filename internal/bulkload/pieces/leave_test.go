@@ -1,0 +1,162 @@
+package pieces_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/pieces"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table/files"
+)
+
+// TestCommitsRepeatWhatWasLeftOut: a commit says of a file that was left out the same each
+// time, until a load brings it. A ledger that tells nothing of such files was made before
+// ledgers did.
+func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
+	y.Write("2014-09-01/play.csv.gz", bulkloadtest.Zipped(t, bulkloadtest.Plays)[:40])
+	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
+	y.Write("2014-09-02/play.csv", bulkloadtest.Plays+",,,\n,,,\n")
+	third := strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-03")
+	y.Write("2014-09-03/play.csv", third)
+	if err := os.Symlink("nowhere", filepath.Join(y.Dir, "logs/2014-09-03/order.csv")); err != nil {
+		t.Fatal(err)
+	}
+	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-03")
+	y.Write("2014-09-03/play.csv", third+"c,2014-09-03 12:00:00,one,1\n") // after it was planned
+	y.DoAll(parts)
+	first := y.Commit(bulkload.ErrTooBad, parts)
+	if len(first.Failed) != 4 || first.Files != 1 {
+		t.Fatalf("%+v, want four files left out, and one loaded", first)
+	}
+	if again := y.Commit(bulkload.ErrTooBad, parts); len(again.Failed) != 4 || again.Files != 0 {
+		t.Errorf("again: %+v, want the same four", again)
+	}
+
+	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-02"))
+	y.Load(nil, "2014-09-02", "2014-09-02")
+	r, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts)
+	if err == nil || errors.Is(err, bulkload.ErrTooBad) || errors.Is(err, bulkload.ErrNothing) || len(r.Failed) != 3 {
+		t.Errorf("one was loaded since: %v, %+v; want the other three", err, r.Failed)
+	}
+	if err := os.Remove(filepath.Join(y.Dir, "logs/2014-09-03/order.csv")); err != nil {
+		t.Fatal(err)
+	}
+	y.Write("2014-09-03/order.csv", "user,time,price\nc,2014-09-03 12:00:00,1.5\n")
+	y.Write("2014-09-01/play.csv.gz", bulkloadtest.Zipped(t, bulkloadtest.Plays))
+	y.Load(nil, "2014-09-01", "2014-09-03")
+	y.Commit(bulkload.ErrNothing, parts)
+}
+
+// TestCommitsRepeatWhatWasLeftOutOfAKnownName: an earlier load had a file of the name of one
+// that is left out, with other records or without any.
+func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
+	second := strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-02")
+	for _, c := range []struct {
+		name, was, is string
+		want          error
+	}{
+		{"hollow", "", bulkloadtest.Plays + ",,,\n,,,\n", bulkload.ErrTooBad},
+		{"changed", bulkloadtest.Plays, bulkloadtest.Plays + "c,2014-09-01 12:00:00,one,1\n", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+			y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
+			y.Write("2014-09-01/play.csv", c.was)
+			y.Load(nil, "2014-09-01", "2014-09-01")
+			y.Write("2014-09-01/play.csv", c.is)
+			y.Write("2014-09-02/play.csv", second)
+			parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-02")
+			y.DoAll(parts)
+			for try := range 3 {
+				r, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts)
+				if err == nil || errors.Is(err, bulkload.ErrNothing) || errors.Is(err, bulkload.ErrTooBad) != (c.want != nil) || len(r.Failed) != 1 {
+					t.Errorf("commit %d: %v, %+v; want the file that was left out", try+1, err, r)
+				}
+			}
+		})
+	}
+}
+
+// TestOldLedgersTellNothingOfWhatWasLeftOut reads one without left_out.
+func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+",,,\n,,,\n")
+	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
+	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	y.DoAll(parts)
+	y.Commit(bulkload.ErrTooBad, parts)
+	name := filepath.Join(y.Store.Dir, "loads", "000001.json")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ledger map[string]any
+	if err := json.Unmarshal(b, &ledger); err != nil || ledger["left_out"] == nil {
+		t.Fatalf("the ledger has left_out %v, %v", ledger["left_out"], err)
+	}
+	old := y.Ledgers()[0]
+	old.LeftOut = nil
+	m := new(manifest.Table)
+	err = errors.Join(manifest.Read(t.Context(), y.Store.FS, filepath.Join(y.Store.Dir, manifest.TableName), m), os.Remove(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(
+		manifest.WriteLedger(t.Context(), y.Store.FS, y.Store.Dir, &m.Loads[0], old),
+		manifest.Write(t.Context(), y.Store.FS, filepath.Join(y.Store.Dir, manifest.TableName), m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.Commit(bulkload.ErrNothing, parts)
+}
+
+// TestAPieceLeavesOutWhatCannotBeRead: it does not fail, and its commit says which file.
+func TestAPieceLeavesOutWhatCannotBeRead(t *testing.T) {
+	for _, size := range []int64{1 << 20, 40} { // whole, and in ranges
+		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+		y.WriteJob(bulkloadtest.TwoKinds)
+		y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+		y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-02"))
+		parts := y.Plan(nil, size, "2014-09-01", "2014-09-02")
+		cfg := y.Worker(bulkloadtest.Spoilt{FS: local.New(), Name: "2014-09-02/play.csv", Err: fs.ErrPermission, Opens: 0, Reads: false, Opened: new(atomic.Int64)})
+		cfg.Store = files.Store{FS: local.New(), Dir: y.Store.Dir}
+		for i := range parts {
+			if _, err := pieces.Run(t.Context(), cfg, &parts[i], 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts)
+		if err == nil || !strings.Contains(err.Error(), "2014-09-02/play.csv: it cannot be read: permission denied") || len(r.Failed) != 1 || r.Files != 1 {
+			t.Errorf("pieces of %d bytes: %v, %+v", size, err, r)
+		}
+	}
+}
+
+// TestAHollowLogEndsNoPlan: loads keep the plan of the true log, which has its name.
+func TestAHollowLogEndsNoPlan(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Write("2014-09-02/play.csv", "user,time,title,seconds\n")
+	y.Write("2014-09-03/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-03"))
+	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	other := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+	y.Load(nil, "2014-09-02", "2014-09-03")
+	y.DoAll(parts)
+	y.WantCounts(y.Commit(nil, parts), 2, 2, 0, 0, 0)
+	y.Commit(pieces.ErrStale, other)
+}

@@ -1,0 +1,72 @@
+package pieces_test
+
+import (
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/run/piece"
+)
+
+// TestADropIsUndoneBetweenPieceAndCommit: a piece that skipped days is done again.
+func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.WriteJob(bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
+		t.Fatal(err)
+	}
+	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
+	parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+	y.DoAll(parts)
+	if _, err := upkeep.Undrop(t.Context(), y.Upkeep(true)); err != nil {
+		t.Fatal(err)
+	}
+	y.Commit(piece.ErrMissing, parts)
+	y.DoAll(parts)
+	y.WantCounts(y.Commit(nil, parts), 2, 2, 0, 0, 0)
+	if got := y.Trails(false); len(got) != 4 {
+		t.Errorf("the table holds %q, want 4 records", got)
+	}
+}
+
+// TestPiecesOfLaterDatesThanADropAreCommitted: a file of many days has records of dropped ones,
+// and only later days were asked for.
+func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
+	job := strings.ReplaceAll(bulkloadtest.TwoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.csv")
+	y := bulkloadtest.New(t, job)
+	y.WriteJob(job)
+	y.Write("play.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\na,2014-09-03 08:00:00,x,3\n")
+	y.Load(nil, "2014-09-01", "2014-09-02")
+	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-02")); err != nil {
+		t.Fatal(err)
+	}
+	parts := y.Plan(nil, 1<<20, "2014-09-03", "2014-09-03")
+	y.DoAll(parts)
+	y.Commit(nil, parts)
+	y.WantTrails("a 2014-09-02 2014-09-02T08:00:00Z play title=x seconds=2", "a 2014-09-03 2014-09-03T08:00:00Z play title=x seconds=3")
+}
+
+// TestCopiesOfOnePlanAfterADrop: two files of the same bytes come in one plan, and some of their
+// records are of dropped days.
+func TestCopiesOfOnePlanAfterADrop(t *testing.T) {
+	job := strings.ReplaceAll(bulkloadtest.TwoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.*.csv")
+	y := bulkloadtest.New(t, job)
+	y.WriteJob(job)
+	y.Write("play.1.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\n")
+	y.Load(nil, "2014-09-01", "2014-09-03")
+	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-02")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"play.2.csv", "play.3.csv"} {
+		y.Write(name, "user,time,title,seconds\nb,2014-09-01 09:00:00,y,3\nb,2014-09-03 09:00:00,y,4\n")
+	}
+	parts := y.Plan(nil, 1, "2014-09-01", "2014-09-03")
+	y.DoAll(parts)
+	if r := y.Commit(nil, parts); r.Loaded != 1 || r.Duplicate != 1 {
+		t.Errorf("%+v; want one record and its duplicate", r)
+	}
+	y.WantTrails("a 2014-09-02 2014-09-02T08:00:00Z play title=x seconds=2", "b 2014-09-03 2014-09-03T09:00:00Z play title=y seconds=4")
+}

@@ -1,0 +1,267 @@
+package replay_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/replay"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+)
+
+// TestReplayLoadsWhatWasCorrected: a corrected record lies where it would have
+// lain, one still bad is told, and what was replayed is not loaded again.
+func TestReplayLoadsWhatWasCorrected(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	good := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	good.Write(name, strings.Replace(bulkloadtest.WithBad, "many", "8888", 1))
+	good.Load(nil, "2014-09-01", "2014-09-01")
+
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
+	y.Correct(name, "many", "8888")
+	r := y.Replay(bulkload.ErrTooBad, name)
+	y.WantCounts(r, 2, 1, 1, 0, 0)
+	if got, want := y.Trails(true), good.Trails(true); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("after the replay the table holds\n%s\nwant what the corrected file gives\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if q := y.Quarantined(name + ".replay"); strings.Count(q, "\n") != 1 || !strings.Contains(q, "of\\ntwo lines") {
+		t.Errorf("what is still bad: %s", q)
+	}
+
+	// The rest is corrected in the second quarantine file; the first given again
+	// holds nothing new.
+	y.Correct(name+".replay", `"raw":",2014`, `"raw":"d,2014`)
+	y.WantCounts(y.Replay(nil, name+".replay"), 1, 1, 0, 0, 0)
+	y.Correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	y.WantCounts(y.Replay(nil, name), 2, 0, 0, 2, 0)
+	y.WantTrails(
+		"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
+		"b 2014-09-01 2014-09-01T11:00:00Z play title=two seconds=8888",
+		"c 2014-09-01 2014-09-01T12:00:00Z play title=four seconds=4",
+		"d 2014-09-01 2014-09-01T11:30:00Z play title=of\ntwo lines seconds=3",
+	)
+	y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
+}
+
+// TestReplayTakesOneRecordForOne: a corrected text that is two records would give
+// the second the column ID of another.
+func TestReplayTakesOneRecordForOne(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	before := strings.Join(y.Trails(true), "\n")
+	y.Correct(name, `two,many`, `two,2\nb,2014-09-01 11:00:00,three,3`)
+	r, err := replay.Run(t.Context(), bulkloadtest.ReplayOf(y.Config("2014-09-01", "2014-09-01")), y.Store.Quarantine(name))
+	if err == nil || r.Loaded != 0 {
+		t.Errorf("%+v, %v; want an error and nothing loaded", r, err)
+	}
+	if after := strings.Join(y.Trails(true), "\n"); after != before {
+		t.Errorf("the table holds\n%s\nwant what it held\n%s", after, before)
+	}
+}
+
+// TestReplayOfACopyIsADuplicate replays a bad record of a file and of its copy. It is loaded
+// once.
+func TestReplayOfACopyIsADuplicate(t *testing.T) {
+	y := bulkloadtest.New(t, `
+logs: {path: "logs/{date}/{behaviour}.*.csv", max_bad: 50%}
+user: user
+behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
+`)
+	y.Write("2014-09-01/play.0.csv", bulkloadtest.WithBad)
+	y.Write("2014-09-01/play.1.csv", bulkloadtest.WithBad)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 8, 2, 4, 2, 0)
+	for _, name := range []string{"2014-09-01/play.0.csv", "2014-09-01/play.1.csv"} {
+		y.Correct(name, "many", "8")
+		y.Correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	}
+	y.WantCounts(y.Replay(nil, "2014-09-01/play.0.csv"), 2, 2, 0, 0, 0)
+	y.WantCounts(y.Replay(nil, "2014-09-01/play.1.csv"), 2, 0, 0, 2, 0)
+	if got := y.Trails(false); len(got) != 4 {
+		t.Errorf("the table holds %q, want 4 behaviours", got)
+	}
+}
+
+func TestReplayRefusesWhatIsNoQuarantine(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.WithBad)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct("2014-09-01/play.csv", `"path":"2014`, `"path":"2015`)
+	y.Replay(bulkload.ErrRequest, "2014-09-01/play.csv")
+	y.Correct("2014-09-01/play.csv", `{"path"`, `"path"`)
+	y.Replay(bulkload.ErrRequest, "2014-09-01/play.csv")
+}
+
+// TestReplayNeedsTheFileThatWasLoaded changes the delivered file before a replay. The column
+// names come from this file, so it must be the file that was loaded.
+func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(name, "many", "8")
+	y.Correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	before := y.Trails(true)
+	y.Write(name, strings.Replace(bulkloadtest.WithBad, "time,title", "title,time", 1)+"c,2014-09-01 12:00:00,five,5\n")
+	y.Replay(bulkload.ErrChanged, name)
+	if err := os.Remove(filepath.Join(y.Dir, "logs", name)); err != nil {
+		t.Fatal(err)
+	}
+	y.Replay(job.ErrNoInput, name)
+	if got := y.Trails(true); !slices.Equal(got, before) {
+		t.Errorf("the table holds %q, want what it held", got)
+	}
+	y.Write(name, bulkloadtest.WithBad)
+	y.WantCounts(y.Replay(nil, name), 2, 2, 0, 0, 0)
+}
+
+// TestReplayKnowsWhatALoadBrought loads a file for one of two behaviours, and then for the
+// other, by a job that finds a record bad that is in the table. The replay of that record
+// changes nothing, whatever user the job of the replay sees in it.
+func TestReplayKnowsWhatALoadBrought(t *testing.T) {
+	const (
+		name = "2014-09-01/events.csv"
+		text = `user,second,time,kind,seconds
+a,A,2014-09-01 10:00:00,play,many
+b,B,2014-09-01 11:00:00,order,1
+c,C,never,play,2
+d,D,2014-09-01 12:00:00,order,many
+`
+		first = `
+logs: {path: "logs/{date}/events.csv", behaviour: kind, max_bad: 90%}
+user: user
+behaviours:
+  play: {id: 1}
+  order: {id: 2}
+`
+	)
+	grown := strings.NewReplacer("{id: 1}", "{id: 1, fields: {seconds: int64}}", "{id: 2}", "{id: 2, fields: {seconds: int64}}").Replace(first)
+	for _, way := range []string{"load", "pieces", "ranges"} {
+		t.Run(way, func(t *testing.T) {
+			y := bulkloadtest.New(t, first)
+			y.Write(name, text)
+			load := func(job, kind string) bulkload.Result {
+				t.Helper()
+				y.WriteJob(job)
+				size := map[string]int64{"pieces": 1 << 20, "ranges": 60}[way]
+				if size == 0 {
+					return y.Load(nil, "2014-09-01", "2014-09-01", kind)
+				}
+				parts := y.Plan(nil, size, "2014-09-01", "2014-09-01", kind)
+				y.DoAll(parts)
+				return y.Commit(nil, parts)
+			}
+			y.WantCounts(load(first, "play"), 4, 1, 1, 0, 2)
+			y.WantCounts(load(grown, "order"), 4, 1, 3, 0, 0)
+			y.Correct(name, "many", "8")
+			y.Correct(name, "never", "2014-09-01 13:00:00")
+			y.WriteJob(strings.Replace(grown, "user: user", "user: second", 1))
+			y.WantCounts(y.Replay(nil, name), 3, 2, 0, 1, 0)
+			y.WantTrails(
+				"a 2014-09-01 2014-09-01T10:00:00Z play",
+				"b 2014-09-01 2014-09-01T11:00:00Z order seconds=1",
+				"C 2014-09-01 2014-09-01T13:00:00Z play seconds=2",
+				"D 2014-09-01 2014-09-01T12:00:00Z order seconds=8",
+			)
+		})
+	}
+}
+
+// rfcTimes is a job that takes only times of RFC 3339, and anyTimes one that takes others.
+const (
+	anyTimes = `
+logs: {path: "logs/{date}/*.csv", behaviour: kind, max_bad: 90%}
+user: user
+behaviours:
+  play: {id: 1}
+  order: {id: 2}
+`
+	rfcTimes = anyTimes + "time: {column: time, format: rfc3339}\n"
+	rfcLog   = `user,time,kind
+a,2014-09-01T10:00:00Z,play
+b,2014-09-01 11:00:00,play
+c,2014-09-01 12:00:00,order
+d,2014-09-01T13:00:00Z,order
+e,never,order
+`
+)
+
+// TestReplayFindsTheRecordsOfCopies replays a quarantine file after a copy of its delivered
+// file brought the record, to a table whose ledgers do not list bad records.
+func TestReplayFindsTheRecordsOfCopies(t *testing.T) {
+	const first, second = "2014-09-01/a.csv", "2014-09-01/b.csv"
+	y := bulkloadtest.New(t, rfcTimes)
+	y.Write(first, rfcLog)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01", "play"), 5, 1, 3, 0, 1)
+	kept := y.Quarantined(first)
+	y.SetJob(anyTimes)
+	y.Rename(first, second)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 5, 2, 1, 2, 0)
+	forgetBad(y)
+	y.KeepBad(first, kept)
+	y.WantCounts(y.Replay(bulkload.ErrTooBad, first), 3, 1, 1, 1, 0)
+	y.WantTrails(
+		"a 2014-09-01 2014-09-01T10:00:00Z play",
+		"b 2014-09-01 2014-09-01T11:00:00Z play",
+		"c 2014-09-01 2014-09-01T12:00:00Z order",
+		"d 2014-09-01 2014-09-01T13:00:00Z order",
+	)
+}
+
+// forgetBad rewrites the ledgers as a program would write them that does not list bad records.
+func forgetBad(y *bulkloadtest.Fixture) {
+	y.T.Helper()
+	names, err := filepath.Glob(filepath.Join(y.Store.Dir, "loads", "*.json"))
+	if err != nil || len(names) == 0 {
+		y.T.Fatalf("ledgers %v: %v", names, err)
+	}
+	listed := regexp.MustCompile(`,?\s*"bad_at":\s*"[^"]*"|(?m:^ "sha256": .*\n)`)
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			y.T.Fatal(err)
+		}
+		if err := os.WriteFile(name, listed.ReplaceAll(b, nil), 0o644); err != nil {
+			y.T.Fatal(err)
+		}
+	}
+	m, name := new(manifest.Table), filepath.Join(y.Store.Dir, "manifest.json")
+	if err := manifest.Read(y.T.Context(), y.Store.FS, name, m); err != nil {
+		y.T.Fatal(err)
+	}
+	for i := range m.Loads {
+		m.Loads[i].Size, m.Loads[i].SHA256 = 0, ""
+	}
+	if err := manifest.Write(y.T.Context(), y.Store.FS, name, m); err != nil {
+		y.T.Fatal(err)
+	}
+}
+
+// TestReplayOfAPartialCopy replays the bad records of a file and of its copy. Each is loaded
+// once, although the copy brought records too.
+func TestReplayOfAPartialCopy(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.MixedJob)
+	y.Write("a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\nb,never,play,x\na,2014-09-02 10:00:00,play,y\n")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 1, 1, 0, 1)
+	y.Rename("a.csv", "b.csv")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-02"), 3, 1, 1, 1, 0)
+	for i, name := range []string{"b.csv", "a.csv"} {
+		y.Correct(name, "never", "2014-09-01 11:00:00")
+		y.WantCounts(y.Replay(nil, name), 1, int64(1-i), 0, int64(i), 0)
+	}
+	y.WantTrails(
+		"a 2014-09-01 2014-09-01T10:00:00Z play title=x",
+		"a 2014-09-02 2014-09-02T10:00:00Z play title=y",
+		"b 2014-09-01 2014-09-01T11:00:00Z play title=x",
+	)
+}
