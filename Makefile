@@ -75,7 +75,7 @@ test-local: ## what needs nothing but Go: no C compiler, no Python, no browser, 
 demo: ## sample logs in, active users' trails out, in under a minute
 	@scripts/demo
 
-bench: build venv ## ours and DuckDB on the same data: RECORDS=10000000 USERS=200000 RUNS=3
+bench: build venv chdb ## ours, DuckDB and ClickHouse on the same data: RECORDS=10000000 USERS=200000 RUNS=3
 	$(PYTHON) scripts/bench compare --records $(RECORDS) --users $(USERS) --runs $(RUNS)
 
 bench-scale: build venv ## ten pieces by one worker and by two; time a record and peak memory at 1 million records, 10 million and RECORDS

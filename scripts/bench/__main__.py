@@ -1,5 +1,5 @@
-"""Measures usertrail, and a peer doing the same work on the same data: DuckDB, or
-HBase's own client and tools.
+"""Measures usertrail, and peers that do the same work on the same data: DuckDB and
+ClickHouse, or HBase's own client and tools.
 
     python scripts/bench compare [--records N] [--users N] [--runs N] [--only WORK,...]
     python scripts/bench scale   [--records N]
@@ -43,7 +43,7 @@ def main():
 def arguments():
     parser = argparse.ArgumentParser(prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    one = commands.add_parser("compare", help="ours and DuckDB, one table")
+    one = commands.add_parser("compare", help="ours, DuckDB and ClickHouse, one table")
     one.add_argument("--records", type=int, default=10_000_000)
     one.add_argument("--users", type=int, default=200_000)
     one.add_argument("--runs", type=int, default=3)

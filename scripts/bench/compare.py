@@ -1,36 +1,40 @@
-"""Ours and DuckDB, work by work."""
+"""Ours, DuckDB and ClickHouse, work by work."""
 
+import os
 import sys
 
+import clickhouse
 import conditions
 import ours
 import peer
 import report
 from conditions import CONDITIONS
-from data import Data, remove, say
+from data import TYPES, Data, remove, say, size
 from measure import Runs
 
-# How many times as fast as the peer each work has to be.
-REACH_LOAD = 1.8
+# The factor by which ours must be faster than each peer.
+REACH_LOAD = {"DuckDB": 2.4, "ClickHouse inserted": 1.2, "ClickHouse merged": 4}
 REACH_EXTRACT = {
-    "0.1%": {"daily": 20},
-    "1%": {"daily": 5, "sorted": 3},
-    "all": {"daily": 1.8},
+    "0.1%": {"DuckDB daily": 20, "ClickHouse merged": 4},
+    "1%": {"DuckDB daily": 5, "DuckDB sorted": 3, "ClickHouse merged": 5},
+    "all": {"DuckDB daily": 3, "ClickHouse merged": 2},
 }
+# The same for each condition over all users, against the fastest peer.
+REACH_CONDITION = {"where": 2, "having": 3, "without": 3, "sequence": 3.5}
 
-# Benchmarks of one core, and the millions of cells a second they have to reach.
+# Benchmarks of one core, and the millions of cells a second that they must reach.
 HFILE = {
-    "hfile-write": ("BenchmarkAdd/cells=2e6/fast_diff/row/snappy", 6),
-    "hfile-read": ("BenchmarkScan/cells=2e6/fast_diff/row/snappy", 25),
+    "hfile-write": ("BenchmarkAdd/cells=2e6/fast_diff/row/snappy", 12),
+    "hfile-read": ("BenchmarkScan/cells=2e6/fast_diff/row/snappy", 45),
 }
 
-# Each condition over all users, on daily Parquet.
-REACH_CONDITION = 1.5
+LIST = 0.030  # seconds of an extract of 0.1% of the users, process start included
+SHOW, SCREENS = 0.020, 300  # seconds in which 99 of 100 screens must be complete
 
-# Seconds within which 99 of 100 screens stand.
-SHOW, SCREENS = 0.050, 300
+# A table with compression zstd: megabytes for 10 million records, and its time by that of snappy.
+ZSTD_MB, ZSTD_TIME = 600, 1.25
 
-WORKS = ["load", *HFILE, *(f"extract-{share}" for share in REACH_EXTRACT), *CONDITIONS, "rolls", "show"]
+WORKS = ["load", "zstd", *HFILE, *(f"extract-{share}" for share in REACH_EXTRACT), *CONDITIONS, "rolls", "show"]
 
 
 def main(args):
@@ -39,12 +43,14 @@ def main(args):
     if unknown:
         sys.exit(f"bench: no such work: {', '.join(unknown)}; there are {', '.join(WORKS)}")
     data = Data(args.records, args.users)
-    data.make()
-    print(f"{report.machine()}; DuckDB {peer.version()}, {peer.THREADS} threads")
+    data.make(clickhouse=True)
+    print(f"{report.machine()}; DuckDB {peer.version()} and ClickHouse {clickhouse.version()}, {peer.THREADS} threads each")
     print(f"{data.records} records, {data.users} users, {data.log_bytes() / 1e9:.2f} GB of csv, {args.runs} runs\n", flush=True)
 
     rows, ratios = [], []
     load(data, args.runs if "load" in wanted else 0, rows, ratios)
+    if "zstd" in wanted:
+        zstd(data, args.runs, rows, ratios)
     for name, (benchmark, reach) in HFILE.items():
         if name in wanted:
             hfile(name, benchmark, reach, args.runs, rows, ratios)
@@ -59,6 +65,10 @@ def main(args):
     if "show" in wanted:
         show(data, rows, ratios)
     report.table(rows)
+    report.sizes({
+        "ours": size(data.table), "DuckDB sorted": size(data.sorted), "DuckDB daily": size(data.daily),
+        **{f"ClickHouse {state}": clickhouse.size(data.merge_tree(state)) for state in clickhouse.STATES},
+    })
     met = [report.ratio(*r) for r in ratios]
     remove(data.out)
     remove(data.peer_out)
@@ -66,21 +76,42 @@ def main(args):
 
 
 def load(data, runs, rows, ratios):
-    """The csv into a table, and into a sorted Parquet. Without runs the table is
-    made for the extracts, and not measured."""
-    mine, theirs = Runs("load, ours"), Runs("load, DuckDB csv to sorted Parquet")
+    """The csv into a table, into a sorted Parquet, and into a MergeTree. Without runs the
+    table is made for the extracts, and not measured."""
+    mine, theirs = Runs("load, ours"), {name: Runs(f"load, {name}") for name in REACH_LOAD}
     for n in range(runs):
         say(f"load, run {n + 1} of {runs}")
         mine.add(ours.load(data))
-        theirs.add(peer.run(peer.load(data.logs, data.peer_out)))
+        theirs["DuckDB"].add(peer.run(peer.load(data.logs, data.peer_out)))
         must_equal("sorted Parquet", peer.digest(data.peer_out, zoned=False), peer.digest(data.sorted, zoned=False))
+        for state in clickhouse.STATES:
+            remove(data.merge_tree(state))
+            theirs[f"ClickHouse {state}"].add(clickhouse.load(data.merge_tree(state), data.logs, state))
+            clickhouse.run(data.merge_tree(state), clickhouse.everything(data.peer_out))
+            must_equal(f"ClickHouse {state}", peer.digest(data.peer_out, zoned=False), peer.digest(data.sorted, zoned=False))
+            remove(data.peer_out)
     if not runs:
         ours.load(data)
         return
     ours.extract(data, "all", "--active", "any")
     must_equal("the table", peer.digest(ours.parts(data), zoned=True), peer.digest(data.sorted, zoned=False))
-    rows += [mine, theirs]
-    ratios.append(("load", report.seconds(mine.median()), report.seconds(theirs.median()), theirs.median() / mine.median(), REACH_LOAD))
+    rows += [mine, *theirs.values()]
+    for name, reach in REACH_LOAD.items():
+        ratios.append(ratio("load", mine, name, theirs[name], reach))
+
+
+def zstd(data, runs, rows, ratios):
+    """A load with compression zstd, its time and the size of its table."""
+    packed, plain = Runs("load, ours with zstd"), Runs("load, ours with snappy")
+    for n in range(runs):
+        say(f"zstd, run {n + 1} of {runs}")
+        packed.add(ours.load(data, compression="zstd"))
+        megabytes = size(data.table) / 1e6
+        plain.add(ours.load(data))
+    rows += [packed, plain]
+    want = ZSTD_MB * data.records / 10_000_000
+    ratios.append(("zstd-time", report.seconds(packed.median()), report.seconds(plain.median()), ZSTD_TIME * plain.median() / packed.median(), 1))
+    ratios.append(("zstd-size", f"{megabytes:.0f}MB", "none", want / megabytes, 1))
 
 
 def hfile(name, benchmark, reach, runs, rows, ratios):
@@ -97,35 +128,50 @@ def hfile(name, benchmark, reach, runs, rows, ratios):
 
 
 def extract(data, share, runs, rows, ratios):
-    """A list of users, or all, against each form in which the peer has the data."""
+    """A list of users, or all, against each form in which a peer has the data."""
+    users, out = data.list(share), data.peer_out
     sources = {"daily": peer.from_daily(data.daily), "sorted": peer.from_sorted(data.sorted), "csv": peer.from_csv(data.logs)}
+    works = {
+        f"DuckDB {name}": lambda name=name, source=source: peer.run(peer.extract(source, users, out, keep=name == "csv"))
+        for name, source in sources.items()
+    }
+    works.update(on_merge_trees(data, clickhouse.extract(users, out)))
     mine = Runs(f"extract {share}, ours")
-    theirs = {name: Runs(f"extract {share}, DuckDB {name}") for name in sources}
+    theirs = {name: Runs(f"extract {share}, {name}") for name in works}
     for n in range(runs):
         say(f"extract {share}, run {n + 1} of {runs}")
         mine.add(ours.extract(data, share))
         answer = peer.digest(ours.parts(data), zoned=True)
-        for name, source in sources.items():
-            theirs[name].add(peer.run(peer.extract(source, data.list(share), data.peer_out, keep=name == "csv")))
-            must_equal(f"extract {share}, {name}", answer, peer.digest(data.peer_out, zoned=False))
+        for name, work in works.items():
+            theirs[name].add(work())
+            must_equal(f"extract {share}, {name}", answer, peer.digest(out, zoned=False))
     rows += [mine, *theirs.values()]
     for name, reach in REACH_EXTRACT[share].items():
-        ratios.append((
-            f"extract-{share}-{name}", report.seconds(mine.median()), report.seconds(theirs[name].median()),
-            theirs[name].median() / mine.median(), reach,
-        ))
+        ratios.append(ratio(f"extract-{share}", mine, name, theirs[name], reach))
+    if share == "0.1%":
+        ratios.append(("extract-0.1%-process", report.seconds(mine.median()), "none", LIST / mine.median(), 1))
 
 
 def condition(data, name, c, runs, rows, ratios):
     """A condition over all users against the same in SQL."""
-    mine, theirs = Runs(f"{name}, ours"), Runs(f"{name}, DuckDB daily")
+    works = {"DuckDB daily": lambda: peer.run(conditions.sql(c, peer.from_daily(data.daily), data.peer_out))}
+    works.update(on_merge_trees(data, clickhouse.extract(None, data.peer_out, c.types, c.rows, c.clickhouse)))
+    mine, theirs = Runs(f"{name}, ours"), {who: Runs(f"{name}, {who}") for who in works}
     for n in range(runs):
         say(f"{name}, run {n + 1} of {runs}")
         mine.add(ours.extract(data, "all", *c.flags, types=c.types))
-        theirs.add(peer.run(conditions.sql(c, peer.from_daily(data.daily), data.peer_out)))
-        must_equal(name, peer.digest(ours.parts(data), True, c.types), peer.digest(data.peer_out, False, c.types))
-    rows += [mine, theirs]
-    ratios.append((name, report.seconds(mine.median()), report.seconds(theirs.median()), theirs.median() / mine.median(), REACH_CONDITION))
+        answer = peer.digest(ours.parts(data), True, c.types)
+        for who, work in works.items():
+            theirs[who].add(work())
+            must_equal(f"{name}, {who}", answer, peer.digest(data.peer_out, False, c.types))
+    rows += [mine, *theirs.values()]
+    best = min(theirs, key=lambda who: theirs[who].median())
+    ratios.append(ratio(name, mine, best, theirs[best], REACH_CONDITION[name]))
+
+
+def on_merge_trees(data, statement):
+    """A statement on the table in each state of ClickHouse."""
+    return {f"ClickHouse {state}": lambda state=state: clickhouse.run(data.merge_tree(state), statement) for state in clickhouse.STATES}
 
 
 def rolls(data, runs, rows, ratios):
@@ -142,19 +188,32 @@ def rolls(data, runs, rows, ratios):
 
 
 def show(data, rows, ratios):
-    """Screens of users drawn evenly, process start included."""
+    """Screens of users drawn evenly. Ours include the start of the process; ClickHouse has
+    one process for all of them."""
     with open(data.list("0.1%"), encoding="utf-8") as f:
         users = f.read().split()
     say(f"{SCREENS} screens")
+    asked = [users[n % len(users)] for n in range(SCREENS)]
     screens = Runs("show, a screen")
-    for n in range(SCREENS):
-        screens.add(ours.show(data, users[n % len(users)]))
+    for user in asked:
+        screens.add(ours.show(data, user))
     rows.append(screens)
-    slow = sorted(r.seconds for r in screens.all)[SCREENS * 99 // 100]
-    ratios.append(("show-p99", report.seconds(slow), "none", SHOW / slow, 1))
+    theirs = clickhouse.each(data.merge_tree("merged"), [clickhouse.screen(user) for user in asked])
+    slow, peers = p99([r.seconds for r in screens.all]), p99(theirs)
+    ratios.append(("show-p99", report.seconds(slow), f"{report.seconds(peers)}(ClickHouse merged)", SHOW / slow, 1))
+
+
+def p99(seconds):
+    return sorted(seconds)[len(seconds) * 99 // 100]
+
+
+def ratio(work, mine, name, theirs, reach):
+    """The arguments of report.ratio for one peer."""
+    who = name.lower().replace(" ", "-")
+    return f"{work}-{who}", report.seconds(mine.median()), report.seconds(theirs.median()), theirs.median() / mine.median(), reach
 
 
 def must_equal(what, mine, theirs):
-    """Ends the benchmark where answers differ: a wrong answer has no speed."""
+    """Ends the benchmark if results differ: a wrong result has no speed."""
     if mine != theirs:
         sys.exit(f"bench: {what}: users, rows and hash are {mine}, the peer's are {theirs}")

@@ -1,9 +1,9 @@
-"""Conditions over all users: ours, and the same in SQL on daily Parquet.
+"""Conditions over all users: ours, and the same in DuckDB's and ClickHouse's SQL.
 
-Of each: the flags of extract, the behaviours asked for, and the SQL that says who
-stays and what of their rows. Behaviours of one moment stand in order of behaviour
-ID in a trail, so a step from visit to play takes a later time, and one from play to
-order may be at the same.
+Each has the flags of extract, the requested behaviours, and the SQL that chooses users
+and their rows. Events of one moment are in order of behaviour ID in a trail. A step from
+visit to play therefore needs a later time, and a step from play to order may have the
+same time.
 """
 
 import dataclasses
@@ -16,8 +16,9 @@ from data import TYPES
 class Condition:
     flags: list  # of extract
     types: list  # --types
-    users: str  # SQL: the users who stay besides being active, from e
-    rows: str = "true"  # SQL: what of their rows
+    users: str  # DuckDB's SQL: the users who meet the condition, from e
+    clickhouse: str = "true"  # ClickHouse's SQL: the same, as a condition on a user's rows
+    rows: str = "true"  # SQL of both: the condition on a row
 
 
 SEQUENCE = """
@@ -29,27 +30,34 @@ SEQUENCE = """
     ) s ON o.user_id = s.user_id AND o.time >= s.time
     WHERE o.time - s.time <= INTERVAL 1 DAY"""
 
+# Seconds times 4, plus the order of behaviours within a second, so that all times of a user differ.
+INSTANT = "toUInt64(toUnixTimestamp(time)) * 4 + transform(behaviour, ['play', 'order', 'visit'], [0, 1, 2], 3)"
+IN_SEQUENCE = f"""sequenceMatch('(?1)(?t<={3600 * 4 - 2})(?2)(?t<={86400 * 4 + 1})(?3)')
+    ({INSTANT}, behaviour = 'visit', behaviour = 'play', behaviour = 'order')"""
+
 CONDITIONS = {
     "where": Condition(
         ["--where", "play.seconds >= 3600 || order.price > 50"], TYPES, "SELECT user_id FROM e",
-        "behaviour = 'play' AND seconds >= 3600 OR behaviour = 'order' AND price > 50",
+        rows="behaviour = 'play' AND seconds >= 3600 OR behaviour = 'order' AND price > 50",
     ),
     "having": Condition(
         ["--having", "count(play) >= 5 && sum(order.price) > 100 && days(login) >= 3"], TYPES, """
         SELECT user_id FROM e GROUP BY user_id
         HAVING count(*) FILTER (behaviour = 'play') >= 5 AND sum(price) FILTER (behaviour = 'order') > 100
             AND count(DISTINCT date_trunc('day', time)) FILTER (behaviour = 'login') >= 3""",
+        "countIf(behaviour = 'play') >= 5 AND sumIf(price, behaviour = 'order') > 100 AND uniqExactIf(toDate(time), behaviour = 'login') >= 3",
     ),
     "without": Condition(
         ["--without", "order"], ["play", "visit", "login"],
         "SELECT user_id FROM e GROUP BY user_id HAVING NOT bool_or(behaviour = 'order')",
+        "countIf(behaviour = 'order') = 0",
     ),
-    "sequence": Condition(["--sequence", "visit -> play within 1h -> order within 1d"], TYPES, SEQUENCE),
+    "sequence": Condition(["--sequence", "visit -> play within 1h -> order within 1d"], TYPES, SEQUENCE, IN_SEQUENCE),
 }
 
 
 def sql(c, source, out):
-    """The rows that stay, in order, as Parquet."""
+    """DuckDB's SQL for the rows that meet a condition, in order, as Parquet."""
     did = " AND ".join(f"bool_or(behaviour = '{kind}')" for kind in c.types)
     asked = ", ".join(f"'{kind}'" for kind in c.types)
     columns = ", ".join(["behaviour", "user_id", "time", *peer.fields(c.types)])

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 
+import clickhouse as merge_trees
 import measure
 import peer
 
@@ -34,8 +35,12 @@ class Data:
         """The file with a share of the users, or None for all of them."""
         return os.path.join(self.dir, f"users-{share}.txt") if share in LISTS else None
 
-    def make(self, for_peer=True):
-        """Makes what is not there yet. Each part is there whole or not at all."""
+    def merge_tree(self, state):
+        """The directory of ClickHouse's table in one of its states."""
+        return os.path.join(self.dir, f"clickhouse-{state}")
+
+    def make(self, for_peer=True, clickhouse=False):
+        """Makes the parts that are missing. Each part exists whole or not at all."""
         os.makedirs(self.dir, exist_ok=True)
         self._once(self.logs, self._make_logs)
         with open(self.job, "w", encoding="utf-8") as f:
@@ -45,9 +50,11 @@ class Data:
         if for_peer:
             self._once(self.daily, lambda path: peer.write_daily(self.logs, path))
             self._once(self.sorted, lambda path: peer.run(peer.load(self.logs, path)))
+        for state in merge_trees.STATES if clickhouse else ():
+            self._once(self.merge_tree(state), lambda path, state=state: merge_trees.load(path, self.logs, state))
 
     def log_bytes(self):
-        return sum(os.path.getsize(os.path.join(d, f)) for d, _, files in os.walk(self.logs) for f in files)
+        return size(self.logs)
 
     def _make_logs(self, path):
         measure.run([
@@ -68,14 +75,25 @@ def command(name):
     return os.path.join(BIN, name)
 
 
-def job_text():
-    """The sample logs' job, for logs and a table beside it."""
+def job_text(compression=""):
+    """The sample logs' job, for logs and a table next to it."""
     with open(os.path.join(ROOT, "jobs", "settopbox.yaml"), encoding="utf-8") as f:
         text = f.read()
     text, n = re.subn(r"\.\./demo/", "", text)
     if n != 2:
         sys.exit(f"bench: jobs/settopbox.yaml names ../demo/ {n} times, want once for the logs and once for the table")
+    if compression:
+        text, n = re.subn(r"(?m)^table: (\S+)$", rf"table: {{path: \1, compression: {compression}}}", text)
+        if n != 1:
+            sys.exit(f"bench: jobs/settopbox.yaml has {n} lines table: PATH, want one")
     return text
+
+
+def size(path):
+    """The bytes of a file, or of all files below a directory."""
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(d, f)) for d, _, files in os.walk(path) for f in files)
 
 
 def remove(path):

@@ -4,7 +4,7 @@ import os
 import re
 
 import measure
-from data import FROM, ROOT, TO, TYPES, command, last_json, remove
+from data import FROM, ROOT, TO, TYPES, command, job_text, last_json, remove
 
 SPAN = ["--from", FROM, "--to", TO]
 
@@ -12,9 +12,11 @@ SPAN = ["--from", FROM, "--to", TO]
 GO_TEST = ["go", "test", "-run", "^$", "-cpu", "1", "-count", "1"]
 
 
-def load(data):
-    """All days into a table that is not there yet."""
+def load(data, compression=""):
+    """All days into a new table, with a compression, or with the default."""
     remove(data.table)
+    with open(data.job, "w", encoding="utf-8") as f:
+        f.write(job_text(compression))
     r = measure.run([command("bulkload"), "--job", data.job, *SPAN, "--table", data.table, "--quiet"])
     said = last_json(r.stdout)
     if said["read"] != data.records:

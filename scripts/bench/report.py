@@ -28,6 +28,15 @@ def table(rows):
     print()
 
 
+def sizes(bytes_of):
+    """The sizes of tables, as Markdown."""
+    print("| table | MB |")
+    print("|---|---:|")
+    for name, n in bytes_of.items():
+        print(f"| {name} | {n / 1e6:.0f} |")
+    print()
+
+
 def ratio(name, ours, peer, value, reach):
     """The line that a figure is checked by."""
     verdict = "ok" if value >= reach else "short"
