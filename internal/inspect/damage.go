@@ -13,9 +13,13 @@ var reasons = map[State]string{
 	OtherBytes: "its digest is not the digest in " + extractManifest,
 }
 
-// Damage returns an error if a file of a result is not as the manifest of the result says. The
-// error wraps dfs.ErrDamaged, names the first such file, and counts the others.
+// Damage returns an error if a file of a result or of a table is not as the manifest says. For a
+// result the error wraps dfs.ErrDamaged, names the first such file, and counts the others. For a
+// table it wraps table.ErrDamaged, and an older manifest is damage too.
 func (r Report) Damage() error {
+	if r.damage != nil {
+		return fmt.Errorf("inspect %s: %w", r.Path, r.damage)
+	}
 	var first error
 	more := 0
 	note := func(name string, s State) {

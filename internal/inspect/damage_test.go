@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/inspect"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
 )
 
 // TestDamageNamesTheFile changes the files of a result. Path reports their states, and Damage
@@ -57,8 +58,48 @@ func TestDamageNamesTheFile(t *testing.T) {
 	}
 }
 
-// TestOnlyResultsAreDamaged looks at everything else: Path itself refuses other damaged files.
-func TestOnlyResultsAreDamaged(t *testing.T) {
+// TestATableIsComparedWithItsManifest changes files next to the manifest of a table. Path reports
+// the table, and Damage names the first fault.
+func TestATableIsComparedWithItsManifest(t *testing.T) {
+	dir := filepath.Join(makeWorld(t), "trails")
+	hfile, roll, later := filepath.Join(dir, "d/000001-0001.hfile"), filepath.Join(dir, "d/000001-0001.roll"), filepath.Join(dir, "loads/000099.json")
+	whole, err := os.ReadFile(hfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		want         string
+		change, undo func() error
+	}{
+		{"d/000001-0001.hfile has", func() error { return os.Truncate(hfile, int64(len(whole))-1) }, func() error { return os.WriteFile(hfile, whole, 0o644) }},
+		{"d/000001-0001.hfile is missing", func() error { return os.Remove(hfile) }, func() error { return os.WriteFile(hfile, whole, 0o644) }},
+		{"d/000001-0001.roll is missing", func() error { return os.Rename(roll, roll+".away") }, func() error { return os.Rename(roll+".away", roll) }},
+		{"manifest.json is an older one, which does not name loads/000099.json", func() error { return os.WriteFile(later, []byte("{}"), 0o644) }, func() error { return os.Remove(later) }},
+	} {
+		if err := x.change(); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{dir, filepath.Join(dir, "manifest.json")} {
+			r, err := inspect.Path(t.Context(), local.New(), path, inspect.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Damage(); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), x.want) {
+				t.Errorf("%s: %v, want %q", path, err, x.want)
+			}
+			if r.Kind != inspect.KindTable || r.Table.Total.Records == 0 {
+				t.Errorf("%s: %s: the report has kind %q and no records", path, x.want, r.Kind)
+			}
+		}
+		if err := x.undo(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestUnchangedFilesAreNotDamaged expects nothing from Damage. Path itself refuses other damaged
+// files.
+func TestUnchangedFilesAreNotDamaged(t *testing.T) {
 	dir := makeWorld(t)
 	for _, name := range []string{"trails", "trails/manifest.json", "trails/d/000001-0001.hfile", "trails/quarantine/2014-09-01__play.csv.jsonl"} {
 		r, err := inspect.Path(t.Context(), local.New(), filepath.Join(dir, name), inspect.Options{})

@@ -11,6 +11,8 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 )
 
 // A Table describes a table as its manifest and ledgers record it. A live table has no files and no regions here: its
@@ -97,7 +99,14 @@ func (l *look) table(r *Report, dir, name string) error {
 	t.sortDays()
 	r.Kind, r.Table = KindTable, t
 	r.Size = t.Total.Size
-	return nil
+	if dfs.Base(name) != tableManifest { // a copy of the manifest
+		return nil
+	}
+	err = catalog.Check(l.ctx, l.fs, dir, m)
+	if errors.Is(err, table.ErrDamaged) {
+		r.damage, err = err, nil
+	}
+	return err
 }
 
 // tableFile reports the table to which a manifest belongs. If the manifest is not in its table, tableFile reports the

@@ -32,8 +32,9 @@ func Inspect(env *Env) *cobra.Command {
 		Use:   "inspect PATH",
 		Short: "Print what a file or directory that usertrail wrote contains",
 		Long: `Inspect prints what PATH contains: a table, an HFile, a roll, a manifest, a ledger, a quarantine
-file, a result of extract or one of its parts. If a file of a result is missing or has another size
-than the manifest of the result says, the status is 1.
+file, a result of extract or one of its parts. If a file of a table or a result is missing or has
+another size than the manifest says, or if the manifest of a table is older than its ledgers, the
+status is 1.
 
 After a failure the last line of standard output is one JSON object.`,
 		Example: "  " + env.name + " inspect ./trails\n  " + env.name + " inspect ./trails/manifest.json --json",

@@ -138,6 +138,18 @@ func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error)
 	return out, nil
 }
 
+// Check compares the manifest m of the table in dir with the ledgers and files there. It returns
+// an error that wraps table.ErrDamaged if m is older than a ledger, or if a file that m names is
+// missing or has another size. It takes no lock. If a load replaces m meanwhile, Check compares
+// the newer manifest.
+func Check(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error {
+	m, err := checkLedgers(ctx, fs, dir, m)
+	if err != nil {
+		return err
+	}
+	return checkFiles(ctx, fs, dir, m)
+}
+
 // CheckFiles returns an error that wraps table.ErrDamaged if a file that the manifest names
 // is missing, or has another size. It lists each folder once, and reads no file but the list of
 // retired files.
@@ -145,18 +157,26 @@ func (c *Catalog) CheckFiles(ctx context.Context) error {
 	if _, err := c.retired(ctx); err != nil {
 		return err
 	}
-	for m := c.Manifest(); ; {
-		wrong, err := wrongFiles(ctx, c.fs, c.dir, m)
+	if err := checkFiles(ctx, c.fs, c.dir, c.Manifest()); err != nil {
+		return fmt.Errorf("table %s: %w", c.dir, err)
+	}
+	return nil
+}
+
+// checkFiles returns the first fault of the files that m names, if m is still the manifest.
+// Without the lock files may be replaced meanwhile.
+func checkFiles(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error {
+	for {
+		wrong, err := wrongFiles(ctx, fs, dir, m)
 		if len(wrong) == 0 {
 			return err
 		}
-		// Without the lock files may be replaced meanwhile.
-		again, err := readTable(ctx, c.fs, c.dir)
+		again, err := readTable(ctx, fs, dir)
 		if err != nil {
 			return err
 		}
 		if sameTable(m, again) {
-			return fmt.Errorf("table %s: %w", c.dir, damaged("%s", wrong[0]))
+			return damaged("%s", wrong[0])
 		}
 		m = again
 	}
