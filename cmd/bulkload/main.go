@@ -62,7 +62,7 @@ The last line of standard output is one JSON object, also after a failure.`)
 	cli.Group(root, "load", "Load:", newInit(env), newCreateTable(env), newReplay(env), newImport(env), newSample(env))
 	cli.Group(root, "inspect", "Inspect:", newPreCheck(env), newVerify(env), newRuns(env), cli.Inspect(env))
 	cli.Group(root, "maintain", "Maintain a table:", newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env), newForget(env))
-	cli.Group(root, "plan", "Plan a table, or a load in pieces:", newAdvise(env), newPlan(env), newRunPiece(env), newCommit(env))
+	cli.Group(root, "plan", "Plan a table, or a load in pieces:", newAdvise(env), newPlan(env), newRunPiece(env), newCommit(env), newToken(env))
 	root.AddCommand(cli.Ended(env))
 	return root
 }

@@ -66,6 +66,7 @@ var statuses = map[string]struct {
 	"certs.ErrStore":          {certs.ErrStore, 64},
 	"secure.ErrPolicy":        {secure.ErrPolicy, 64},
 	"hdfs.ErrInsecure":        {hdfs.ErrInsecure, 64},
+	"token.ErrExpired":        {token.ErrExpired, 64},
 	"token.ErrFile":           {token.ErrFile, 64},
 	"kerberos.ErrConf":        {kerberos.ErrConf, 64},
 	"kerberos.ErrCredentials": {kerberos.ErrCredentials, 64},

@@ -30,3 +30,25 @@ func Delegate(ctx context.Context, fs FS, name, renewer string) (t token.Token, 
 	}
 	return t, false, nil
 }
+
+// DelegateAll returns a token for each file system of some places. Places of file systems without
+// tokens need none.
+func DelegateAll(ctx context.Context, fs FS, places []string, renewer string) ([]token.Token, error) {
+	var all []token.Token
+	asked := map[string]bool{}
+	for _, place := range places {
+		root := Root(place)
+		if asked[root] {
+			continue
+		}
+		asked[root] = true
+		t, ok, err := Delegate(ctx, fs, place, renewer)
+		if err != nil {
+			return nil, err
+		}
+		if _, same := token.Find(all, t.Kind, t.Service); ok && !same { // two names of one file system
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}

@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -119,9 +120,9 @@ func TestTokensOfHBase(t *testing.T) {
 	k := clustertest.Secure(t)
 	name := k.Create(t, "f")
 	k.Admin(t, "grant", clustertest.Alice, "RW", name)
-	tok, err := dialSecure(t, k, clustertest.Alice, nil).Token(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	tok, ok, err := dialSecure(t, k, clustertest.Alice, nil).Token(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("no token: %v", err)
 	}
 	if o, err := tok.Owner(); err != nil || o.User != clustertest.Alice+"@"+clustertest.Realm {
 		t.Errorf("the owner is %+v, %v", o, err)
@@ -141,6 +142,9 @@ func TestTokensOfHBase(t *testing.T) {
 		scanReal(t, c, name, 50, Scan{}, nil)
 		if got := seen(t, c); got != p.String() {
 			t.Errorf("the connection has %s, want %s", got, p)
+		}
+		if again, ok, err := c.Token(t.Context()); !ok || err != nil || !bytes.Equal(again.Password, tok.Password) {
+			t.Errorf("%s: a token is not passed on: %v, %v", p, ok, err)
 		}
 	}
 	tok.Password = []byte("wrong")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/hadoopconf"
@@ -118,8 +119,10 @@ func (s *Security) token(ctx context.Context, c *Client) (token.Token, bool, err
 	// A registry that has to be asked over a secured connection cannot tell the ID before.
 	if z, ok := c.registry.(*zooKeeper); ok {
 		id, err := c.knownID(ctx, z)
-		t, ok := token.Find(all, token.HBase, id)
-		return t, ok && err == nil, err
+		if err != nil {
+			return token.Token{}, false, err
+		}
+		return s.identity.Token(token.HBase, id)
 	}
 	var only []token.Token
 	for _, t := range all {
@@ -128,7 +131,7 @@ func (s *Security) token(ctx context.Context, c *Client) (token.Token, bool, err
 		}
 	}
 	if len(only) == 1 {
-		return only[0], true, nil
+		return only[0], true, only[0].Check(time.Now())
 	}
 	return token.Token{}, false, nil
 }
@@ -147,20 +150,27 @@ func (s *Security) principal(addr string, service wire.Service) (string, error) 
 }
 
 // Token gets a delegation token for the client's user. It can be used in place of Kerberos for as
-// long as it is valid. A connection that was made with a token gets none.
-func (c *Client) Token(ctx context.Context) (token.Token, error) {
-	var t token.Token
+// long as it is valid. A user who has no more than a token passes it on: HBase gives tokens only to
+// who logs in. ok is false if the cluster has no Kerberos.
+func (c *Client) Token(ctx context.Context) (t token.Token, ok bool, err error) {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
-		return t, err
+		return t, false, err
 	}
 	defer done()
+	s := c.cfg.Security
+	if s == nil || !s.kerberos {
+		return t, false, nil
+	}
+	if t, ok, err = s.token(ctx, c); ok || err != nil {
+		return t, ok, err
+	}
 	e := effort{what: "get a delegation token"}
 	err = c.callKnown(ctx, &e, c.metaServer, "ExecService", wire.TokenRequest{}, func(r *rpc.Response) (err error) {
 		t, err = wire.DecodeToken(r.Param)
 		return err
 	})
-	return t, err
+	return t, err == nil, err
 }
 
 // forget drops the ticket for a server that has refused it: the server may have new keys.

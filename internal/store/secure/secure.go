@@ -18,6 +18,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/secure/kerberos"
@@ -99,6 +100,19 @@ func (i *Identity) Tokens() ([]token.Token, error) {
 		i.tokens, i.read = all, true
 	}
 	return i.tokens, err
+}
+
+// Token returns the token of a kind for one of some names of a service. ok is false if the program's
+// file has none. A token that has expired is an error.
+func (i *Identity) Token(kind string, services ...string) (t token.Token, ok bool, err error) {
+	all, err := i.Tokens()
+	if err != nil {
+		return t, false, err
+	}
+	if t, ok = token.Find(all, kind, services...); ok {
+		err = t.Check(time.Now())
+	}
+	return t, ok, err
 }
 
 // Policy returns which protections connections may have. listed are those that a property of the

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"usertrail/internal/store/secure/kerberos/kerberostest"
+	"usertrail/internal/store/secure/token"
 	"usertrail/internal/test/clustertest"
 	"usertrail/internal/test/testkit"
 )
@@ -36,7 +37,17 @@ func (h *fixture) secured(t *testing.T, catalog string) []string {
 	return []string{"--job", "least.yaml", "--from", span.From.String(), "--to", testkit.Pick(span.From, span.To).String()}
 }
 
-// TestSecuredCluster loads and extracts as users with the least rights, through TLS.
+// tokens has the program write delegation tokens, and returns the environment of a user who has them
+// alone.
+func (h *fixture) tokens(t *testing.T, env []string, conf string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tokens")
+	start(t, h.dir, env, "bulkload", "token", "--job", "least.yaml", "--out", file).done(t)
+	return []string{"HADOOP_CONF_DIR=" + conf, "KRB5_CONFIG=/none", token.Variable + "=" + file}
+}
+
+// TestSecuredCluster loads and extracts as users with the least rights, through TLS. HFiles are
+// loaded by a process that has no more than delegation tokens.
 func TestSecuredCluster(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Secure(t)
@@ -54,8 +65,12 @@ func TestSecuredCluster(t *testing.T) {
 		args := h.secured(t, x.catalog)
 		c.Admin(t, "grant", clustertest.Alice, x.rights, h.table)
 		c.Admin(t, "grant", clustertest.Bob, "R", h.table)
+		loader := alice
+		if x.mode == "hfile" {
+			loader = h.tokens(t, alice, conf)
+		}
 		began := time.Now()
-		said := h.granted(t, alice, "bulkload", append(args, "--mode", x.mode)...)
+		said := h.granted(t, loader, "bulkload", append(args, "--mode", x.mode)...)
 		t.Logf("%s: the load took %s", x.mode, time.Since(began).Round(time.Millisecond))
 		if d := c.Digest(t, h.table); d.Cells != said.Cells || said.Cells == 0 {
 			t.Errorf("%s: HBase's scan finds %d cells, the load says %d", x.mode, d.Cells, said.Cells)
@@ -154,6 +169,7 @@ func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
 	add("another principal", alice(plain, "USERTRAIL_PRINCIPAL=carol"), exitUsage, "carol@"+clustertest.Realm, c.Keytab(clustertest.Alice))
 	add("a client without Kerberos", alice(with(map[string]string{"hbase.security.authentication": "simple"})), exitUsage, "hbase.security.authentication")
 	add("servers have another principal", alice(with(map[string]string{"hbase.regionserver.kerberos.principal": "other/_HOST@" + clustertest.Realm, "hbase.master.kerberos.principal": "other/_HOST@" + clustertest.Realm})), exitUsage, "other/", "principal in hbase-site.xml")
+	add("no such tokens", append(client(c, plain), token.Variable+"="+filepath.Join(home, "none")), exitUsage, "file of tokens", filepath.Join(home, "none"))
 	add("no such protection", alice(plain, "USERTRAIL_PROTECTION=much"), exitUsage, "USERTRAIL_PROTECTION", "much", "privacy")
 	add("another password of the store", alice(tls("hbase.rpc.tls.truststore.password", "changeIT")), exitUsage, "trust store", "password is not that")
 	add("other authorities", alice(tls("hbase.rpc.tls.truststore.location", "")), exitUsage, "hbase.rpc.tls.truststore")

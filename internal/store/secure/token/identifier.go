@@ -3,6 +3,7 @@ package token
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -29,6 +30,16 @@ func (t Token) Owner() (Owner, error) {
 		return hbaseOwner(t.Identifier)
 	}
 	return Owner{}, errIdentifier
+}
+
+// Check returns ErrExpired if the token is not valid any more at a time. A token whose identifier is
+// not understood is left to the server.
+func (t Token) Check(now time.Time) error {
+	o, err := t.Owner()
+	if err != nil || now.Before(o.Expires) {
+		return nil //nolint:nilerr // the server knows
+	}
+	return fmt.Errorf("%w: %s of %s was valid until %s: get a new one, for example by bulkload token --out FILE", ErrExpired, t, o.User, o.Expires.UTC().Format(time.RFC3339))
 }
 
 func hdfsOwner(b []byte) (Owner, error) {

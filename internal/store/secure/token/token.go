@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,8 +29,12 @@ import (
 	"usertrail/internal/run/exit"
 )
 
-// ErrFile is wrapped if a file of tokens cannot be read.
-var ErrFile = exit.New(exit.Usage, "file of tokens")
+var (
+	// ErrFile is wrapped if a file of tokens cannot be read or written.
+	ErrFile = exit.New(exit.Usage, "file of tokens")
+	// ErrExpired is wrapped if a token is not valid any more.
+	ErrExpired = exit.New(exit.Usage, "the delegation token has expired")
+)
 
 // Variable is the variable of the environment that names the file of tokens.
 const Variable = "HADOOP_TOKEN_FILE_LOCATION"
@@ -65,6 +70,23 @@ func Load(file string) ([]Token, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrFile, file, err)
 	}
 	return all, nil
+}
+
+// Save writes a file of tokens that only its owner may read. A file of this name is replaced as a
+// whole.
+func Save(file string, all []Token) error {
+	f, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*") // its mode is 0600
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	_, err = f.Write(Append(nil, all))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFile, errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
 }
 
 // Find returns the token of a kind for one of some names of a service.

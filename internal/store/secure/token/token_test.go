@@ -56,6 +56,45 @@ func TestBothFormsAreRead(t *testing.T) {
 	}
 }
 
+func TestAFileIsForItsOwner(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	for range 2 { // the second replaces the first
+		if err := Save(file, samples); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v; want mode 0600", info.Mode(), err)
+	}
+	if got, err := Load(file); err != nil || !reflect.DeepEqual(got, samples) {
+		t.Errorf("%v, %v; want %v", got, err, samples)
+	}
+	if err := Save(filepath.Join(file, "below"), samples); !errors.Is(err, ErrFile) {
+		t.Errorf("below a file: %v, want ErrFile", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v; want the file alone", left, err)
+	}
+}
+
+func TestExpiredTokensAreNamed(t *testing.T) {
+	o, err := samples[0].Owner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := samples[0].Check(o.Expires.Add(-time.Millisecond)); err != nil {
+		t.Errorf("before the end: %v", err)
+	}
+	err = samples[0].Check(o.Expires)
+	if !errors.Is(err, ErrExpired) || !strings.Contains(err.Error(), HDFS+" for 10.0.0.1:8020 of alice") || strings.Contains(err.Error(), "hidden") {
+		t.Errorf("at the end: %v, want ErrExpired with the service and the user", err)
+	}
+	if err := samples[1].Check(o.Expires); err != nil {
+		t.Errorf("an identifier that is not understood: %v", err)
+	}
+}
+
 func TestVints(t *testing.T) {
 	for v, want := range map[int64]string{
 		0: "00", 127: "7f", -112: "90", 128: "8f80", 255: "8fff", 256: "8e0100", -113: "8770", -1 << 63: "80" + "7fffffffffffffff", 1<<63 - 1: "88" + "7fffffffffffffff",
