@@ -145,7 +145,7 @@ func (b *Batch) Work(ctx context.Context) (Done, error) {
 
 // judge decides for each file, after all of it is read, whether it is loaded. It refuses a file
 // that is cut short or has too many bad records. It skips a file if all of its records came
-// with its copies.
+// with its copies. It also finds the records that came with a replay.
 func (b *Batch) judge(ctx context.Context) error {
 	for _, in := range b.inputs {
 		if in.corrected == nil {
@@ -157,7 +157,11 @@ func (b *Batch) judge(ctx context.Context) error {
 			b.cfg.Failures.Add(in.Path, in.err)
 			continue
 		}
-		if in.corrected != nil || !in.Whole() {
+		if in.corrected != nil {
+			continue
+		}
+		in.replays = b.owner.Replayed(in)
+		if !in.Whole() {
 			continue
 		}
 		in.copies, in.sameAs = b.owner.Copies(in, b.copyOf(in))

@@ -76,7 +76,7 @@ func (g *gatherer) take(it records, r *behaviour.Record) error {
 		return nil
 	}
 	r.ID = int64(it.Seq())
-	repeats := it.Repeats() || in.copied(r.Date, g.kinds[r.Kind].Name)
+	repeats := it.Repeats() || in.brought(r.ID, r.Date, g.kinds[r.Kind].Name)
 	if in.corrected != nil {
 		if repeats, err = g.repeatsReplayed(it, in, r, repeats); err != nil {
 			return err

@@ -22,16 +22,17 @@ type Input struct {
 	corrected Corrected // nil if the delivered file is read
 	index     int       // in its batch
 
-	mu     sync.Mutex
-	counts manifest.Counts // Loaded is what may be loaded, until the batch is written
-	err    error           // why nothing of it is loaded
-	sha    string          // of the bytes that are read
-	ranges []string        // digests of all ranges, if Cuts is set
-	lines  int64           // that end in the range
-	copies []ledger.Copy   // of the file, in the table already
-	sameAs string          // the first of them, if they have every requested record
-	bad    *quarantine.File
-	places []int64 // offsets of the corrected records that no earlier replay loaded
+	mu      sync.Mutex
+	counts  manifest.Counts // Loaded is what may be loaded, until the batch is written
+	err     error           // why nothing of it is loaded
+	sha     string          // of the bytes that are read
+	ranges  []string        // digests of all ranges, if Cuts is set
+	lines   int64           // that end in the range
+	copies  []ledger.Copy   // of the file, in the table already
+	sameAs  string          // the first of them, if they have every requested record
+	replays []int64         // offsets of the records that replays brought, in order
+	bad     *quarantine.File
+	places  []int64 // offsets of the corrected records that no earlier replay loaded
 }
 
 // NewInput returns the input of a delivered file.
@@ -110,9 +111,15 @@ func (in *Input) Bad() *quarantine.File { return in.bad }
 // dropped reports whether the records of the input are not loaded.
 func (in *Input) dropped() bool { return in.err != nil || in.sameAs != "" }
 
-// copied reports whether a record of a date and behaviour is in the table by a copy of the file.
-func (in *Input) copied(d behaviour.Date, behaviour string) bool {
-	return slices.ContainsFunc(in.copies, func(c ledger.Copy) bool { return c.Has(d, behaviour) })
+// brought reports whether a record with a column ID, of a date and behaviour, is in the table by a copy
+// of the file or by a replay.
+func (in *Input) brought(id int64, d behaviour.Date, behaviour string) bool {
+	if slices.ContainsFunc(in.copies, func(c ledger.Copy) bool { return c.Has(d, behaviour) }) {
+		return true
+	}
+	_, offset := column.Place(id)
+	_, found := slices.BinarySearch(in.replays, offset)
+	return found
 }
 
 // digest returns the digest of the delivered file, or "" if only a range of it was read.

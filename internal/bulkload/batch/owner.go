@@ -23,6 +23,9 @@ type Owner interface {
 	// Copies returns the copies of an input that are in the table, and their SameAs. The input was
 	// read whole.
 	Copies(in *Input, own ledger.Copy) (copies []ledger.Copy, sameAs string)
+	// Replayed returns the offsets of the input's records that replays brought, in order. The input was
+	// read.
+	Replayed(in *Input) []int64
 	// Quarantine returns the file for the bad records of an input.
 	Quarantine(ctx context.Context, in *Input) *quarantine.File
 }
@@ -53,8 +56,14 @@ func (o *loadOwner) Begin(ctx context.Context, files []manifest.Input, roll *man
 
 // Copies implements Owner.
 func (o *loadOwner) Copies(in *Input, own ledger.Copy) (copies []ledger.Copy, sameAs string) {
-	holds := ledger.Content{SHA256: in.sha, Behaviour: in.Behaviour(o.To.Job.Schema)}
-	return o.Known.FindCopies(holds, own, o.To.Info().Dropped)
+	return o.Known.FindCopies(o.content(in), own, o.To.Info().Dropped)
+}
+
+// Replayed implements Owner.
+func (o *loadOwner) Replayed(in *Input) []int64 { return o.Known.Replayed(o.content(in)) }
+
+func (o *loadOwner) content(in *Input) ledger.Content {
+	return ledger.Content{SHA256: in.sha, Behaviour: in.Behaviour(o.To.Job.Schema)}
 }
 
 // Quarantine implements Owner.

@@ -134,7 +134,7 @@ type putter struct {
 	tallies *segment.Tallies
 	sum     tally.Counter
 	had     int64          // records put of the chunk
-	dup     int64          // records of the chunk that a copy of the file brought
+	dup     int64          // records of the chunk that a copy of the file, or a replay, brought
 	skips   manifest.Skips // not used: the first pass counted them
 }
 
@@ -167,7 +167,7 @@ func (p *putter) Keep(r *behaviour.Record) error {
 	if p.sorts(r.Kind) {
 		return nil
 	}
-	if p.in.copied(r.Date, p.kinds[r.Kind].Name) {
+	if p.in.brought(r.ID, r.Date, p.kinds[r.Kind].Name) {
 		p.dup++
 		return nil
 	}

@@ -153,10 +153,10 @@ func (u *userwise) judge() error {
 		if err != nil {
 			return err
 		}
-		if in := u.inputs[index]; in.dropped() || in.copied(r.Date, u.kinds[r.Kind].Name) {
+		r.ID = int64(h.seq)
+		if in := u.inputs[index]; in.dropped() || in.brought(r.ID, r.Date, u.kinds[r.Kind].Name) {
 			continue
 		}
-		r.ID = int64(h.seq)
 		if h.repeats, err = u.unique.repeats(u.bytes(h.row), &r); err != nil {
 			return err
 		}

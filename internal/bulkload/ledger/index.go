@@ -16,6 +16,7 @@ type Index struct {
 	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
 	copies  map[Content][]Copy           // the loaded files of a content, the oldest first
+	replays map[Content][]int64          // offsets of the records that replays brought
 	numbers map[uint32]string            // path
 	commits map[string]int               // by plan: number of its load
 	begun   map[string][]*manifest.Input // by path
@@ -26,7 +27,7 @@ type Index struct {
 // New returns the index of loads, the oldest first. The index keeps the ledgers.
 func New(loads []*manifest.Load) *Index {
 	x := &Index{
-		loads: loads, byPath: map[string][]*manifest.Input{}, copies: map[Content][]Copy{}, numbers: map[uint32]string{}, commits: map[string]int{},
+		loads: loads, byPath: map[string][]*manifest.Input{}, copies: map[Content][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
 		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
 	}
 	for _, l := range loads {
@@ -50,6 +51,14 @@ func (x *Index) Add(in *manifest.Input) {
 	if in.SameAs == "" && in.Offsets == nil {
 		x.Remember(ContentOf(in), CopyOf(in))
 	}
+	if of := ContentOf(in); len(in.Offsets) > 0 {
+		x.replays[of] = append(x.replays[of], in.Offsets...)
+	}
+}
+
+// Replayed returns the offsets of the records that replays brought of a content, in order.
+func (x *Index) Replayed(of Content) []int64 {
+	return slices.Compact(slices.Sorted(slices.Values(x.replays[of])))
 }
 
 // Inputs returns the entries of the delivered file at path in all loads, the oldest first.

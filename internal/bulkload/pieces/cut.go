@@ -158,7 +158,8 @@ func (c *cutter) group(files []*plannedFile) [][]*plannedFile {
 // split returns f as its digests, which take longest, and its ranges, which begin at cuts.
 func (f *plannedFile) split(cuts []int64) []*plannedFile {
 	part := func(only *manifest.Range, cuts []int64) *plannedFile {
-		return &plannedFile{File: &delivered.File{Input: f.Input, Number: f.Number, Part: f.Part, Covered: f.Covered, Only: only, Cuts: cuts}}
+		file := &delivered.File{Input: f.Input, Number: f.Number, Part: f.Part, Covered: f.Covered, Only: only, Cuts: cuts}
+		return &plannedFile{File: file, replayed: f.replayed}
 	}
 	digests := part(nil, cuts)
 	out := []*plannedFile{digests}

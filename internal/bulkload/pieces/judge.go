@@ -51,6 +51,9 @@ func (c *commit) judge(reports []*manifest.Report) (*judgement, error) {
 		if i := slices.IndexFunc(now, func(x ledger.Copy) bool { return !x.In(planned, f.Behaviour, first) }); i >= 0 {
 			return nil, fmt.Errorf("%w: %s has the bytes of %s, which it had not when it was planned: plan again", ErrStale, f.Path, now[i].Path)
 		}
+		if !slices.Equal(f.in.Replayed.List(), c.known.Replayed(holds)) {
+			return nil, fmt.Errorf("%w: %s: records of it were replayed after it was planned: plan again", ErrStale, f.Path)
+		}
 		if f.SameAs == "" {
 			c.known.Remember(holds, ledger.CopyOf(&f.Input))
 		}

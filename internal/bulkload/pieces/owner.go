@@ -44,6 +44,9 @@ func (o *owner) Copies(in *batch.Input, own ledger.Copy) (copies []ledger.Copy, 
 	return copies, own.SameAs(copies, planned.Behaviour, o.cfg.To.Info().Dropped)
 }
 
+// Replayed implements batch.Owner. The plan found the records.
+func (o *owner) Replayed(in *batch.Input) []int64 { return o.piece.Inputs[in.Index()].Replayed.List() }
+
 // Quarantine implements batch.Owner. The commit copies the file to the quarantine, with the lines that stay
 // there.
 func (o *owner) Quarantine(ctx context.Context, in *batch.Input) *quarantine.File {

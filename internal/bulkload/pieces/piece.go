@@ -65,11 +65,12 @@ type Input struct {
 	Number    uint32           `json:"number"`
 	Part      *manifest.Part   `json:"part,omitempty"`
 	Covered   []*manifest.Part `json:"covered,omitempty"`
-	SameAs    string           `json:"same_as,omitempty"` // the first of its copies, if they have every requested record
-	Copies    []ledger.Copy    `json:"copies,omitempty"`  // that are in the table, or come before it in the plan
-	SHA256    string           `json:"sha256,omitempty"`  // set if it has copies
-	Range     *manifest.Range  `json:"range,omitempty"`   // if it is set, only this range is read
-	Cuts      []int64          `json:"cuts,omitempty"`    // beginnings of the ranges of the file; if it is set, only digests are computed
+	SameAs    string           `json:"same_as,omitempty"`  // the first of its copies, if they have every requested record
+	Copies    []ledger.Copy    `json:"copies,omitempty"`   // that are in the table, or come before it in the plan
+	SHA256    string           `json:"sha256,omitempty"`   // set if it has copies
+	Replayed  manifest.Offsets `json:"replayed,omitempty"` // of the records that replays brought
+	Range     *manifest.Range  `json:"range,omitempty"`    // if it is set, only this range is read
+	Cuts      []int64          `json:"cuts,omitempty"`     // beginnings of the ranges of the file; if it is set, only digests are computed
 }
 
 // read reads a whole piece.
@@ -183,7 +184,7 @@ func (p *Piece) splits() split.Points {
 func inputOf(f *plannedFile, s *behaviour.Schema) Input {
 	in := Input{
 		Path: f.Path, Rel: f.Rel, Date: f.Date, Behaviour: f.Behaviour(s), Size: f.Size, Modified: f.Modified,
-		Number: f.Number, Part: f.Part, Covered: f.Covered, SameAs: f.sameAs, Range: f.Only, Cuts: f.Cuts,
+		Number: f.Number, Part: f.Part, Covered: f.Covered, SameAs: f.sameAs, Replayed: f.replayed, Range: f.Only, Cuts: f.Cuts,
 	}
 	if len(f.copies) > 0 {
 		in.Copies, in.SHA256 = f.copies, f.sha

@@ -92,6 +92,8 @@ type plannedFile struct {
 	sha    string        // digest, if it may have copies
 	copies []ledger.Copy // of the file
 	sameAs string        // the first of them, if they have every requested record
+
+	replayed manifest.Offsets // of the records that replays brought
 }
 
 func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
@@ -136,8 +138,8 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 	return pieces, p.begin(ctx, pieces)
 }
 
-// findCopies finds the copies of each file, in the table or among the files. It needs the digests of files
-// of equal size only.
+// findCopies finds the copies of each file, in the table or among the files, and the records of it that
+// replays brought. It needs the digests of files of equal size only.
 func (p *planner) findCopies() ([]*plannedFile, error) {
 	type like struct {
 		size      int64
@@ -165,6 +167,9 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 			}
 		}
 		if have[mine] <= own {
+			if old := l.Known.File(f.Rel); old != nil {
+				planned.replayed = manifest.OffsetsOf(l.Known.Replayed(ledger.ContentOf(old)))
+			}
 			continue
 		}
 		if planned.sha = p.read.see(f).sha; planned.sha == "" {
@@ -174,6 +179,7 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 		holds := ledger.Content{SHA256: planned.sha, Behaviour: mine.behaviour}
 		copy := ledger.Copy{Path: f.Rel, Part: f.Part, Dates: f.Dates(p.cfg.Job.Format.Slack)}
 		planned.copies, planned.sameAs = l.Known.FindCopies(holds, copy, l.To.Info().Dropped)
+		planned.replayed = manifest.OffsetsOf(l.Known.Replayed(holds))
 	}
 	return out, p.read.all()
 }

@@ -1,6 +1,8 @@
 package replay_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +13,7 @@ import (
 	"usertrail/internal/bulkload/bulkloadtest"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
@@ -264,4 +267,91 @@ func TestReplayOfAPartialCopy(t *testing.T) {
 		"a 2014-09-02 2014-09-02T10:00:00Z play title=y",
 		"b 2014-09-01 2014-09-01T11:00:00Z play title=x",
 	)
+}
+
+// TestALoadKnowsWhatAReplayBrought replays a bad record of a file that was loaded in part, by a job that
+// finds the record good. The load of the rest of the file then skips that record. So does the load
+// of a copy of the file.
+func TestALoadKnowsWhatAReplayBrought(t *testing.T) {
+	const name, copied = "2014-09-01/a.csv", "2014-09-01/b.csv"
+	want := []string{
+		"a 2014-09-01 2014-09-01T10:00:00Z play",
+		"b 2014-09-01 2014-09-01T11:00:00Z play",
+		"c 2014-09-01 2014-09-01T12:00:00Z order",
+		"d 2014-09-01 2014-09-01T13:00:00Z order",
+	}
+	replayed := func(t *testing.T) *bulkloadtest.Fixture {
+		t.Helper()
+		y := bulkloadtest.New(t, rfcTimes)
+		y.Write(name, rfcLog)
+		y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01", "play"), 5, 1, 3, 0, 1)
+		y.WriteJob(anyTimes)
+		y.WantCounts(y.Replay(bulkload.ErrTooBad, name), 3, 2, 1, 0, 0)
+		return y
+	}
+	for _, size := range []int64{0, 1 << 20, 60} {
+		load := func(y *bulkloadtest.Fixture) bulkload.Result {
+			if size == 0 {
+				return y.Load(nil, "2014-09-01", "2014-09-01")
+			}
+			parts := y.Plan(nil, size, "2014-09-01", "2014-09-01")
+			y.DoAll(parts)
+			return y.Commit(nil, parts)
+		}
+		t.Run(fmt.Sprintf("pieces of %d bytes", size), func(t *testing.T) {
+			y := replayed(t)
+			y.WantCounts(load(y), 5, 1, 1, 1, 2)
+			y.WantTrails(want...)
+		})
+		t.Run(fmt.Sprintf("copy in pieces of %d bytes", size), func(t *testing.T) {
+			y := replayed(t)
+			y.Rename(name, copied)
+			y.WantCounts(load(y), 5, 1, 1, 3, 0)
+			y.WantTrails(want...)
+		})
+		if size == 0 {
+			continue
+		}
+		t.Run(fmt.Sprintf("pieces of %d bytes before the replay", size), func(t *testing.T) {
+			y := bulkloadtest.New(t, rfcTimes)
+			y.Write(name, rfcLog)
+			y.Load(nil, "2014-09-01", "2014-09-01", "play")
+			y.WriteJob(anyTimes)
+			parts := y.Plan(nil, size, "2014-09-01", "2014-09-01")
+			y.DoAll(parts)
+			y.Replay(bulkload.ErrTooBad, name)
+			y.Commit(pieces.ErrStale, parts)
+			parts = y.Plan(nil, size, "2014-09-01", "2014-09-01")
+			y.DoAll(parts)
+			y.WantCounts(y.Commit(nil, parts), 5, 1, 1, 1, 2)
+			y.WantTrails(want...)
+		})
+	}
+}
+
+// TestALoadOfPutsKnowsWhatAReplayBrought is TestALoadKnowsWhatAReplayBrought for a load that puts.
+func TestALoadOfPutsKnowsWhatAReplayBrought(t *testing.T) {
+	p := bulkloadtest.NewHBase(t)
+	p.SetJob(rfcTimes)
+	p.Write("2014-09-01/play.csv", rfcLog)
+	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1, "play"); err != nil {
+		t.Fatal(err)
+	}
+	p.SetJob(anyTimes)
+	if r, err := replays(p, t.Context(), "2014-09-01/play.csv"); !errors.Is(err, bulkload.ErrTooBad) || r.Loaded != 2 {
+		t.Fatalf("the replay: %+v, %v; want 2 loaded, and one bad", r.Counts, err)
+	}
+	r, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1)
+	if want := (manifest.Counts{Read: 5, Loaded: 1, Quarantined: 1, Duplicate: 1, Skipped: 2, Skips: manifest.Skips{LoadedBefore: 2}}); err != nil || r.Counts != want {
+		t.Errorf("the load of the rest: %+v, %v; want %+v", r.Counts, err, want)
+	}
+	var told int64
+	for _, l := range p.Ledgers() {
+		for _, d := range l.Days {
+			told += d.Tally.Cells
+		}
+	}
+	if got := len(p.Cells()); int64(got) != told {
+		t.Errorf("the table has %d cells, and its ledgers tell of %d", got, told)
+	}
 }
