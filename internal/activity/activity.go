@@ -5,28 +5,9 @@ package activity
 
 import (
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
 )
-
-// A Set is a set of kinds of behaviour: bit i is the i-th kind of a schema.
-type Set uint64
-
-// Of returns the set of the given kinds.
-func Of(kinds ...int) Set {
-	var s Set
-	for _, k := range kinds {
-		s |= 1 << k
-	}
-	return s
-}
-
-// Has reports whether kind k is in s.
-func (s Set) Has(k int) bool { return s>>k&1 != 0 }
-
-// Len returns the number of kinds in s.
-func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 
 // A Rule is the number of the behaviours in Asked that make a user active.
 type Rule struct {
@@ -68,7 +49,7 @@ func Parse(s string, asked Set) (Rule, error) {
 
 // Judge returns the verdict on a user who did the behaviours in did.
 func (r Rule) Judge(did Set) Verdict {
-	switch n := (did & r.Asked).Len(); {
+	switch n := did.common(r.Asked); {
 	case n == 0:
 		return Absent
 	case n < r.Least:

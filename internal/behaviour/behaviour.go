@@ -13,10 +13,9 @@ import (
 	"strings"
 )
 
-// Limits of a schema. A set of kinds is one 64-bit word, and a row has five digits for
-// the behaviour ID.
+// Limits of a schema. A row has five digits for the behaviour ID.
 const (
-	MaxKinds   = 64
+	MaxKinds   = 1024
 	MaxID      = 65535
 	MaxUserLen = 255 // bytes of a user ID
 )

@@ -89,10 +89,10 @@ func TestValidateSaysWhatIsWrong(t *testing.T) {
 		{func(s *behaviour.Schema) { s.Kinds = nil }, "no behaviours"},
 		{func(s *behaviour.Schema) {
 			s.Kinds = nil
-			for i := range 65 {
+			for i := range behaviour.MaxKinds + 1 {
 				s.Kinds = append(s.Kinds, behaviour.Kind{ID: uint16(i + 1), Name: fmt.Sprint("k", i)})
 			}
-		}, "65 behaviours: at most 64 in one table"},
+		}, "1025 behaviours: at most 1024 in one table"},
 		{func(s *behaviour.Schema) { s.Kinds[0].Name = "log in" }, `behaviour "log in": a name is a letter, then letters, digits and _`},
 		{func(s *behaviour.Schema) { s.Kinds[0].Name = "" }, `behaviour "": a name is a letter, then letters, digits and _`},
 		{func(s *behaviour.Schema) { s.Kinds[0].Name = "_" }, `behaviour "_": a name is a letter, then letters, digits and _`},

@@ -9,14 +9,22 @@ var errPacked = errors.New("packed record is damaged")
 
 // A packed record is a record without its user and column ID:
 //
-//	uint8 kind | int64 time | int32 date | each value: uvarint length + 1, or 0 for null; bytes
+//	kind | int64 time | int32 date | each value: uvarint length + 1, or 0 for null; bytes
 //
-// Numbers are big endian. The values are the bytes of cells.
-const packedHead = 1 + 8 + 4
+// A kind below 255 is one byte. Another kind is the byte 255 and the kind in two bytes. Numbers
+// are big endian. The values are the bytes of cells.
+const (
+	packedHead = 8 + 4
+	largeKind  = 255
+)
 
 // AppendPacked appends r in the form that Unpack reads.
 func AppendPacked(dst []byte, r *Record) []byte {
-	dst = append(dst, byte(r.Kind))
+	if r.Kind < largeKind {
+		dst = append(dst, byte(r.Kind))
+	} else {
+		dst = append(dst, largeKind, byte(r.Kind>>8), byte(r.Kind))
+	}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(r.Time))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(r.Date))
 	for _, v := range r.Values {
@@ -33,12 +41,16 @@ func AppendPacked(dst []byte, r *Record) []byte {
 // Unpack is the inverse of AppendPacked. r's values refer to b. Its user and column ID do not
 // change.
 func (r *Record) Unpack(b []byte) error {
-	if len(b) < packedHead {
+	if len(b) < 1+packedHead {
 		return errPacked
 	}
-	r.Kind = int(b[0])
-	r.Time = int64(binary.BigEndian.Uint64(b[1:]))
-	r.Date = Date(int32(binary.BigEndian.Uint32(b[9:])))
+	if r.Kind, b = int(b[0]), b[1:]; r.Kind == largeKind {
+		if r.Kind, b = int(binary.BigEndian.Uint16(b)), b[2:]; len(b) < packedHead {
+			return errPacked
+		}
+	}
+	r.Time = int64(binary.BigEndian.Uint64(b))
+	r.Date = Date(int32(binary.BigEndian.Uint32(b[8:])))
 	r.Values = r.Values[:0]
 	for b = b[packedHead:]; len(b) > 0; {
 		n, used := binary.Uvarint(b)

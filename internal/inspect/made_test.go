@@ -392,7 +392,7 @@ func batch(fields []behaviour.Field) *trailfile.Batch {
 		c[0].Str.Append(r.User)
 		c[1].Small = append(c[1].Small, int32(r.Date))
 		c[2].Int = append(c[2].Int, r.Time)
-		c[3].Code = append(c[3].Code, uint8(r.Kind))
+		c[3].Code = append(c[3].Code, uint16(r.Kind))
 		c[4].Int = append(c[4].Int, r.ID)
 		for i, f := range fields {
 			addValue(&c[5+i], valueOf(&r, f.Name))

@@ -84,10 +84,10 @@ func (l *look) roll(r *Report, f dfs.File) error {
 
 func (r *Roll) addUser(e *roll.Entry, h *home) {
 	u := RollUser{User: h.user(e.User), Records: e.Records, Days: []RollDay{}}
-	for _, d := range e.Days {
+	for j, d := range e.Days {
 		day := RollDay{Date: d.Date, Behaviours: []string{}}
 		for i, k := range r.Behaviours {
-			if d.Kinds>>i&1 != 0 {
+			if e.Kinds(j).Has(i) {
 				day.Behaviours = append(day.Behaviours, k.String())
 			}
 		}

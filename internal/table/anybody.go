@@ -19,7 +19,7 @@ type Anybody struct {
 func NewAnybody(r split.Region, s *behaviour.Schema) Anybody {
 	a := Anybody{region: r}
 	for k := range s.Kinds {
-		a.did |= activity.Of(k)
+		a.did.Add(k)
 	}
 	return a
 }

@@ -204,10 +204,10 @@ func (f *firstUsers) add(key []byte, did activity.Set) {
 		return
 	}
 	had, known := f.did[string(key)]
-	if known && had|did == had {
+	if known && had.Or(did) == had {
 		return
 	}
-	f.did[string(key)] = had | did
+	f.did[string(key)] = had.Or(did)
 	if known {
 		return
 	}
@@ -257,7 +257,7 @@ func (w *rowWalk) addAll(key []byte, did activity.Set) error {
 		}
 		w.user = User{Key: bytes.Clone(key), Sure: true}
 	}
-	w.user.Did |= did
+	w.user.Did = w.user.Did.Or(did)
 	return nil
 }
 

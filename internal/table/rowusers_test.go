@@ -100,8 +100,8 @@ func TestUsersWhoseRowsLieApart(t *testing.T) {
 			if bytes.Compare(u.Key, last) <= 0 || bytes.Compare(u.Key, from) < 0 {
 				t.Fatalf("%q comes after %q", u.Key, last)
 			}
-			if did := activity.Of(0); u.Did != did && u.Did != did|activity.Of(1) {
-				t.Fatalf("%q did %b", u.Key, u.Did)
+			if did := activity.Of(0); u.Did != did && u.Did != activity.Of(0, 1) {
+				t.Fatalf("%q did %v", u.Key, u.Did)
 			}
 			if u.Did.Has(1) {
 				orders++

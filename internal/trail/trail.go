@@ -26,7 +26,7 @@ type Event struct {
 	User uint32 // the user's number, chosen by the owner of the batch; Sort sorts by it
 	Refs uint32 // index in Batch.Refs of its first value
 	Date int32  // local date, days since 1970-01-01
-	Kind uint8  // index in the schema's kinds
+	Kind uint16 // index in the schema's kinds
 }
 
 // A Ref is the place of a value in Batch.Data; the zero Ref is null.

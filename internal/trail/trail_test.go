@@ -18,7 +18,7 @@ func draw(r *rand.Rand, n, users int) *trail.Batch {
 	b.Reset()
 	for range n {
 		e := trail.Event{
-			Time: r.Int64N(5) - 2, Kind: uint8(r.IntN(3)), ID: r.Int64N(4), User: uint32(r.IntN(users)),
+			Time: r.Int64N(5) - 2, Kind: uint16(r.IntN(3)), ID: r.Int64N(4), User: uint32(r.IntN(users)),
 			Refs: uint32(len(b.Refs)), Date: int32(r.IntN(3)),
 		}
 		ref, err := b.Put(fmt.Append(nil, len(b.Events)))

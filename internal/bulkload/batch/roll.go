@@ -28,7 +28,7 @@ const rollPart = 0
 func (p *parser) addToRoll(r *behaviour.Record) error {
 	p.row = p.to.Layout.AppendUserKey(p.row[:0], r.User)
 	p.packed = binary.BigEndian.AppendUint32(p.packed[:0], uint32(p.in.index))
-	return p.sorter.shard.Add(p.ctx, rollPart, p.row, uint64(uint32(r.Date))<<8|uint64(r.Kind), p.packed)
+	return p.sorter.shard.Add(p.ctx, rollPart, p.row, segment.DaySeq(r.Date, r.Kind), p.packed)
 }
 
 // writeRoll writes the roll of the records that will be put. It returns nil if there are none.
@@ -96,7 +96,7 @@ func (w *rollWriter) add(ctx context.Context, it *shuffle.Iterator) error {
 		}
 		w.roll = roll.NewWriter(w.out, w.kinds, w.dates)
 	}
-	date, kind := behaviour.Date(int32(it.Seq()>>8)), int(it.Seq()&0xff)
+	date, kind := segment.ParseDaySeq(it.Seq())
 	w.file.Records++
 	w.file.Span.AddDay(date)
 	return w.roll.Add(it.Row(), date, kind, 1)

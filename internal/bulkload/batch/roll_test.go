@@ -422,13 +422,13 @@ func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			for users.Next() {
-				got = append(got, fmt.Sprintf("%s%b", users.User().Key, users.User().Did))
+				got = append(got, fmt.Sprintf("%s%v", users.User().Key, users.User().Did))
 			}
 			if err := errors.Join(users.Err(), users.Close()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if want := []string{"a,11", "b,1", "c,11"}; !slices.Equal(got, want) {
+		if want := []string{"a,[0 1]", "b,[0]", "c,[0 1]"}; !slices.Equal(got, want) {
 			t.Errorf("by %s the users are %q, want %q", what, got, want)
 		}
 	}

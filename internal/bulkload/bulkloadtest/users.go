@@ -81,7 +81,8 @@ func (p *HBase) Rows(from, to string) map[string]activity.Set {
 			p.T.Fatalf("row %q", c.Row)
 		}
 		if span.Has(told.Date) {
-			out[string(layout.Reversed{}.UserKey(c.Row))] |= activity.Of(told.Kind)
+			key := string(layout.Reversed{}.UserKey(c.Row))
+			out[key] = out[key].Or(activity.Of(told.Kind))
 		}
 	}
 	return out
@@ -96,8 +97,8 @@ func (p *HBase) NamesAll(when string) {
 		p.T.Fatalf("%s: nobody is there", when)
 	}
 	for key, did := range want {
-		if got[key].Did&did != did {
-			p.T.Errorf("%s: user %q did %b, named are %b", when, key, did, got[key].Did)
+		if got[key].Did.And(did) != did {
+			p.T.Errorf("%s: user %q did %v, named are %v", when, key, did, got[key].Did)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -98,7 +97,7 @@ func (s *survey) take(e *roll.Entry, ids []uint16) (err error) {
 		return nil
 	}
 	first := e.Days[0]
-	kind, ok := s.m.Schema.KindByID(ids[bits.TrailingZeros64(first.Kinds)])
+	kind, ok := s.m.Schema.KindByID(ids[e.Kinds(0).Least()])
 	if !ok {
 		return fmt.Errorf("%w: the schema has not all of its behaviours", ErrDamaged)
 	}

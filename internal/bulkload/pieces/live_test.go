@@ -284,8 +284,8 @@ func seesAll(p *bulkloadtest.HBase, when string) {
 	p.T.Helper()
 	got := p.Users("2014-08-01", "2014-09-30")
 	for key, did := range p.Rows("2014-08-01", "2014-09-30") {
-		if got[key].Did&did != did {
-			p.T.Errorf("%s: user %q did %b, named are %b", when, key, did, got[key].Did)
+		if got[key].Did.And(did) != did {
+			p.T.Errorf("%s: user %q did %v, named are %v", when, key, did, got[key].Did)
 		}
 	}
 	if !p.ByRolls() {

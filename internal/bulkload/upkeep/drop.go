@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"usertrail/internal/behaviour"
@@ -203,9 +202,10 @@ func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour
 	}
 	it := x.Iterator()
 	for it.Next() {
-		for _, d := range it.Entry().Days {
+		e := it.Entry()
+		for i, d := range e.Days {
 			if d.Date < before {
-				rows += int64(bits.OnesCount64(d.Kinds))
+				rows += int64(e.Kinds(i).Len())
 			}
 		}
 	}

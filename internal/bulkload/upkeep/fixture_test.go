@@ -241,9 +241,9 @@ func (h *fixture) rolled(t testing.TB, name string, from behaviour.Date) map[str
 				u.days = map[behaviour.Date]uint64{}
 			}
 			u.records += e.Records
-			for _, d := range e.Days {
+			for j, d := range e.Days {
 				for i, id := range ids {
-					if d.Date >= from && d.Kinds>>i&1 != 0 {
+					if d.Date >= from && e.Kinds(j).Has(i) {
 						u.days[d.Date] |= 1 << id
 					}
 				}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/roll"
 )
@@ -16,12 +18,12 @@ type users struct {
 	src  *source
 	r    *roll.Reader
 	it   *roll.Iterator
-	bits []uint64 // by kind of the table; 0 for kinds that the roll does not have
-	err  error    // why the roll does not fit
+	sets []activity.Set // by kind of the table, its set in the roll; empty for kinds that the roll does not have
+	err  error          // why the roll does not fit
 
 	key     []byte // of the user of the current rows
-	days    []roll.Day
-	apart   map[string][]roll.Day // the days of all users, if the rows of a user are not adjacent
+	days    []userDay
+	apart   map[string][]userDay // the days of all users, if the rows of a user are not adjacent
 	records int64
 	ended   bool // all rows were read, and the HFile is as it was written
 }
@@ -38,13 +40,13 @@ func (k *check) users() (*users, error) {
 		src.Close()
 		return nil, err
 	}
-	u := &users{src: src, r: r, it: r.Iterator(), bits: make([]uint64, len(k.schema.Kinds))}
+	u := &users{src: src, r: r, it: r.Iterator(), sets: make([]activity.Set, len(k.schema.Kinds))}
 	if !k.layout.Traits().Together {
-		u.apart = map[string][]roll.Day{}
+		u.apart = map[string][]userDay{}
 	}
 	for i, kind := range k.schema.Kinds {
-		if bit, ok := r.Kind(kind.ID); ok {
-			u.bits[i] = 1 << bit
+		if n, ok := r.Kind(kind.ID); ok {
+			u.sets[i] = activity.Of(n)
 		}
 	}
 	return u, nil
@@ -59,24 +61,39 @@ func (u *users) stretch(c *count) {
 		u.endRows()
 		u.key = append(u.key[:0], key...)
 	}
-	u.days = did(u.days, roll.Day{Date: c.day.date, Kinds: u.bits[c.day.kind]})
+	u.days = did(u.days, userDay{c.day.date, u.sets[c.day.kind]})
+}
+
+// A userDay is a date on which a user has rows, with the user's kinds as indexes of the roll.
+type userDay struct {
+	date  behaviour.Date
+	kinds activity.Set
+}
+
+// daysOf returns the days of an entry.
+func daysOf(e *roll.Entry) []userDay {
+	out := make([]userDay, len(e.Days))
+	for i, d := range e.Days {
+		out[i] = userDay{d.Date, e.Kinds(i)}
+	}
+	return out
 }
 
 // did adds a day to days in order of date. Most often it is the last day or a later one.
-func did(days []roll.Day, d roll.Day) []roll.Day {
+func did(days []userDay, d userDay) []userDay {
 	n := len(days)
 	switch {
-	case n == 0 || days[n-1].Date < d.Date:
+	case n == 0 || days[n-1].date < d.date:
 		return append(days, d)
-	case days[n-1].Date == d.Date:
-		days[n-1].Kinds |= d.Kinds
+	case days[n-1].date == d.date:
+		days[n-1].kinds = days[n-1].kinds.Or(d.kinds)
 		return days
 	}
-	at, ok := slices.BinarySearchFunc(days, d, func(a, b roll.Day) int { return cmp.Compare(a.Date, b.Date) })
+	at, ok := slices.BinarySearchFunc(days, d, func(a, b userDay) int { return cmp.Compare(a.date, b.date) })
 	if !ok {
 		return slices.Insert(days, at, d)
 	}
-	days[at].Kinds |= d.Kinds
+	days[at].kinds = days[at].kinds.Or(d.kinds)
 	return days
 }
 
@@ -101,8 +118,8 @@ func (u *users) endUser() {
 	}
 	if u.it.Next() {
 		e := u.it.Entry()
-		if !bytes.Equal(e.User, u.key) || !slices.Equal(e.Days, u.days) {
-			u.err = fmt.Errorf("it has the user %q with %v where the HFile has %q with %v", e.User, e.Days, u.key, u.days)
+		if days := daysOf(e); !bytes.Equal(e.User, u.key) || !slices.Equal(days, u.days) {
+			u.err = fmt.Errorf("it has the user %q with %v where the HFile has %q with %v", e.User, days, u.key, u.days)
 		}
 		u.records += e.Records
 	} else if u.err = u.it.Err(); u.err == nil {

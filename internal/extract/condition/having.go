@@ -33,7 +33,7 @@ func ParseHaving(text string, s *behaviour.Schema) (*Having, error) {
 
 func (h *Having) refer(t *term) {
 	if t.kind >= 0 {
-		h.refs.Kinds |= activity.Of(t.kind)
+		h.refs.Kinds.Add(t.kind)
 	}
 	if t.field >= 0 {
 		h.refs.Fields[t.kind][t.field] = true
@@ -177,7 +177,7 @@ type HavingEvaluator struct {
 // Evaluator returns an evaluator for one goroutine.
 func (h *Having) Evaluator() *HavingEvaluator {
 	n := len(h.schema.Kinds)
-	e := &HavingEvaluator{zone: h.x.zone, counted: ^activity.Set(0), kinds: make([]*did, n), columns: make([][]*seen, n)}
+	e := &HavingEvaluator{zone: h.x.zone, counted: activity.First(n), kinds: make([]*did, n), columns: make([][]*seen, n)}
 	for kind := range n {
 		if h.refs.Kinds.Has(kind) {
 			e.kinds[kind] = new(did)

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 )
 
@@ -58,7 +57,7 @@ func (q *Sequence) Steps() []Step { return q.steps }
 func (q *Sequence) Refs() Refs {
 	r := noRefs(q.schema)
 	for _, step := range q.steps {
-		r.Kinds |= activity.Of(step.Kind)
+		r.Kinds.Add(step.Kind)
 	}
 	return r
 }

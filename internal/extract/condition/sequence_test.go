@@ -108,7 +108,7 @@ func steady(rng *rand.Rand, kinds int) []trail.Event {
 	at := int64(1409529600e6)
 	for i := range rng.IntN(11) {
 		at += []int64{0, 0, 1, 1e6, 2e6, 2e6 + 1, 60e6}[rng.IntN(7)]
-		out = append(out, trail.Event{Time: at, ID: int64(i), Kind: uint8(rng.IntN(kinds))})
+		out = append(out, trail.Event{Time: at, ID: int64(i), Kind: uint16(rng.IntN(kinds))})
 	}
 	return out
 }
@@ -123,7 +123,7 @@ func TestSequenceOfALongTrailHoldsNothingOfIt(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() {
 		m.Begin()
 		for i := range 10_000 {
-			ev.Time, ev.Kind = int64(i)*5e5, uint8(1+i%2)
+			ev.Time, ev.Kind = int64(i)*5e5, uint16(1+i%2)
 			m.Add(&ev)
 		}
 	}); n > 0 {
@@ -151,7 +151,7 @@ func ExampleParseSequence() {
 			return
 		}
 		kind, _ := s.Kind(name)
-		m.Add(&trail.Event{Time: minutes * 60e6, Kind: uint8(kind)})
+		m.Add(&trail.Event{Time: minutes * 60e6, Kind: uint16(kind)})
 	}
 	for _, at := range m.Times() {
 		fmt.Println(time.UnixMicro(at).UTC().Format(time.TimeOnly))

@@ -47,7 +47,7 @@ func (w *Where) look(kind int) error {
 		}
 	})
 	if !constant || says {
-		w.kinds |= activity.Of(kind)
+		w.kinds.Add(kind)
 	}
 	return err
 }

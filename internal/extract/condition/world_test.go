@@ -112,7 +112,7 @@ func batch(s *behaviour.Schema, zone *time.Location, trl []happening) *trail.Bat
 	b := new(trail.Batch)
 	b.Reset()
 	for i, h := range trl {
-		ev := trail.Event{Time: h.micros, ID: int64(i), Refs: uint32(len(b.Refs)), Date: int32(h.date), Kind: uint8(h.kind)}
+		ev := trail.Event{Time: h.micros, ID: int64(i), Refs: uint32(len(b.Refs)), Date: int32(h.date), Kind: uint16(h.kind)}
 		for j, v := range h.values {
 			var ref trail.Ref
 			if v != nil {

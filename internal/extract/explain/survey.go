@@ -82,7 +82,7 @@ func (s *survey) region(ctx context.Context, r split.Region) error {
 			return context.Cause(ctx)
 		}
 		all.Count(&u)
-		if u.Did&q.Rule.Asked != 0 {
+		if u.Did.Meets(q.Rule.Asked) {
 			found.Count(&u)
 		}
 		if judge.MayStay(q, u, &c) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
-	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/place"
@@ -34,7 +33,7 @@ type unsureUsers struct{ table.Users }
 
 func (u unsureUsers) User() table.User {
 	user := u.Users.User()
-	user.Did |= activity.Of(len(user.Key) % 4)
+	user.Did.Add(len(user.Key) % 4)
 	user.Sure = false
 	return user
 }

@@ -40,9 +40,9 @@ func (g *Footprint) Rows(events []trail.Event) (n int64) {
 		e := &events[i]
 		if now := g.when(e); now != at || i == 0 {
 			n += g.share(did)
-			at, did = now, 0
+			at, did = now, activity.Set{}
 		}
-		did |= activity.Of(int(e.Kind))
+		did.Add(int(e.Kind))
 	}
 	return n + g.share(did)
 }

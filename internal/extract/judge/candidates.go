@@ -151,10 +151,10 @@ func MayStay(q *query.Query, u table.User, c *Counts) bool {
 		return true // the rows alone tell whether the user is found
 	}
 	c.Found++
-	if standing == activity.TooFew || u.Did&q.Without != 0 {
+	if standing == activity.TooFew || u.Did.Meets(q.Without) {
 		return false
 	}
-	if u.Did&activity.Of(q.Want.Kinds...) != 0 && (q.Where == nil || u.Did&q.Where.Kinds() != 0) {
+	if u.Did.Meets(activity.Of(q.Want.Kinds...)) && (q.Where == nil || u.Did.Meets(q.Where.Kinds())) {
 		return true
 	}
 	if !q.Conditions.WhereFirst {

@@ -44,7 +44,7 @@ func (c *Census) Region(users table.Users) *RegionCensus {
 func (r *RegionCensus) Count(u *table.User) {
 	r.people.Users++
 	r.people.Records += u.Records
-	r.people.UserKinds += int64((u.Did & r.census.Read).Len())
+	r.people.UserKinds += int64(u.Did.And(r.census.Read).Len())
 	r.unsure = r.unsure || !u.Sure
 	if r.days == nil {
 		return
@@ -53,7 +53,7 @@ func (r *RegionCensus) Count(u *table.User) {
 	r.people.UserDays += int64(len(days))
 	for _, did := range days {
 		r.people.AllRows += int64(did.Len())
-		r.people.Rows += int64((did & r.census.Read).Len())
+		r.people.Rows += int64(did.And(r.census.Read).Len())
 	}
 }
 

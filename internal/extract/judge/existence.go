@@ -104,7 +104,7 @@ func (r *reader) exist(ctx context.Context, keys *fetch.Keys) (*fetch.Keys, []Us
 // behaviour that most users did.
 func (r *reader) find(ctx context.Context, keys *fetch.Keys, all []*candidate, kinds []int) error {
 	for _, k := range slices.Backward(kinds) {
-		lost := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.open || c.did != 0 || c.asked.Has(k) })
+		lost := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.open || !c.did.Empty() || c.asked.Has(k) })
 		if err := r.ask(ctx, keys, lost, k); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func rule(keys *fetch.Keys, all []*candidate) (stay *fetch.Keys, left []User) {
 			c := all[0]
 			all = all[1:]
 			if !c.open {
-				if c.did != 0 {
+				if !c.did.Empty() {
 					left = append(left, User{user: stay.Len(), Found: true, Key: keys.At(i)})
 				}
 				continue
@@ -156,7 +156,7 @@ func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k
 	}
 	err = table.Existing(ctx, r.table, q, func(key []byte, _ behaviour.Date, kind int) error {
 		if c := had[string(key)]; c != nil {
-			c.did |= activity.Of(kind) & asked
+			c.did = c.did.Or(activity.Of(kind).And(asked))
 		}
 		return nil
 	})
@@ -167,7 +167,7 @@ func (r *reader) ask(ctx context.Context, keys *fetch.Keys, some []*candidate, k
 		r.existence.asked[k].Add(int64(len(some)))
 	}
 	for _, c := range some {
-		c.asked |= asked
+		c.asked = c.asked.Or(asked)
 		for _, k := range kinds {
 			if c.did.Has(k) {
 				r.existence.had[k].Add(1)

@@ -87,12 +87,12 @@ func (s *filter) sift(t *fetch.Trails, known bool) ([]User, error) {
 // if they were read to find out who is active.
 func (s *filter) judge(b *trail.Batch, from, to int, known bool) (User, error) {
 	events := b.Events[from:to]
-	did := activity.Set(0)
+	did := activity.Set{}
 	for i := range events {
-		did |= activity.Of(int(events[i].Kind))
+		did.Add(int(events[i].Kind))
 	}
 	j := User{From: from, To: from, Found: s.q.Rule.Judge(did) != activity.Absent}
-	if !s.q.Info.Sealed && did&s.q.Without != 0 {
+	if !s.q.Info.Sealed && did.Meets(s.q.Without) {
 		return j, nil
 	}
 	begin, end := s.q.Window.Cut(events)
@@ -136,11 +136,11 @@ func (s *filter) keep(b *trail.Batch, events []trail.Event) (did activity.Set, e
 		keep := s.q.Hours.Has(events[i].Time)
 		if keep && s.where != nil {
 			if keep, err = s.where.Keeps(b, &events[i]); err != nil {
-				return 0, unfit("--where", err)
+				return did, unfit("--where", err)
 			}
 		}
 		if keep {
-			did |= activity.Of(int(events[i].Kind))
+			did.Add(int(events[i].Kind))
 		}
 		s.kept = append(s.kept, keep)
 	}
@@ -246,7 +246,7 @@ func (s *filter) at(events []trail.Event, micros int64) {
 		k := int(events[i].Kind)
 		s.kept[i] = s.kept[i] && events[i].Time <= micros && !have.Has(k)
 		if s.kept[i] {
-			have |= activity.Of(k)
+			have.Add(k)
 		}
 	}
 }

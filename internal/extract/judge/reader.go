@@ -128,7 +128,7 @@ func (r *reader) reading(p *fetch.Batch, keys *fetch.Keys) reading {
 	for i := range keys.Len() {
 		sure = sure && keys.Sure(i)
 	}
-	anyTells := q.Window.Newest > 0 && q.Rule.Least == 1 && q.Without == 0
+	anyTells := q.Window.Newest > 0 && q.Rule.Least == 1 && q.Without.Empty()
 	if q.Window.IsAll() || !sure && !anyTells || !r.pays(p) {
 		return reading{askers: r.whole, known: q.Info.Sealed}
 	}

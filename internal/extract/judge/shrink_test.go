@@ -18,7 +18,7 @@ func TestWhatDoesNotComeOutIsNotHeld(t *testing.T) {
 	b := new(trail.Batch)
 	b.Reset()
 	for i := range 200 {
-		e := trail.Event{Time: int64(i), User: uint32(i / 100), Kind: uint8(i % 2), Refs: uint32(len(b.Refs))}
+		e := trail.Event{Time: int64(i), User: uint32(i / 100), Kind: uint16(i % 2), Refs: uint32(len(b.Refs))}
 		if e.Kind == 1 {
 			ref, err := b.Put([]byte{byte(i)})
 			if err != nil {

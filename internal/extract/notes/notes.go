@@ -38,7 +38,7 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	}
 	notes = append(notes, r.Lost.Notes(r.Users, where)...)
 	notes = append(notes, r.Skipped.Notes()...)
-	named := q.Rule.Asked | q.Without | activity.Of(q.Want.Kinds...)
+	named := q.Rule.Asked.Or(q.Without).Or(activity.Of(q.Want.Kinds...))
 	if r.Kept > 0 && q.Rule.Least == named.Len() {
 		return notes, nil // each behaviour was found
 	}
@@ -47,7 +47,7 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 		return nil, fmt.Errorf("look for what the table has: %w", err)
 	}
 	have := held(ledgers)
-	missing := activity.Set(0)
+	missing := activity.Set{}
 	for k := range q.Info.Schema.Kinds {
 		if len(have) == 0 {
 			break // other programs loaded the table, so nothing is known
@@ -57,14 +57,14 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 		}
 		name := q.Info.Schema.Kinds[k].Name
 		if spans := have[name]; !slices.ContainsFunc(spans, c.Span.Overlaps) {
-			missing |= activity.Of(k)
+			missing.Add(k)
 			notes = append(notes, fmt.Sprintf("the table has no %s on %s; it has %s", name, c.Span, daysOf(name, spans)))
 		}
 	}
 	if r.Kept > 0 {
 		return notes, nil
 	}
-	if missing&q.Rule.Asked == q.Rule.Asked {
+	if missing.And(q.Rule.Asked) == q.Rule.Asked {
 		return append(notes, "it has "+everything(have)), nil
 	}
 	why, err := nobody(ctx, q, c.Table, r)
@@ -91,7 +91,7 @@ func nobody(ctx context.Context, q *query.Query, t table.Table, r extract.Result
 			were = "1 user was found, and is not"
 		}
 		return fmt.Sprintf("%s active as --active %s%s asks%s", were, q.Active, without(c.Without), advice(q)), nil
-	case q.Where != nil && q.Where.Kinds()&q.Rule.Asked == 0:
+	case q.Where != nil && !q.Where.Kinds().Meets(q.Rule.Asked):
 		return fmt.Sprintf("--where keeps none of --types %s", strings.Join(q.Names(), ",")), nil
 	case r.Active == 1:
 		return fmt.Sprintf("1 user is active, and nothing of the user is left by %s", strings.Join(flags(c), ", ")), nil
@@ -103,7 +103,7 @@ func nobody(ctx context.Context, q *query.Query, t table.Table, r extract.Result
 // advice returns a change of the query that helps if no user is active.
 func advice(q *query.Query) string {
 	switch {
-	case q.Rule.Judge(q.Rule.Asked&^q.Without) != activity.Active:
+	case q.Rule.Judge(q.Rule.Asked.Without(q.Without)) != activity.Active:
 		return ": nobody can do a behaviour and be without it"
 	case q.Rule.Least > 1:
 		return ": --active any keeps those with at least one of the behaviours"
@@ -203,7 +203,7 @@ func someUsers(ctx context.Context, q *query.Query, t table.Table) (string, erro
 		if !users.User().Sure {
 			return "", nil
 		}
-		if users.User().Did&q.Rule.Asked == 0 {
+		if !users.User().Did.Meets(q.Rule.Asked) {
 			continue
 		}
 		id, err := q.Info.Layout.AppendUser(nil, users.User().Key)

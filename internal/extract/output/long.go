@@ -13,9 +13,9 @@ import (
 // A longMaker makes one row of each event.
 type longMaker struct {
 	q      *query.Query
-	slots  [][]int // by kind: the column of each of its fields; -1 if the field is not in the result
-	behave []uint8 // by kind: its index among the kinds of the result
-	bytes  int     // of fields of the rows since the last flush
+	slots  [][]int  // by kind: the column of each of its fields; -1 if the field is not in the result
+	behave []uint16 // by kind: its index among the kinds of the result
+	bytes  int      // of fields of the rows since the last flush
 
 	// The index of each column; -1 if the files do not have it.
 	date, time, behaviour, id, steps, fields int
@@ -43,10 +43,10 @@ func newLongMaker(q *query.Query, s trailfile.Schema) *longMaker {
 }
 
 // indexes returns, for each kind, its index among the kinds of the result.
-func indexes(q *query.Query) []uint8 {
-	out := make([]uint8, len(q.Info.Schema.Kinds))
+func indexes(q *query.Query) []uint16 {
+	out := make([]uint16, len(q.Info.Schema.Kinds))
 	for i, k := range q.Kinds {
-		out[k] = uint8(i)
+		out[k] = uint16(i)
 	}
 	return out
 }

@@ -270,7 +270,7 @@ func (w *leafWriter) add(it *shuffle.Iterator) error {
 	if err := w.rec.Unpack(b); err != nil {
 		return err
 	}
-	e.Kind, e.Time, e.Date = uint8(w.rec.Kind), w.rec.Time, int32(w.rec.Date)
+	e.Kind, e.Time, e.Date = uint16(w.rec.Kind), w.rec.Time, int32(w.rec.Date)
 	w.batch.Reset()
 	w.batch.Refs = w.batch.Refs[:0]
 	for _, v := range w.rec.Values {

@@ -11,8 +11,8 @@ import (
 // A wideMaker makes one row of each user. For each requested behaviour it has the number of
 // events of the result, the first and the last time, and the number of days.
 type wideMaker struct {
-	behave []uint8 // by kind: its index among the kinds of the result
-	did    []did   // of the current user, by that index
+	behave []uint16 // by kind: its index among the kinds of the result
+	did    []did    // of the current user, by that index
 }
 
 // did has the columns of one behaviour in one row.

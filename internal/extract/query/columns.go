@@ -19,7 +19,7 @@ func (q *Query) Judges() layout.Want {
 	var kinds activity.Set
 	switch {
 	case !q.Info.Sealed:
-		kinds = q.Rule.Asked | q.Without
+		kinds = q.Rule.Asked.Or(q.Without)
 	case q.Conditions.WhereFirst:
 		kinds = q.Rule.Asked
 	}
@@ -31,7 +31,7 @@ func (q *Query) Judges() layout.Want {
 		refs = append(refs, q.Sequence.Refs())
 	}
 	for _, r := range refs {
-		kinds |= r.Kinds
+		kinds = kinds.Or(r.Kinds)
 	}
 	if q.Where != nil {
 		refs = append(refs, q.Where.Refs())
@@ -56,7 +56,7 @@ func (q *Query) reads() layout.Want {
 	w := q.Judges()
 	out := q.Rule.Asked
 	if q.Where != nil && q.Conditions.Context == 0 {
-		out &= q.Where.Kinds()
+		out = out.And(q.Where.Kinds())
 	}
 	for k := range q.Info.Schema.Kinds {
 		if out.Has(k) && !slices.Contains(w.Kinds, k) {

@@ -44,7 +44,7 @@ func (q *Query) parse() (err error) {
 		if q.Where, err = condition.ParseWhere(c.Where, s); err != nil {
 			return flag("where")
 		}
-		if q.Where.Kinds() == 0 {
+		if q.Where.Kinds().Empty() {
 			return fmt.Errorf("%w: --where %s can keep nothing: it is false of every behaviour; a behaviour has the fields of its own kind alone, so write || between those of two", ErrWrong, c.Where)
 		}
 	}

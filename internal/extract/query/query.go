@@ -110,7 +110,7 @@ func (q *Query) choose(types []string) (err error) {
 
 // Conditional reports whether there are other conditions than Active.
 func (q *Query) Conditional() bool {
-	return q.Where != nil || q.Having != nil || q.Sequence != nil || q.Without != 0 || q.Hours.some || q.Conditions.At != nil || q.Conditions.Latest > 0
+	return q.Where != nil || q.Having != nil || q.Sequence != nil || !q.Without.Empty() || q.Hours.some || q.Conditions.At != nil || q.Conditions.Latest > 0
 }
 
 // Names returns the behaviours of the result, in order of behaviour ID.

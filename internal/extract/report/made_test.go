@@ -95,7 +95,7 @@ func (m *made) writePart(t *testing.T, dir, name string, people []person) manife
 			c[0].Str.Append([]byte(p.user))
 			c[1].Small = append(c[1].Small, int32((e.time+sampleOffset)/(24*hour)))
 			c[2].Int = append(c[2].Int, e.time)
-			c[3].Code = append(c[3].Code, uint8(e.kind))
+			c[3].Code = append(c[3].Code, uint16(e.kind))
 			c[4].Int = append(c[4].Int, int64(i))
 			for j, step := range p.steps {
 				c[5+j].Int = append(c[5+j].Int, step)

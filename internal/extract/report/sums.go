@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 )
 
@@ -36,8 +37,8 @@ func newSums(s *source) *sums {
 // trail holds the state of the trail that is being read.
 type trail struct {
 	events int64
-	did    uint64 // a bit for each kind
-	last   int    // kind
+	did    activity.Set
+	last   int // kind
 	sample *sample
 }
 
@@ -49,7 +50,7 @@ func (t *trail) begin(s *sums, user []byte) {
 // behaviour adds the next event of a trail; time is in microseconds.
 func (s *sums) behaviour(t *trail, kind int, date behaviour.Date, time int64) {
 	t.events++
-	t.did |= 1 << kind
+	t.did.Add(kind)
 	s.kinds[kind].Events++
 	s.days.add(date, kind, len(s.kinds))
 	if t.last >= 0 {
@@ -66,10 +67,8 @@ func (s *sums) end(t *trail) {
 	s.users++
 	s.events += t.events
 	s.lengths[t.events]++
-	for i := range s.kinds {
-		if t.did&(1<<i) != 0 {
-			s.kinds[i].Users++
-		}
+	for k := range t.did.Kinds() {
+		s.kinds[k].Users++
 	}
 	if t.sample != nil {
 		s.samples.end(t.sample, t.events)

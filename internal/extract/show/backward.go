@@ -70,12 +70,12 @@ func ofFiles(t table.Table) bool {
 
 // each calls emit with the last events, in order of time.
 func (r *backward) each(ctx context.Context, emit func(*Behaviour) error) error {
-	for r.wanted != 0 && r.until >= r.first {
+	for !r.wanted.Empty() && r.until >= r.first {
 		before := len(r.found)
 		if err := r.look(ctx); err != nil {
 			return err
 		}
-		if len(r.found) > before || r.wanted == 0 || r.until < r.first {
+		if len(r.found) > before || r.wanted.Empty() || r.until < r.first {
 			continue
 		}
 		if err := r.skip(ctx); err != nil {
@@ -229,10 +229,10 @@ func (r *backward) take(e *trail.Event) error {
 	}
 	r.found = append(r.found, b)
 	if r.asked.At != nil {
-		r.wanted &^= activity.Of(int(e.Kind))
+		r.wanted = r.wanted.Without(activity.Of(int(e.Kind)))
 	}
 	if r.left--; r.left == 0 {
-		r.wanted = 0
+		r.wanted = activity.Set{}
 	}
 	if r.held > r.asked.budget.most {
 		return r.asked.tooLarge(fmt.Sprintf("the last %d behaviours", len(r.found)))

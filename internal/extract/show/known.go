@@ -67,6 +67,6 @@ func (k *known) did(s behaviour.Span) (bool, error) {
 		k.mute = true
 		return true, users.Close()
 	}
-	some := users.SeekGE(k.key) && bytes.Equal(users.User().Key, k.key) && users.User().Did&k.kinds != 0
+	some := users.SeekGE(k.key) && bytes.Equal(users.User().Key, k.key) && users.User().Did.Meets(k.kinds)
 	return some, errors.Join(users.Err(), users.Close())
 }

@@ -122,7 +122,7 @@ func (r *backward) lookParts(ctx context.Context, span behaviour.Span, times lay
 		return err
 	}
 	keys = slices.DeleteFunc(keys, func(e trail.Event) bool { return !r.due(&e, times) })
-	for part := min(r.left, goal); len(keys) > 0 && r.wanted != 0; {
+	for part := min(r.left, goal); len(keys) > 0 && !r.wanted.Empty(); {
 		from := instantStart(keys, len(keys)-min(part, len(keys)))
 		err := r.asked.readPart(ctx, r.table, &r.batch, want, keys[from:])
 		if errors.Is(err, errMany) {

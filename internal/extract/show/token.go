@@ -67,6 +67,6 @@ func parseToken(c *Config, s *behaviour.Schema) (*trail.Event, error) {
 		return nil, wrong(fmt.Sprintf("names behaviour ID %d, which the table does not have", id))
 	}
 	return &trail.Event{
-		Time: int64(binary.BigEndian.Uint64(body[1:])), Kind: uint8(kind), ID: int64(binary.BigEndian.Uint64(body[11:])),
+		Time: int64(binary.BigEndian.Uint64(body[1:])), Kind: uint16(kind), ID: int64(binary.BigEndian.Uint64(body[11:])),
 	}, nil
 }

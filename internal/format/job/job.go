@@ -43,10 +43,10 @@ var (
 	ErrNoInput = exit.New(exit.NoInput, "input is not there")
 )
 
-// maxSize is the size of the largest job file that is read. A job of 64 behaviours with a
-// hundred fields each has about 200 KiB. The YAML parser's time grows with the square of the
+// maxSize is the size of the largest job file that is read. A job of 1,024 behaviours with 16
+// fields of its own each has about 450 KiB. The YAML parser's time grows with the square of the
 // size.
-const maxSize = 256 << 10
+const maxSize = 512 << 10
 
 // A Job is a job file without errors.
 type Job struct {

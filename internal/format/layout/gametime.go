@@ -301,7 +301,7 @@ func (d *gameTimeDecoder) Add(c *cell.Cell) error {
 		return fmt.Errorf("layout: row %q: qualifier %q: the value is %w with the %d fields of %s", c.Row, c.Qualifier, err, len(d.has[kind]), name)
 	}
 	d.batch.Events = append(d.batch.Events, trail.Event{
-		Time: c.Time*1000 + int64(micros), ID: id, User: d.id, Refs: refs, Date: int32(d.date), Kind: uint8(kind),
+		Time: c.Time*1000 + int64(micros), ID: id, User: d.id, Refs: refs, Date: int32(d.date), Kind: uint16(kind),
 	})
 	return nil
 }

@@ -511,7 +511,7 @@ func (d *hashedDecoder) begin(row []byte) error {
 		return nil
 	}
 	d.skip = false
-	d.ev = trail.Event{User: user, Kind: uint8(kind)}
+	d.ev = trail.Event{User: user, Kind: uint16(kind)}
 	d.kind = &d.kinds[kind]
 	d.again()
 	return nil

@@ -164,7 +164,7 @@ func (d *invertedDecoder) Add(c *cell.Cell) error {
 		return fmt.Errorf("layout: row %q, qualifier %q: the value is %w of behaviour %d with its %d fields", c.Row, c.Qualifier, err, id, len(d.has[kind]))
 	}
 	d.batch.Events = append(d.batch.Events, trail.Event{
-		Time: micros, ID: column, User: d.id, Refs: refs, Date: int32(date), Kind: uint8(kind),
+		Time: micros, ID: column, User: d.id, Refs: refs, Date: int32(date), Kind: uint16(kind),
 	})
 	return nil
 }

@@ -36,7 +36,7 @@ func TestInvertedNamesAreATrailBackwards(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	drawn := func() trail.Event {
 		return trail.Event{
-			Time: moments[r.IntN(len(moments))], Kind: uint8(r.IntN(3)),
+			Time: moments[r.IntN(len(moments))], Kind: uint16(r.IntN(3)),
 			ID: []int64{0, 1, 255, 256, math.MaxInt64}[r.IntN(5)],
 		}
 	}

@@ -327,7 +327,7 @@ func (d *oneRecordDecoder) time(c *cell.Cell) error {
 	}
 	d.ev = trail.Event{
 		Time: c.Time * 1000, ID: d.of.id, User: d.id, Refs: first,
-		Date: int32(d.of.date), Kind: uint8(d.of.kind),
+		Date: int32(d.of.date), Kind: uint16(d.of.kind),
 	}
 	d.batch.Events = append(d.batch.Events, d.ev)
 	return nil

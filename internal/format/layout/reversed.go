@@ -363,7 +363,7 @@ func (d *reversedDecoder) begin(row []byte) error {
 		return nil
 	}
 	d.skip = false
-	d.ev = trail.Event{User: user, Date: int32(date), Kind: uint8(kind)}
+	d.ev = trail.Event{User: user, Date: int32(date), Kind: uint16(kind)}
 	d.o = &d.orders[kind]
 	d.again()
 	return nil

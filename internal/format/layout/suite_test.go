@@ -696,7 +696,7 @@ func TestTheLatestComeFirst(t *testing.T) {
 			if err != nil || len(recs) != 1 {
 				t.Fatalf("%s: cell %s holds %d records that are asked for, %v", q, c, len(recs), err)
 			}
-			got[string(recs[0].User)] = append(got[string(recs[0].User)], trail.Event{Time: recs[0].Time, Kind: uint8(recs[0].Kind), ID: recs[0].ID})
+			got[string(recs[0].User)] = append(got[string(recs[0].User)], trail.Event{Time: recs[0].Time, Kind: uint16(recs[0].Kind), ID: recs[0].ID})
 		}
 		n := 0
 		for user, events := range got {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 )
 
@@ -16,13 +17,13 @@ func regulars(n, days int) []Entry {
 	for i := range n {
 		e := Entry{User: fmt.Appendf(nil, "%08d,", i*40+rnd.IntN(40))}
 		for d := range days {
-			var kinds uint64
+			var kinds activity.Set
 			for range 1 + rnd.IntN(5) {
-				kinds |= 1 << min(rnd.IntN(4), rnd.IntN(4))
+				kinds.Add(min(rnd.IntN(4), rnd.IntN(4)))
 				e.Records++
 			}
 			if rnd.IntN(5) > 0 || d == days-1 && len(e.Days) == 0 {
-				e.Days = append(e.Days, Day{day + behaviour.Date(d), kinds})
+				e.on(day+behaviour.Date(d), 4, kinds)
 			}
 		}
 		e.Records = max(e.Records, int64(4*len(e.Days)))

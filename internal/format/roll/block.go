@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 )
 
@@ -11,7 +12,8 @@ import (
 // every method returns the reason if the block is invalid, and "" if not.
 type block struct {
 	span behaviour.Span
-	all  uint64 // the valid kinds
+	ids  int    // number of behaviour IDs of the file
+	all  uint64 // the valid kinds, if ids is at most mostInWord
 
 	left    int // users not yet read
 	skipped int // users whose records and days have not been read yet
@@ -105,10 +107,13 @@ func (b *block) value(e *Entry) string {
 		return "a number of records that is none"
 	}
 	e.User, e.Records = b.user, int64(n)
+	if b.ids > mostInWord {
+		return b.lists(e)
+	}
 	if b.span.From == b.span.To {
 		kinds, ok := b.days.uvarint()
 		if !ok || kinds == 0 || kinds&^b.all != 0 {
-			return "kinds that are not in the footer"
+			return otherKinds
 		}
 		e.Days = append(e.Days[:0], Day{b.span.From, kinds})
 		return ""
@@ -116,11 +121,18 @@ func (b *block) value(e *Entry) string {
 	return b.dates(e)
 }
 
+// Reasons why the days of a user are not valid.
+const (
+	otherKinds = "kinds that are not in the footer"
+	otherDate  = "a date that is not in the footer's span"
+	manyDays   = "more days than in the footer"
+)
+
 // dates reads the days of the user in a file of more dates than one.
 func (b *block) dates(e *Entry) string {
 	n, ok := b.days.uvarint()
 	if !ok || n >= uint64(b.span.Days()) {
-		return "more days than in the footer"
+		return manyDays
 	}
 	e.Days = e.Days[:0]
 	date := b.span.From
@@ -128,16 +140,79 @@ func (b *block) dates(e *Entry) string {
 		after, ok1 := b.days.uvarint()
 		kinds, ok2 := b.days.uvarint()
 		if !ok1 || !ok2 || after > uint64(b.span.To-date) || date > b.span.To {
-			return "a date that is not in the footer's span"
+			return otherDate
 		}
 		if kinds == 0 || kinds&^b.all != 0 {
-			return "kinds that are not in the footer"
+			return otherKinds
 		}
 		date += behaviour.Date(after)
 		e.Days = append(e.Days, Day{date, kinds})
 		date++
 	}
 	return ""
+}
+
+// lists reads the days of the user in a file in which the behaviours of a day are a list.
+func (b *block) lists(e *Entry) string {
+	e.Days, e.sets = e.Days[:0], e.sets[:0]
+	n, after, date := uint64(0), uint64(0), b.span.From
+	ok := true
+	if b.span.From != b.span.To {
+		if n, ok = b.days.uvarint(); !ok || n >= uint64(b.span.Days()) {
+			return manyDays
+		}
+	}
+	for range n + 1 {
+		if b.span.From != b.span.To {
+			if after, ok = b.days.uvarint(); !ok || after > uint64(b.span.To-date) || date > b.span.To {
+				return otherDate
+			}
+		}
+		kinds, ok := b.list()
+		if !ok {
+			return otherKinds
+		}
+		date += behaviour.Date(after)
+		e.Days, e.sets = append(e.Days, Day{Date: date}), append(e.sets, kinds)
+		date++
+	}
+	return ""
+}
+
+// list reads the list of behaviours of a day.
+func (b *block) list() (out activity.Set, ok bool) {
+	n, ok := b.days.uvarint()
+	if !ok || n >= uint64(b.ids) {
+		return out, false
+	}
+	next := 0
+	for range n + 1 {
+		after, ok := b.days.uvarint()
+		if !ok || after >= uint64(b.ids-next) {
+			return out, false
+		}
+		out.Add(next + int(after))
+		next += int(after) + 1
+	}
+	return out, true
+}
+
+// skipKinds skips the behaviours of n days. ofDate is the number of values before the behaviours
+// of each day: 1 if the day has a date.
+func (b *block) skipKinds(n int, ofDate int) bool {
+	if b.ids <= mostInWord {
+		return b.days.skip(n * (1 + ofDate))
+	}
+	for range n {
+		if !b.days.skip(ofDate) {
+			return false
+		}
+		kinds, ok := b.days.uvarint()
+		if !ok || kinds >= uint64(b.ids) || !b.days.skip(int(kinds)+1) {
+			return false
+		}
+	}
+	return true
 }
 
 // skip skips the records and days of the users that seek skipped.
@@ -148,11 +223,11 @@ func (b *block) skip() bool {
 		return false
 	}
 	if b.span.From == b.span.To {
-		return b.days.skip(n)
+		return b.skipKinds(n, 0)
 	}
 	for range n {
 		days, ok := b.days.uvarint()
-		if !ok || days >= uint64(b.span.Days()) || !b.days.skip(2*int(days+1)) {
+		if !ok || days >= uint64(b.span.Days()) || !b.skipKinds(int(days)+1, 1) {
 			return false
 		}
 	}

@@ -22,8 +22,22 @@ const (
 
 	crcLen     = 4
 	trailerLen = 16
-	magic      = "UTROLL\x00\x01"
+	// magic ends in the version.
+	magic        = "UTROLL\x00"
+	versionWord  = 1 // the behaviours of a day are a word
+	versionLists = 2 // they are a list
+
+	// mostInWord is the largest number of behaviour IDs of a file of version 1.
+	mostInWord = 64
 )
+
+// version returns the version of a file with n behaviour IDs.
+func version(n int) byte {
+	if n > mostInWord {
+		return versionLists
+	}
+	return versionWord
+}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -116,7 +130,7 @@ func appendFooter(dst []byte, f *footer) []byte {
 	n, sum := len(dst)-at, checksum(dst[at:])
 	dst = binary.BigEndian.AppendUint32(dst, uint32(n))
 	dst = binary.BigEndian.AppendUint32(dst, sum)
-	return append(dst, magic...)
+	return append(append(dst, magic...), version(len(f.meta.IDs)))
 }
 
 // parseFooter reads a footer without its trailer.

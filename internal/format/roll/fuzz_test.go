@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 )
 
@@ -35,16 +36,21 @@ func FuzzOpen(f *testing.F) {
 // file. The users must be in order and within the limits of the footer.
 func FuzzBlock(f *testing.F) {
 	for _, days := range []int{1, 3} {
-		bb := blockBuilder{oneDate: days == 1}
-		var before []byte
-		for _, e := range people(rand.New(rand.NewPCG(2, 2)), 20, 3, days) {
-			bb.add(before, &e, day)
-			before = e.User
+		for _, kinds := range []int{3, 300} {
+			bb := blockBuilder{oneDate: days == 1, lists: kinds > mostInWord}
+			var before []byte
+			for _, e := range people(rand.New(rand.NewPCG(2, 2)), 20, kinds, days) {
+				bb.add(before, &e, day)
+				before = e.User
+			}
+			f.Add(bytes.Clone(bb.finish()), int64(bb.users), uint8(days), uint16(kinds), "0000100,")
 		}
-		f.Add(bytes.Clone(bb.finish()), int64(bb.users), uint8(days), "0000100,")
 	}
-	f.Fuzz(func(t *testing.T, raw []byte, users int64, days uint8, target string) {
-		b := block{span: behaviour.Span{From: day, To: day + max(behaviour.Date(days), 1) - 1}, all: 7}
+	f.Fuzz(func(t *testing.T, raw []byte, users int64, days uint8, kinds uint16, target string) {
+		b := block{span: behaviour.Span{From: day, To: day + max(behaviour.Date(days), 1) - 1}, ids: int(kinds) % 1025}
+		if b.ids <= mostInWord {
+			b.all = activity.First(b.ids).Word()
+		}
 		var e Entry
 		if b.begin(raw, users) == "" {
 			b.seek([]byte(target), &e)
@@ -62,7 +68,7 @@ func FuzzBlock(f *testing.F) {
 				t.Fatalf("%+v is no entry", e)
 			}
 			for i, d := range e.Days {
-				if !b.span.Has(d.Date) || d.Kinds == 0 || d.Kinds&^7 != 0 || i > 0 && e.Days[i-1].Date >= d.Date {
+				if !b.span.Has(d.Date) || e.Kinds(i).Empty() || !e.Kinds(i).Without(activity.First(b.ids)).Empty() || i > 0 && e.Days[i-1].Date >= d.Date {
 					t.Fatalf("%+v: day %d cannot be", e, i)
 				}
 			}

@@ -3,6 +3,7 @@ package roll
 import (
 	"bytes"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/run/invariants"
 )
 
@@ -32,7 +33,7 @@ type Iterator struct {
 func (r *Reader) Iterator() *Iterator {
 	it := &Iterator{r: r, at: -1}
 	it.block.span = r.meta.Span
-	it.block.all = 1<<len(r.meta.IDs) - 1
+	it.block.ids, it.block.all = len(r.meta.IDs), activity.First(min(len(r.meta.IDs), mostInWord)).Word()
 	return it
 }
 
@@ -94,6 +95,7 @@ func (it *Iterator) letGo() {
 	it.entry.User = it.block.user
 	invariants.Mangle(kept)
 	clear(it.entry.Days)
+	clear(it.entry.sets)
 }
 
 // stays reports whether a search for user ends at the current user.

@@ -54,7 +54,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 
 // footerLen reads the trailer, the last bytes of tail.
 func footerLen(tail []byte, size int64) (int, error) {
-	if len(tail) < trailerLen || string(tail[len(tail)-len(magic):]) != magic {
+	if len(tail) < trailerLen || !bytes.HasPrefix(tail[len(tail)-len(magic)-1:], []byte(magic)) {
 		return 0, fmt.Errorf("roll: %w: no trailer at the end of %d bytes", ErrCorrupt, size)
 	}
 	n := int64(binary.BigEndian.Uint32(tail[len(tail)-trailerLen:]))
@@ -84,6 +84,9 @@ func checkedFooter(tail []byte, n int) (*footer, error) {
 	f, err := parseFooter(b)
 	if err != nil {
 		return nil, fmt.Errorf("roll: %w", err)
+	}
+	if v := trailer[trailerLen-1]; v != version(len(f.meta.IDs)) {
+		return nil, fmt.Errorf("roll: %w: version %d with %d behaviours", ErrCorrupt, v, len(f.meta.IDs))
 	}
 	return f, nil
 }
@@ -116,7 +119,7 @@ func (r *Reader) setIndex(b []byte, f *footer, start int64) error {
 // Meta describes the content of the roll. The caller must not change its slices.
 func (r *Reader) Meta() Meta { return r.meta }
 
-// Kind returns the index of a behaviour ID, which is its bit in Day.Kinds.
+// Kind returns the index of a behaviour ID, which Day.Kinds has.
 func (r *Reader) Kind(id uint16) (int, bool) { return slices.BinarySearch(r.meta.IDs, id) }
 
 // blockOf returns the only block that can hold user.

@@ -41,9 +41,18 @@
 //	                        on, days after the day before it less one
 //	                     uv kinds
 //
-// kinds is a set: bit i is the i-th behaviour ID of the footer. It is
-// never empty. A block stores equal parts of all users together, because they compress
-// better so, and because a search reads only the first two columns.
+// kinds is a set of behaviours, and never empty. In a file of version 1 it is a number: bit i is
+// the i-th behaviour ID of the footer. In a file of version 2 it is a list, because most users do
+// few of many behaviours on a day:
+//
+//	uv  number of behaviours less one
+//	uv  index of the first behaviour ID in the footer
+//	uv  for each other behaviour its index after the one before it less one
+//
+// A file with at most 64 behaviour IDs has version 1, and a file with more has version 2.
+//
+// A block stores equal parts of all users together, because they compress better so, and because a
+// search reads only the first two columns.
 //
 // index:
 //
@@ -60,7 +69,7 @@
 //
 //	sv  first date of the span, days since 1970-01-01
 //	uv  days of the span less one
-//	uv  number of behaviour IDs, at most 64; each as uv, ascending
+//	uv  number of behaviour IDs, at most 1,024; each as uv, ascending
 //	uv  users; uv user-days; uv records
 //	uv  bytes of the index
 //	CRC of the index, 4 bytes
@@ -69,12 +78,13 @@
 //
 //	bytes of the footer, 4 | CRC of the footer, 4 | "UTROLL" 00 01
 //
-// The last byte is the version of all this.
+// The last byte is the version, 1 or 2.
 package roll
 
 import (
 	"errors"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 )
 
@@ -89,12 +99,24 @@ type Entry struct {
 	User    []byte
 	Days    []Day // the days on which the user has records, ascending
 	Records int64
+
+	// sets are the behaviours of each day, if the file has more than mostInWord. Nearly all
+	// files have fewer, and a walk over users is faster if a Day is small.
+	sets []activity.Set
 }
 
 // A Day is a date on which a user has records.
 type Day struct {
-	Date  behaviour.Date
-	Kinds uint64 // bit i stands for the i-th behaviour ID of the file
+	Date behaviour.Date
+	word uint64 // the behaviours, if the file has at most mostInWord
+}
+
+// Kinds returns the behaviours of day i, by the indexes of the behaviour IDs of the file.
+func (e *Entry) Kinds(i int) activity.Set {
+	if e.sets != nil {
+		return e.sets[i]
+	}
+	return activity.Word(e.Days[i].word)
 }
 
 // Meta describes the content of a roll.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 )
 
@@ -31,13 +32,22 @@ func people(rnd *rand.Rand, n, kinds, days int) []Entry {
 				continue
 			}
 			one, other := rnd.IntN(kinds), rnd.IntN(kinds)
-			e.Days = append(e.Days, Day{day + behaviour.Date(d), 1<<one | 1<<other})
+			e.on(day+behaviour.Date(d), kinds, activity.Of(one, other))
 		}
 		e.Records = max(e.Records, 64*int64(len(e.Days)))
 		out = append(out, e)
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return bytes.Compare(a.User, b.User) })
 	return out
+}
+
+// on adds a day to e, in a file of some number of behaviours.
+func (e *Entry) on(date behaviour.Date, of int, kinds activity.Set) {
+	e.Days = append(e.Days, Day{Date: date, word: kinds.Word()})
+	if of > mostInWord {
+		e.Days[len(e.Days)-1].word = 0
+		e.sets = append(e.sets, kinds)
+	}
 }
 
 func person(rnd *rand.Rand, n int) string {
@@ -81,27 +91,19 @@ func write(t testing.TB, entries []Entry, kinds, days int) ([]byte, Meta) {
 // addEntry adds e as a load does: one behaviour after the other.
 func addEntry(w *Writer, e *Entry) error {
 	left := e.Records
-	for _, d := range e.Days {
-		for kind := range 64 {
-			if d.Kinds>>kind&1 == 0 {
-				continue
-			}
+	for i, d := range e.Days {
+		for kind := range e.Kinds(i).Kinds() {
 			if err := w.Add(e.User, d.Date, kind, 1); err != nil {
 				return err
 			}
 			left--
 		}
 	}
-	last := e.Days[len(e.Days)-1]
 	if left == 0 {
 		return nil
 	}
-	for kind := range 64 {
-		if last.Kinds>>kind&1 == 1 {
-			return w.Add(e.User, last.Date, kind, left)
-		}
-	}
-	return nil
+	last := len(e.Days) - 1
+	return w.Add(e.User, e.Days[last].Date, e.Kinds(last).Least(), left)
 }
 
 func open(t testing.TB, b []byte) *Reader {
@@ -119,7 +121,7 @@ func readAll(r *Reader) ([]Entry, error) {
 	it := r.Iterator()
 	for it.Next() {
 		e := *it.Entry()
-		e.User, e.Days = bytes.Clone(e.User), slices.Clone(e.Days)
+		e.User, e.Days, e.sets = bytes.Clone(e.User), slices.Clone(e.Days), slices.Clone(e.sets)
 		out = append(out, e)
 	}
 	return out, it.Err()
@@ -128,7 +130,7 @@ func readAll(r *Reader) ([]Entry, error) {
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	for seed := range uint64(25) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		kinds, days := 1+rnd.IntN(64), 1+rnd.IntN(12)*rnd.IntN(2)
+		kinds, days := 1+rnd.IntN([]int{64, 1024}[seed%2]), 1+rnd.IntN(12)*rnd.IntN(2)
 		want := people(rnd, rnd.IntN(4000), kinds, days)
 		b, wrote := write(t, want, kinds, days)
 		r := open(t, b)
@@ -185,7 +187,7 @@ func TestDatesOfOneUserComeInAnyOrder(t *testing.T) {
 	} {
 		turned := make([]Entry, len(want))
 		for i, e := range want {
-			turned[i] = Entry{e.User, slices.Clone(e.Days), e.Records}
+			turned[i] = Entry{User: e.User, Days: slices.Clone(e.Days), Records: e.Records}
 			order(turned[i].Days)
 		}
 		if again, _ := write(t, turned, 5, 9); !bytes.Equal(again, b) {
@@ -359,7 +361,7 @@ func TestLongUsers(t *testing.T) {
 	var want []Entry
 	for i := range 20 {
 		user := bytes.Repeat([]byte{byte(i)}, MaxUser)
-		want = append(want, Entry{user, []Day{{day, 1}}, 1})
+		want = append(want, Entry{User: user, Days: []Day{{day, 1}}, Records: 1})
 	}
 	b, meta := write(t, want, 1, 1)
 	if meta.Blocks < 5 {
@@ -414,7 +416,7 @@ func TestWriterRefusesWhatCannotBe(t *testing.T) {
 	}
 	for _, w := range []*Writer{
 		NewWriter(&bytes.Buffer{}, []uint16{2, 1}, span),
-		NewWriter(&bytes.Buffer{}, ids(65), span),
+		NewWriter(&bytes.Buffer{}, ids(behaviour.MaxKinds+1), span),
 		NewWriter(&bytes.Buffer{}, ids(2), behaviour.Span{From: day, To: day - 1}),
 	} {
 		if err := w.Add(u("a"), day, 0, 1); err == nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 )
 
@@ -29,7 +30,7 @@ type Writer struct {
 // error.
 func NewWriter(w io.Writer, ids []uint16, span behaviour.Span) *Writer {
 	rw := &Writer{w: w, meta: Meta{IDs: slices.Clone(ids), Span: span}}
-	rw.block.oneDate = span.From == span.To
+	rw.block.oneDate, rw.block.lists = span.From == span.To, len(ids) > mostInWord
 	if err := checkHead(ids, span); err != nil {
 		rw.err = fmt.Errorf("roll: %w", err)
 	}
@@ -53,7 +54,7 @@ func (w *Writer) Add(user []byte, date behaviour.Date, kind int, records int64) 
 		}
 	}
 	w.entry.Records += records
-	w.entry.addDay(date, 1<<kind)
+	w.addDay(date, kind)
 	return nil
 }
 
@@ -82,22 +83,36 @@ func (w *Writer) begin(user []byte) error {
 		return err
 	}
 	w.entry.User = append(w.entry.User[:0], user...)
-	w.entry.Days = w.entry.Days[:0]
+	w.entry.Days, w.entry.sets = w.entry.Days[:0], w.entry.sets[:0]
 	w.entry.Records = 0
 	return nil
 }
 
-// addDay adds kinds to a date. Dates mostly ascend.
-func (e *Entry) addDay(date behaviour.Date, kinds uint64) {
+// addDay adds a kind to a date of the user. Dates mostly ascend.
+func (w *Writer) addDay(date behaviour.Date, kind int) {
+	e := &w.entry
 	i := len(e.Days)
 	for i > 0 && e.Days[i-1].Date > date {
 		i--
 	}
 	if i > 0 && e.Days[i-1].Date == date {
-		e.Days[i-1].Kinds |= kinds
+		w.addKind(i-1, kind)
 		return
 	}
-	e.Days = slices.Insert(e.Days, i, Day{date, kinds})
+	e.Days = slices.Insert(e.Days, i, Day{Date: date})
+	if w.block.lists {
+		e.sets = slices.Insert(e.sets, i, activity.Set{})
+	}
+	w.addKind(i, kind)
+}
+
+// addKind adds a kind to day i of the user.
+func (w *Writer) addKind(i, kind int) {
+	if w.block.lists {
+		w.entry.sets[i].Add(kind)
+	} else {
+		w.entry.Days[i].word |= 1 << kind
+	}
 }
 
 // endUser adds the finished user to the block.
@@ -183,6 +198,7 @@ func (w *Writer) close() error {
 // A blockBuilder collects the columns of a block.
 type blockBuilder struct {
 	oneDate bool
+	lists   bool // the behaviours of a day are a list
 	users   int
 
 	shared, lengths, rest, records, days []byte
@@ -199,15 +215,30 @@ func (b *blockBuilder) add(before []byte, e *Entry, first behaviour.Date) {
 	b.rest = append(b.rest, e.User[n:]...)
 	b.records = binary.AppendUvarint(b.records, uint64(e.Records))
 	if b.oneDate {
-		b.days = binary.AppendUvarint(b.days, e.Days[0].Kinds)
+		b.addKinds(e, 0)
 		return
 	}
 	b.days = binary.AppendUvarint(b.days, uint64(len(e.Days)-1))
 	next := first
-	for _, d := range e.Days {
+	for i, d := range e.Days {
 		b.days = binary.AppendUvarint(b.days, uint64(d.Date-next))
-		b.days = binary.AppendUvarint(b.days, d.Kinds)
+		b.addKinds(e, i)
 		next = d.Date + 1
+	}
+}
+
+// addKinds adds the behaviours of day i.
+func (b *blockBuilder) addKinds(e *Entry, i int) {
+	if !b.lists {
+		b.days = binary.AppendUvarint(b.days, e.Days[i].word)
+		return
+	}
+	kinds := e.sets[i]
+	b.days = binary.AppendUvarint(b.days, uint64(kinds.Len()-1))
+	next := 0
+	for k := range kinds.Kinds() {
+		b.days = binary.AppendUvarint(b.days, uint64(k-next))
+		next = k + 1
 	}
 }
 

@@ -38,7 +38,7 @@ type Values struct {
 	Int    []int64
 	Double []float64
 	Small  []int32
-	Code   []uint8
+	Code   []uint16
 	Str    Bytes
 }
 

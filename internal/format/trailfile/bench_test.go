@@ -34,7 +34,7 @@ func evening(n int, full bool) *trailfile.Batch {
 			user, at = fmt.Sprintf("stb%09d", i), 1409529600000000
 		}
 		at += r.Int64N(3.4e10)
-		k := uint8(r.IntN(4))
+		k := uint16(r.IntN(4))
 		rows[i] = row{user: user, date: int32(at / 86400e6), time: at / 1e6 * 1e6, kind: k, id: int64(k)<<38 | r.Int64N(1<<30)}
 		for f := range boxFields[k] {
 			var v any

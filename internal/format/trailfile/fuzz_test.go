@@ -64,11 +64,15 @@ func FuzzWriteBatch(f *testing.F) {
 	f.Add(-1, []byte{}, []byte{}, []byte{}, []byte{}, []byte{}, true)
 	f.Fuzz(func(t *testing.T, rows int, users, userOff, kinds, text, textOff []byte, valid bool) {
 		n := min(max(rows, 0), 100)
+		codes := make([]uint16, len(kinds))
+		for i, k := range kinds {
+			codes[i] = uint16(k)
+		}
 		b := batch(s, nil, 0)
 		b.Rows = min(rows, 100)
 		for i := range b.Columns {
 			v := &b.Columns[i]
-			v.Valid, v.Int, v.Double, v.Small, v.Code = make([]bool, n), make([]int64, n), make([]float64, n), make([]int32, n), kinds
+			v.Valid, v.Int, v.Double, v.Small, v.Code = make([]bool, n), make([]int64, n), make([]float64, n), make([]int32, n), codes
 			v.Str = trailfile.Bytes{Data: text, Off: offsets(textOff)}
 			for j := range v.Valid {
 				v.Valid[j] = valid

@@ -56,7 +56,7 @@ func newGroup(s Schema) *group {
 func newValues(c *Column) values {
 	switch {
 	case c.Names != nil:
-		return &kinds{names: c.Names}
+		return &kinds{names: c.Names, code: make([]int32, len(c.Names))}
 	case c.Type == behaviour.String:
 		return newWords()
 	case c.Type == behaviour.Double:

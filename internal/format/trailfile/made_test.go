@@ -17,7 +17,7 @@ type row struct {
 	user   string
 	date   int32
 	time   int64
-	kind   uint8
+	kind   uint16
 	id     int64
 	fields []any // of the other columns: string, int64, float64, bool or nil; int64 for timestamps, int32 for dates
 }
@@ -160,7 +160,7 @@ func people(seed uint64, s trailfile.Schema, n int, nulls float64) []row {
 		}
 		for range min(1+r.IntN(30), n-len(rows)) {
 			at += r.Int64N(5e10)
-			x := row{user: user, date: int32(at / 86400e6), time: at, kind: uint8(r.IntN(kinds)), id: r.Int64()}
+			x := row{user: user, date: int32(at / 86400e6), time: at, kind: uint16(r.IntN(kinds)), id: r.Int64()}
 			for _, c := range others(s) {
 				var v any
 				if r.Float64() >= nulls || !c.Nullable {

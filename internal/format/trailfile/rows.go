@@ -25,9 +25,9 @@ const batchRows = 4 << 10
 type Behaviours struct {
 	Rows      int
 	User      Bytes
-	Date      []int32 // days since 1970-01-01
-	Time      []int64 // microseconds, UTC
-	Behaviour []uint8 // index in Read.Kinds
+	Date      []int32  // days since 1970-01-01
+	Time      []int64  // microseconds, UTC
+	Behaviour []uint16 // index in Read.Kinds
 	ID        []int64
 	Fields    []Values // one for each of Read.Fields, with Valid set
 }
@@ -42,7 +42,7 @@ type Read struct {
 // requested fields. It holds one page of each column. Only one goroutine may use it.
 type Rows struct {
 	schema  Read
-	kinds   map[string]uint8
+	kinds   map[string]uint16
 	columns []*columnRows // user_id, date, time, behaviour, id, the fields
 	batch   Behaviours
 	read    int64 // number of rows
@@ -52,7 +52,7 @@ type Rows struct {
 // result.
 func (f *File) Rows(fields ...string) (r *Rows, err error) {
 	defer caught(&err, "read rows")
-	r = &Rows{kinds: map[string]uint8{}}
+	r = &Rows{kinds: map[string]uint16{}}
 	for _, name := range slices.Concat(behaviour.Reserved, fields) {
 		at := slices.IndexFunc(f.f.Schema().Fields(), func(c parquet.Field) bool { return c.Name() == name && c.Leaf() && !c.Repeated() })
 		if at < 0 {
@@ -190,7 +190,7 @@ func (r *Rows) take(column int, values []parquet.Value) error {
 }
 
 // kind returns the index of a behaviour. A new behaviour gets the next index.
-func (r *Rows) kind(name []byte) (uint8, error) {
+func (r *Rows) kind(name []byte) (uint16, error) {
 	if k, ok := r.kinds[string(name)]; ok {
 		return k, nil
 	}
@@ -199,8 +199,8 @@ func (r *Rows) kind(name []byte) (uint8, error) {
 		return 0, fmt.Errorf("%w: more than %d behaviours", ErrNoTrails, k)
 	}
 	r.schema.Kinds = append(r.schema.Kinds, string(name))
-	r.kinds[string(name)] = uint8(k)
-	return uint8(k), nil
+	r.kinds[string(name)] = uint16(k)
+	return uint16(k), nil
 }
 
 // push adds a value, or a null.

@@ -235,10 +235,10 @@ func (w *words) reset() {
 type kinds struct {
 	text
 	names []string
-	code  [256]int32 // the code plus one; 0 if it has not occurred
+	code  []int32 // by name the code plus one; 0 if it has not occurred
 }
 
-func (k *kinds) add(v []uint8) {
+func (k *kinds) add(v []uint16) {
 	for _, b := range v {
 		if k.code[b] == 0 {
 			k.entries.Append([]byte(k.names[b]))
@@ -250,7 +250,7 @@ func (k *kinds) add(v []uint8) {
 
 func (k *kinds) reset() {
 	k.text.reset()
-	k.code = [256]int32{}
+	clear(k.code)
 }
 
 func (s *Bytes) reset() { s.Data, s.Off = s.Data[:0], s.Off[:0] }

@@ -115,7 +115,7 @@ func TestNewWriterRefuses(t *testing.T) {
 		{field("", behaviour.Int64), trailfile.Options{}, `trailfile: column "": a name is text, and not empty`},
 		{trailfile.Long([]string{"pl\xff"}, 0, nil), trailfile.Options{}, `trailfile: behaviour "pl\xff" is not UTF-8`},
 		{field("y", "float"), trailfile.Options{}, `trailfile: column y: unknown type "float"`},
-		{trailfile.Long(make([]string, 65), 0, nil), trailfile.Options{}, "trailfile: 65 behaviours: at most 64 in one file"},
+		{trailfile.Long(make([]string, 1025), 0, nil), trailfile.Options{}, "trailfile: 1025 behaviours: at most 1024 in one file"},
 		{trailfile.Schema{}, trailfile.Options{}, "trailfile: the first column is not user_id"},
 		{trailfile.Schema{Columns: field("y", behaviour.Int64).Columns, Order: 1}, trailfile.Options{}, "trailfile: rows cannot be sorted by column 1"},
 		{trailfile.Schema{}, trailfile.Options{Codec: "gzip"}, `trailfile: codec "gzip": want zstd, snappy or none`},

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
@@ -114,14 +113,14 @@ func (m *merge) gather() bool {
 		for m.err == nil && len(m.left) > 0 && bytes.Equal(m.left[0].key(), m.user.Key) {
 			c := m.left[0]
 			did, records := c.within(m.span, &m.days)
-			m.user.Did |= did
+			m.user.Did = m.user.Did.Or(did)
 			m.user.Records += records
 			if c.sure {
-				sure |= did
+				sure = sure.Or(did)
 			}
 			m.moved(c.it.Next())
 		}
-		if m.user.Sure = m.user.Did == sure; m.err == nil && m.user.Did != 0 {
+		if m.user.Sure = m.user.Did == sure; m.err == nil && !m.user.Did.Empty() {
 			m.at = true
 			return true
 		}
@@ -186,15 +185,16 @@ func (c *cursor) key() []byte { return c.it.Entry().User }
 func (c *cursor) within(span behaviour.Span, days *[]activity.Set) (did activity.Set, records int64) {
 	e := c.it.Entry()
 	var in, all int64 // rows
-	for _, d := range e.Days {
-		n := int64(bits.OnesCount64(d.Kinds))
+	for i, d := range e.Days {
+		kinds := e.Kinds(i)
+		n := int64(kinds.Len())
 		all += n
 		if !span.Has(d.Date) {
 			continue
 		}
 		in += n
-		set := c.set(d.Kinds)
-		did |= set
+		set := c.set(kinds)
+		did = did.Or(set)
 		*days = append(*days, set)
 	}
 	if in == all {
@@ -204,13 +204,13 @@ func (c *cursor) within(span behaviour.Span, days *[]activity.Set) (did activity
 }
 
 // set converts a roll's kinds to the kinds of the schema.
-func (c *cursor) set(kinds uint64) (set activity.Set) {
+func (c *cursor) set(kinds activity.Set) (set activity.Set) {
 	if c.same {
-		return activity.Set(kinds)
+		return kinds
 	}
-	for i, k := range c.kinds {
-		if kinds>>i&1 != 0 && k != unknown {
-			set |= activity.Of(k)
+	for i := range kinds.Kinds() {
+		if k := c.kinds[i]; k != unknown {
+			set.Add(k)
 		}
 	}
 	return set

@@ -95,20 +95,20 @@ func (s *rollDir) users(q rolls.Question) []string {
 			if !ok || !q.Region.Has([]byte(l.user)) || !q.Span.Has(l.date) {
 				continue
 			}
-			did[l.user] |= activity.Of(k)
+			did[l.user] = did[l.user].Or(activity.Of(k))
 			if known {
-				sure[l.user] |= activity.Of(k)
+				sure[l.user] = sure[l.user].Or(activity.Of(k))
 			}
 		}
 	}
 	var out []string
 	for _, user := range slices.Sorted(maps.Keys(did)) {
-		out = append(out, fmt.Sprintf("%s %b %t", user, did[user], did[user] == sure[user]))
+		out = append(out, fmt.Sprintf("%s %v %t", user, did[user], did[user] == sure[user]))
 	}
 	return out
 }
 
-func text(u table.User) string { return fmt.Sprintf("%s %b %t", u.Key, u.Did, u.Sure) }
+func text(u table.User) string { return fmt.Sprintf("%s %v %t", u.Key, u.Did, u.Sure) }
 
 // TestRowsThatLieApartHideNobody asks for the users of a region whose rows lie outside of
 // it: in the layout hashed they are where their hashes are.

@@ -83,7 +83,7 @@ func (d *RowDecoder) spill() (err error) {
 		for n := len(r.Values); n > 0 && r.Values[n-1] == nil; n-- {
 			r.Values = r.Values[:n-1]
 		}
-		d.key = append(binary.BigEndian.AppendUint32(d.key[:0], uint32(r.Date)), byte(r.Kind))
+		d.key = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint32(d.key[:0], uint32(r.Date)), uint16(r.Kind))
 		d.packed = behaviour.AppendPacked(d.packed[:0], r)
 		if err := d.shard.Add(d.ctx, 0, d.key, uint64(r.ID), d.packed); err != nil {
 			return err

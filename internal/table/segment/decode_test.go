@@ -52,6 +52,29 @@ func TestDecodedRecordsOfLargeRowsAreTheSame(t *testing.T) {
 	}
 }
 
+// TestDecodedRecordsOfManyBehavioursAreSeparate decodes a large row in which records of the kinds 0
+// and 256 have equal dates and column IDs.
+func TestDecodedRecordsOfManyBehavioursAreSeparate(t *testing.T) {
+	s := &behaviour.Schema{Zone: "UTC"}
+	for i := range 257 {
+		s.Kinds = append(s.Kinds, behaviour.Kind{ID: uint16(i + 1), Name: fmt.Sprint("kind", i), Fields: []behaviour.Field{
+			{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64},
+		}})
+	}
+	recs := sameSecond(rand.New(rand.NewPCG(3, 4)), 4000)
+	for i := 1; i < len(recs); i += 2 {
+		recs[i].ID, recs[i].Kind = recs[i-1].ID, 256
+	}
+	l := layout.Wide{}
+	rows := segment.NewRowDecoder(t.Context(), l, s, layout.Everything(s, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}), shuffle.Config{FS: local.New(), Dir: t.TempDir(), Memory: 64 << 10})
+	if got, want := recordsOf(t, l, s, recs, rows), textsOf(recs, true); !slices.Equal(got, want) {
+		t.Errorf("%d records were decoded as %d: %.300q, want %.300q", len(want), len(got), got, want)
+	}
+	if err := rows.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // recordsOf encodes records by a layout and decodes the cells by rows. It returns the decoded
 // records as texts, in order of column ID.
 func recordsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.Record, rows *segment.RowDecoder) []string {
@@ -84,9 +107,9 @@ func recordsOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behavi
 	return textsOf(out, true)
 }
 
-// textsOf returns records as texts in order of column ID, with their values or with nulls.
+// textsOf returns records as texts in order of column ID and kind, with their values or with nulls.
 func textsOf(recs []behaviour.Record, values bool) []string {
-	slices.SortFunc(recs, func(a, b behaviour.Record) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(recs, func(a, b behaviour.Record) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind)) })
 	var out []string
 	for _, r := range recs {
 		text := fmt.Sprintf("%d %d %d %s", r.ID, r.Kind, r.Time, r.Date)

@@ -52,10 +52,23 @@ func newUnorderedRoll(ctx context.Context, w io.Writer, ids []uint16, span behav
 	return &unorderedRoll{ctx: ctx, sorter: s, shard: s.Shard(0), to: roll.NewWriter(w, ids, span)}, nil
 }
 
+// kindBits is the number of bits of a kind in a DaySeq.
+const kindBits = 16
+
+// DaySeq returns a number that sorts by date and kind, for a sorter's seq.
+func DaySeq(date behaviour.Date, kind int) uint64 {
+	return uint64(uint32(date))<<kindBits | uint64(kind)
+}
+
+// ParseDaySeq is the inverse of DaySeq.
+func ParseDaySeq(seq uint64) (behaviour.Date, int) {
+	return behaviour.Date(int32(seq >> kindBits)), int(seq & (1<<kindBits - 1))
+}
+
 // Add implements rollWriter.
 func (u *unorderedRoll) Add(key []byte, date behaviour.Date, kind int, records int64) error {
 	u.count = binary.AppendUvarint(u.count[:0], uint64(records))
-	return u.shard.Add(u.ctx, 0, key, uint64(uint32(date))<<8|uint64(kind), u.count)
+	return u.shard.Add(u.ctx, 0, key, DaySeq(date, kind), u.count)
 }
 
 // Close implements rollWriter.
@@ -80,7 +93,8 @@ func (u *unorderedRoll) write() error {
 	defer it.Close()
 	for it.Next() {
 		n, _ := binary.Uvarint(it.Payload())
-		if err := u.to.Add(it.Row(), behaviour.Date(int32(it.Seq()>>8)), int(it.Seq()&0xff), int64(n)); err != nil {
+		date, kind := ParseDaySeq(it.Seq())
+		if err := u.to.Add(it.Row(), date, kind, int64(n)); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/hfile"
@@ -402,8 +403,8 @@ func TestUsersAreThoseWithRows(t *testing.T) {
 	}
 	var got, want []string
 	for users.Next() {
-		if u := users.User(); !u.Sure || u.Did != 1 {
-			t.Errorf("%q did %b, sure: %t", u.Key, u.Did, u.Sure)
+		if u := users.User(); !u.Sure || u.Did != activity.Of(0) {
+			t.Errorf("%q did %v, sure: %t", u.Key, u.Did, u.Sure)
 		}
 		got = append(got, string(bytes.TrimSuffix(users.User().Key, []byte(","))))
 	}

@@ -193,8 +193,8 @@ func (w *world) namesAll(t *testing.T, after string) {
 	t.Helper()
 	got, _ := walk(t, w.open(t), split.Region{}, allDays)
 	for key, did := range w.did(split.Region{}, allDays) {
-		if got[key]&did != did {
-			t.Errorf("after %s user %q did %b, want at least %b", after, key, got[key], did)
+		if got[key].And(did) != did {
+			t.Errorf("after %s user %q did %v, want at least %v", after, key, got[key], did)
 		}
 	}
 }

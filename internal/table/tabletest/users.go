@@ -16,7 +16,7 @@ func (w *world) did(r split.Region, span behaviour.Span) map[string]activity.Set
 	out := map[string]activity.Set{}
 	for _, e := range entriesOf(w.rows) {
 		if r.Has(e.user) && span.Has(e.date) {
-			out[string(e.user)] |= activity.Of(e.kind)
+			out[string(e.user)] = out[string(e.user)].Or(activity.Of(e.kind))
 		}
 	}
 	return out
@@ -58,10 +58,10 @@ func checkDays(t *testing.T, u *table.User, days []activity.Set, span behaviour.
 	t.Helper()
 	var did activity.Set
 	for _, d := range days {
-		did |= d
+		did = did.Or(d)
 	}
-	if did != u.Did || len(days) == 0 || slices.Contains(days, 0) {
-		t.Errorf("%s: user %q did %b, and on the days %b", span, u.Key, u.Did, days)
+	if did != u.Did || len(days) == 0 || slices.Contains(days, activity.Set{}) {
+		t.Errorf("%s: user %q did %v, and on the days %v", span, u.Key, u.Did, days)
 	}
 }
 
@@ -81,8 +81,8 @@ func testUsers(t *testing.T, w *world, from table.Table) {
 					t.Fatalf("users of %s come as %q, want each once and in order", region, keys)
 				}
 				for key, did := range want {
-					if got[key]&did != did {
-						t.Errorf("%s, %s: user %q did %b, want at least %b", region, span, key, got[key], did)
+					if got[key].And(did) != did {
+						t.Errorf("%s, %s: user %q did %v, want at least %v", region, span, key, got[key], did)
 					}
 				}
 				for _, key := range keys {

@@ -228,7 +228,7 @@ func (d *dayDecoder) Add(c *cell.Cell) error {
 	}
 	d.batch.Events = append(d.batch.Events, trail.Event{
 		Time: c.Time*1000 + v.Micros, ID: told.ID, User: user, Refs: first,
-		Date: int32(told.Date), Kind: uint8(told.Kind),
+		Date: int32(told.Date), Kind: uint16(told.Kind),
 	})
 	return nil
 }
