@@ -31,7 +31,7 @@ behaviours:
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Regions: 1}, q.Span)
 	for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Auto} {
 		for _, strict := range []bool{false, true} {
-			c := h.Question(t, q, extracttest.Others{Table: h.Opened(t, extracttest.Turn{Name: "trails"})})
+			c := h.Question(t, q, extracttest.Others{Table: h.Opened(t, "trails")})
 			c.Out, c.Plan, c.Strict = filepath.Join(testkit.Scratch(t), "out"), plan, strict
 			r, err := extract.Run(t.Context(), c)
 			if strict {
@@ -79,7 +79,7 @@ behaviours:
 		q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play", "order"}}
 		h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Regions: 1}, q.Span)
 		for _, listed := range []bool{false, true} {
-			c := h.Question(t, q, table.Unrolled(firstForeign{h.Opened(t, extracttest.Turn{Name: "trails"})}))
+			c := h.Question(t, q, table.Unrolled(firstForeign{h.Opened(t, "trails")}))
 			c.Out = filepath.Join(testkit.Scratch(t), "out")
 			if listed {
 				u, err := userlist.Read(strings.NewReader("1\n2\n"), "list", c.Table.Info().Layout, 1<<20)

@@ -32,19 +32,19 @@ func TestWhoDoesNotFitIsNamed(t *testing.T) {
 		t.Errorf("there is %v", left)
 	}
 	h.convert(t, "reversed", "wide", "out")
-	h.verified(t, "wide", "out")
+	h.Verified(t, "wide", "out")
 }
 
 // TestWhatCannotBeMadeIsRefused expects an error, and expects existing files to stay unchanged.
 func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 	h := small(t)
 	h.convert(t, "reversed", "tall", "made")
-	if err := os.WriteFile(filepath.Join(h.dir, "mine"), []byte("mine"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(h.Dir, "mine"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	h.halfway(t, "reversed", "tall", "half")
 	for name, target := range map[string]string{"link": "reversed", "deep": "reversed/loads"} {
-		if err := os.Symlink(target, filepath.Join(h.dir, name)); err != nil {
+		if err := os.Symlink(target, filepath.Join(h.Dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,11 +85,11 @@ func (h *fixture) halfway(t testing.TB, from, to, out string) {
 	t.Helper()
 	for n := 1; ; n++ {
 		faulty := *h
-		faulty.fs = dfstest.FaultAt(h.fs, n, dfstest.Dead)
+		faulty.FS = dfstest.FaultAt(h.FS, n, dfstest.Dead)
 		if _, err := convert.Run(t.Context(), faulty.conversion(from, to, out)); err == nil {
 			t.Fatal("it was not to be stopped")
 		}
-		if done, err := filepath.Glob(filepath.Join(h.dir, out, "convert", "0*.json")); err != nil {
+		if done, err := filepath.Glob(filepath.Join(h.Dir, out, "convert", "0*.json")); err != nil {
 			t.Fatal(err)
 		} else if len(done) > 0 {
 			return
@@ -128,10 +128,10 @@ func TestRegionsAreAsManyAsAsked(t *testing.T) {
 			cfg := h.conversion("reversed", to, out)
 			cfg.Regions = asked
 			r, err := convert.Run(t.Context(), cfg)
-			if err != nil || r.Regions != want || len(h.open(t, out).Manifest().Splits) != want-1 {
+			if err != nil || r.Regions != want || len(h.Opened(t, out).Manifest().Splits) != want-1 {
 				t.Errorf("%s, %d regions asked: %+v, %v", to, asked, r, err)
 			}
-			h.verified(t, out, out)
+			h.Verified(t, out, out)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestRegionsAreAsManyAsAsked(t *testing.T) {
 func TestDamageIsNotCarriedOver(t *testing.T) {
 	h := small(t)
 	spoil := func(name string, change func([]byte) []byte) func() {
-		path := filepath.Join(h.dir, "reversed", name)
+		path := filepath.Join(h.Dir, "reversed", name)
 		good, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func TestDamageIsNotCarriedOver(t *testing.T) {
 			}
 		}
 	}
-	m := h.open(t, "reversed").Manifest()
+	m := h.Opened(t, "reversed").Manifest()
 	for what, c := range map[string]struct {
 		name   string
 		change func([]byte) []byte
@@ -171,28 +171,28 @@ func TestDamageIsNotCarriedOver(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s is damaged: %v, want an error that says %q", what, err, c.says)
 		}
-		if _, err := h.store("out").Open(t.Context()); err == nil {
+		if _, err := h.Store("out").Open(t.Context()); err == nil {
 			t.Errorf("%s is damaged, and there is a table", what)
 		}
 		mend()
 		h.remove(t, "out")
 	}
 	h.convert(t, "reversed", "tall", "out")
-	h.verified(t, "once all is mended", "out")
+	h.Verified(t, "once all is mended", "out")
 }
 
 // TestNothingElseIsRemoved converts a table whose manifest names a folder next to the new table
 // as its family.
 func TestNothingElseIsRemoved(t *testing.T) {
 	h := small(t)
-	precious := filepath.Join(h.dir, "precious", "file")
+	precious := filepath.Join(h.Dir, "precious", "file")
 	if err := os.Mkdir(filepath.Dir(precious), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(precious, []byte("kept"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(h.dir, "reversed", catalog.ManifestName)
+	name := filepath.Join(h.Dir, "reversed", catalog.ManifestName)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

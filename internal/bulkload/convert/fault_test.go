@@ -19,15 +19,12 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// modes lists all the ways in which an operation can fail.
-var modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
-
 // small returns a fixture with a table of three loads. After the second load its files were
 // merged.
 func small(t testing.TB) *fixture {
 	t.Helper()
 	h := newFixture(t, testworld.Numbered(5, 2))
-	h.job.Table.Regions = 2
+	h.Job.Table.Regions = 2
 	p := h.draw(rand.New(rand.NewPCG(5, 5)))
 	p.compact = []bool{false, true, false, false}
 	h.live(t, p, []string{"reversed"})
@@ -45,7 +42,7 @@ func TestConversionSurvivesAnyFault(t *testing.T) {
 		h.convert(t, "reversed", to, "clean")
 		want := h.lasting(t, "clean")
 		t.Run(to, func(t *testing.T) {
-			dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+			dfstest.Sweep(t, dfstest.Modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
 				h.remove(t, "out")
 				return h.withFault(t, to, n, mode, want)
 			})
@@ -59,7 +56,7 @@ func TestConversionSurvivesAnyFault(t *testing.T) {
 
 func (h *fixture) remove(t testing.TB, name string) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(h.dir, name)); err != nil {
+	if err := os.RemoveAll(filepath.Join(h.Dir, name)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -68,9 +65,9 @@ func (h *fixture) remove(t testing.TB, name string) {
 // the conversion made fewer than n operations.
 func (h *fixture) withFault(t *testing.T, to string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
-	fault := dfstest.FaultAt(h.fs, n, mode)
+	fault := dfstest.FaultAt(h.FS, n, mode)
 	faulty := *h
-	faulty.fs = fault
+	faulty.FS = fault
 	_, err := convert.Run(t.Context(), faulty.conversion("reversed", to, "out"))
 	past = fault.Count() <= n
 	if past && err != nil {
@@ -79,10 +76,10 @@ func (h *fixture) withFault(t *testing.T, to string, n int, mode dfstest.Mode, w
 	if err != nil && !errors.Is(err, dfstest.ErrInjected) {
 		t.Fatalf("fault at %d: lost the cause: %v", n, err)
 	}
-	made, open := h.store("out").Open(t.Context())
+	made, open := h.Store("out").Open(t.Context())
 	switch {
 	case open == nil:
-		h.verified(t, fmt.Sprintf("fault at %d (%v)", n, err), "out")
+		h.Verified(t, fmt.Sprintf("fault at %d (%v)", n, err), "out")
 		if err := made.Close(); err != nil {
 			t.Error(err)
 		}
@@ -110,7 +107,7 @@ func TestAConversionGoesOn(t *testing.T) {
 	clean := h.convert(t, "reversed", "tall", "clean")
 	h.halfway(t, "reversed", "tall", "out")
 	for what, open := range map[string]func() error{
-		"open": func() error { _, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, "out")); return err },
+		"open": func() error { _, err := files.Open(t.Context(), h.FS, dfs.Join(h.Tables, "out")); return err },
 		"load": func() error { _, err := h.loads(t.Context(), "out", "tall"); return err },
 	} {
 		if err := open(); !errors.Is(err, table.ErrUnfit) {
@@ -127,13 +124,13 @@ func TestAConversionGoesOn(t *testing.T) {
 
 	h.remove(t, "out")
 	h.halfway(t, "reversed", "tall", "out")
-	h.deliver(t, h.w.Files...)
+	h.Deliver(t, h.w.Files...)
 	h.load(t, "reversed", "reversed")
 	after := h.convert(t, "reversed", "tall", "out")
 	if after.Already > 0 || after.Loads != clean.Loads+1 {
 		t.Errorf("after one more night %+v, before it %+v", after, clean)
 	}
-	h.verified(t, "after one more night", "out")
+	h.Verified(t, "after one more night", "out")
 }
 
 // TestAConversionEndsWithItsContext expects a canceled conversion to leave no visible table.
@@ -145,7 +142,7 @@ func TestAConversionEndsWithItsContext(t *testing.T) {
 	if _, err := convert.Run(ctx, h.conversion("reversed", "tall", "out")); !errors.Is(err, why) && !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want why it was stopped", err)
 	}
-	if _, err := files.Open(t.Context(), h.fs, dfs.Join(h.place, "out")); err == nil {
+	if _, err := files.Open(t.Context(), h.FS, dfs.Join(h.Tables, "out")); err == nil {
 		t.Error("half a table can be seen")
 	}
 }

@@ -20,8 +20,8 @@ import (
 func TestConversionOfATableOnHDFS(t *testing.T) {
 	c := clustertest.Get(t)
 	h := newFixture(t, testworld.Numbered(8, 8))
-	h.place = c.HDFS(t)
-	h.fs = dfs.NewMux(map[string]dfs.FS{
+	h.Tables = c.HDFS(t)
+	h.FS = dfs.NewMux(map[string]dfs.FS{
 		"":          local.New(),
 		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
 	})
@@ -31,7 +31,7 @@ func TestConversionOfATableOnHDFS(t *testing.T) {
 	h.live(t, p, []string{"reversed"})
 	want := h.answers(t, "reversed")
 	r := h.convert(t, "reversed", "game-time", "out")
-	h.verified(t, "on HDFS", "out")
+	h.Verified(t, "on HDFS", "out")
 	for i, got := range h.answers(t, "out") {
 		if !maps.Equal(got, want[i]) {
 			t.Errorf("question %d has another answer", i)

@@ -3,21 +3,17 @@ package convert_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/convert"
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs/dfstest"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
 
@@ -26,27 +22,8 @@ import (
 func fat(t *testing.T, layout string, records, size int) *fixture {
 	t.Helper()
 	day := behaviour.DateOf(2014, 9, 1)
-	h := &fixture{dir: testkit.Scratch(t), fs: local.New(), w: &testworld.W{Span: behaviour.Span{From: day, To: day}}}
-	h.place = h.dir
-	var err error
-	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(`logs: {path: 'logs/{date}/{behaviour}.csv', max_line: 16MiB}
-table: trails
-behaviours:
-  play: {id: 1, fields: {title: string, seconds: int64}}
-`)); err != nil {
-		t.Fatal(err)
-	}
-	h.job.Table.Regions = 1
-	dice := rand.NewChaCha8([32]byte{1})
-	title := make([]byte, size/2)
-	var text strings.Builder
-	text.WriteString("user_id,time,title,seconds\n1,2014-09-01 10:00:00,one,1\n")
-	for i := range records {
-		dice.Read(title)
-		fmt.Fprintf(&text, "2,2014-09-01 11:%02d:%02d.%06d,%x,%d\n", i/60%60, i%60, i*7%1_000_000, title, i)
-	}
-	text.WriteString("3,2014-09-01 12:00:00,two,2\n")
-	h.deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte(text.String())})
+	h := &fixture{*testtable.New(t, testtable.FatJob(layout)), &testworld.W{Span: behaviour.Span{From: day, To: day}}}
+	h.Deliver(t, testtable.FatLog(day, 1, records, size))
 	c := h.config("table", layout)
 	c.Memory = 256 << 20
 	if _, err := load.Run(t.Context(), c); err != nil {
@@ -80,9 +57,9 @@ func (h *fixture) convertWithin(t *testing.T, from, to string, memory, besides i
 	t.Helper()
 	var want map[string]string
 	for _, given := range []int64{256 << 20, memory} {
-		heap := dfstest.NewHeap(h.fs)
+		heap := dfstest.NewHeap(h.FS)
 		c := h.conversion("table", to, "out")
-		out := h.store("out")
+		out := h.Store("out")
 		out.FS = heap
 		c.FS, c.Out, c.Memory, c.Workers = heap, out, given, 1
 		r, err := convert.Run(t.Context(), c)
@@ -97,7 +74,7 @@ func (h *fixture) convertWithin(t *testing.T, from, to string, memory, besides i
 			t.Errorf("%s to %s: a conversion in little memory makes other files", from, to)
 		}
 		want = got
-		if left := dfstest.Snapshot(t, h.fs, c.Temp); len(left) > 0 {
+		if left := dfstest.Snapshot(t, h.FS, c.Temp); len(left) > 0 {
 			t.Errorf("%s to %s: %d files are left in %s", from, to, len(left), c.Temp)
 		}
 		h.remove(t, "out")
@@ -115,7 +92,7 @@ func TestARecordLargerThanTheMemory(t *testing.T) {
 		if !errors.Is(err, convert.ErrRequest) || !strings.Contains(err.Error(), `user "2"`) || !strings.Contains(err.Error(), "--memory") {
 			t.Errorf("%s: %v, want an error that names the user and --memory", from, err)
 		}
-		if _, err := h.store("out").Open(context.Background()); err == nil {
+		if _, err := h.Store("out").Open(context.Background()); err == nil {
 			t.Errorf("%s: there is a table", from)
 		}
 		c.Memory = 1 << 30

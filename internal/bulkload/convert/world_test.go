@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/tally"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
 
@@ -31,8 +32,8 @@ func place(parts ...string) string {
 
 func (h *fixture) conversion(from, to, out string) convert.Config {
 	return convert.Config{
-		FS: h.fs, From: h.store(from), Out: h.store(out), Layout: to,
-		Temp: filepath.Join(h.dir, "sorted-"+out), Workers: 2, Memory: 8 << 20,
+		FS: h.FS, From: h.Store(from), Out: h.Store(out), Layout: to,
+		Temp: filepath.Join(h.Dir, "sorted-"+out), Workers: 2, Memory: 8 << 20,
 	}
 }
 
@@ -78,13 +79,13 @@ func (h *fixture) draw(dice *rand.Rand) past {
 func (h *fixture) live(t testing.TB, p past, names []string) {
 	t.Helper()
 	for night, list := range p.nights[:len(p.nights)-1] {
-		h.deliver(t, list...)
+		h.Deliver(t, list...)
 		for _, name := range names {
 			h.load(t, place(name), name)
 			if night == p.corrects {
 				h.replay(t, place(name), name, p.bad)
 			}
-			cfg := upkeep.Config{FS: h.fs, Store: h.store(place(name)), Workers: 2, Memory: 8 << 20}
+			cfg := upkeep.Config{FS: h.FS, Store: h.Store(place(name)), Workers: 2, Memory: 8 << 20}
 			if p.compact[night] {
 				if _, err := upkeep.Compact(t.Context(), cfg); err != nil && !isNothing(err) {
 					t.Fatal(err)
@@ -102,7 +103,7 @@ func (h *fixture) live(t testing.TB, p past, names []string) {
 // replay loads a bad record after its correction.
 func (h *fixture) replay(t testing.TB, name, l string, f testworld.File) {
 	t.Helper()
-	quarantine := h.store(name).Quarantine(f.Name)
+	quarantine := h.Store(name).Quarantine(f.Name)
 	b, err := os.ReadFile(quarantine)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +151,7 @@ func (h *fixture) there(t *testing.T, from, to string, answers []map[string]stri
 	t.Helper()
 	out := place(from, "to", to)
 	r := h.convert(t, place(from), to, out)
-	a, b := h.open(t, place(from)), h.open(t, out)
+	a, b := h.Opened(t, place(from)), h.Opened(t, out)
 	var records int64
 	for _, f := range a.Files() {
 		records += f.Records
@@ -158,7 +159,7 @@ func (h *fixture) there(t *testing.T, from, to string, answers []map[string]stri
 	if r.Records != records || r.Files != len(b.Files()) || r.Loads != len(a.Manifest().Loads) {
 		t.Errorf("%s to %s: %+v, want %d records in %d files of %d loads", from, to, r, records, len(b.Files()), len(a.Manifest().Loads))
 	}
-	h.verified(t, out, out)
+	h.Verified(t, out, out)
 	for i, got := range h.answers(t, out) {
 		if !maps.Equal(got, answers[i]) {
 			t.Errorf("%s to %s: question %d has another answer", from, to, i)
@@ -174,10 +175,10 @@ func (h *fixture) there(t *testing.T, from, to string, answers []map[string]stri
 // answers returns the results of several queries on a table.
 func (h *fixture) answers(t testing.TB, name string) []map[string]string {
 	t.Helper()
-	opened := h.open(t, name)
+	opened := h.Opened(t, name)
 	var out []map[string]string
 	for _, q := range append(h.w.Questions(h.w.Seed, 2), testworld.Question{Kinds: h.w.Names(), Span: h.w.Span, Active: "any"}) {
-		got, err := h.ask(t.Context(), t, opened, q)
+		got, err := testtable.Ask(t.Context(), t, opened, q)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -197,7 +198,7 @@ func (h *fixture) backAgain(t *testing.T, from string) {
 		}
 		out := place(from, "by", by)
 		h.convert(t, place(from, "to", by), from, out)
-		h.verified(t, out, out)
+		h.Verified(t, out, out)
 		if got := h.days(t, out); !slices.Equal(got, want) {
 			t.Errorf("%s by way of %s is of other cells", from, by)
 		}
@@ -207,7 +208,7 @@ func (h *fixture) backAgain(t *testing.T, from string) {
 // days returns the days of all loads of a table, and a day with the sum of its files.
 func (h *fixture) days(t testing.TB, name string) []manifest.Day {
 	t.Helper()
-	opened := h.open(t, name)
+	opened := h.Opened(t, name)
 	ledgers, err := opened.Ledgers(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +227,7 @@ func (h *fixture) days(t testing.TB, name string) []manifest.Day {
 // oneMoreNight loads the last night into all tables.
 func (h *fixture) oneMoreNight(t *testing.T, p past) {
 	t.Helper()
-	h.deliver(t, p.nights[len(p.nights)-1]...)
+	h.Deliver(t, p.nights[len(p.nights)-1]...)
 	h.load(t, place("reversed"), "reversed")
 	want := h.answers(t, place("reversed"))
 	for _, from := range layouts() {
@@ -236,7 +237,7 @@ func (h *fixture) oneMoreNight(t *testing.T, p past) {
 				continue
 			}
 			h.load(t, out, to)
-			h.verified(t, "one more night in "+out, out)
+			h.Verified(t, "one more night in "+out, out)
 			for i, got := range h.answers(t, out) {
 				if !maps.Equal(got, want[i]) {
 					t.Errorf("one more night in %s: question %d has another answer", out, i)

@@ -16,11 +16,9 @@ import (
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
-
-// modes lists all the ways in which an operation can fail.
-var modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
 
 // works returns the two commands that replace files. The drop removes half of the days.
 func works(h *fixture) map[string]func(context.Context, upkeep.Config) error {
@@ -44,7 +42,7 @@ func (h *fixture) half() behaviour.Date { return h.w.Span.From + behaviour.Date(
 // happened. After it there is nothing to do.
 func TestUpkeepSurvivesAnyFault(t *testing.T) {
 	h := newFixture(t, testworld.World(5, 2))
-	h.job.Table.Regions = 2
+	h.Job.Table.Regions = 2
 	h.nights(t, rand.New(rand.NewPCG(5, 5)), 3, []string{"before"}, func(int) {})
 	for name, do := range works(h) {
 		after := h.copied(t, "before", "after "+name)
@@ -53,7 +51,7 @@ func TestUpkeepSurvivesAnyFault(t *testing.T) {
 		}
 		want := h.lasting(t, after)
 		t.Run(name, func(t *testing.T) {
-			dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+			dfstest.Sweep(t, dfstest.Modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
 				return h.withFault(t, do, h.copied(t, "before", "trails"), n, mode, want)
 			})
 		})
@@ -63,11 +61,11 @@ func TestUpkeepSurvivesAnyFault(t *testing.T) {
 // copied copies a table, and returns the name of the copy.
 func (h *fixture) copied(t *testing.T, from, to string) string {
 	t.Helper()
-	to = filepath.Join(h.dir, to)
+	to = filepath.Join(h.Dir, to)
 	if err := os.RemoveAll(to); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(to, os.DirFS(filepath.Join(h.dir, from))); err != nil {
+	if err := os.CopyFS(to, os.DirFS(filepath.Join(h.Dir, from))); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Base(to)
@@ -77,9 +75,9 @@ func (h *fixture) copied(t *testing.T, from, to string) string {
 // true if the command made fewer than n operations.
 func (h *fixture) withFault(t *testing.T, do func(context.Context, upkeep.Config) error, name string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
-	fault := dfstest.FaultAt(h.fs, n, mode)
+	fault := dfstest.FaultAt(h.FS, n, mode)
 	faulty := *h
-	faulty.fs = fault
+	faulty.FS = fault
 	err := do(t.Context(), faulty.upkeep(name))
 	past = fault.Count() <= n
 	if past && err != nil {
@@ -88,7 +86,7 @@ func (h *fixture) withFault(t *testing.T, do func(context.Context, upkeep.Config
 	if err != nil && !errors.Is(err, dfstest.ErrInjected) {
 		t.Fatalf("fault at %d: lost the cause: %v", n, err)
 	}
-	h.verified(t, fmt.Sprintf("fault at %d (%v)", n, err), name)
+	h.Verified(t, fmt.Sprintf("fault at %d (%v)", n, err), name)
 	again := do(t.Context(), h.upkeep(name))
 	if again != nil && !errors.Is(again, upkeep.ErrNothing) {
 		t.Fatalf("fault at %d (%v): again: %v", n, err, again)
@@ -119,25 +117,25 @@ func TestAnExtractGoesOnBesideIt(t *testing.T) {
 	q := h.w.Questions(1, 1)[0]
 	for name, do := range works(h) {
 		table := h.copied(t, "before", "trails")
-		want, err := h.ask(t.Context(), t, h.open(t, table), q)
+		want, err := testtable.Ask(t.Context(), t, h.Opened(t, table), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened := h.open(t, table)
+		opened := h.Opened(t, table)
 		if err := do(t.Context(), h.upkeep(table)); err != nil {
 			t.Fatal(err)
 		}
 		if again := do(t.Context(), h.upkeep(table)); !errors.Is(again, upkeep.ErrNothing) {
 			t.Fatalf("%s again: %v", name, again) // it swept
 		}
-		got, err := h.ask(t.Context(), t, opened, q)
+		got, err := testtable.Ask(t.Context(), t, opened, q)
 		if err != nil {
 			t.Fatalf("beside %s: %v", name, err)
 		}
 		if !maps.Equal(got, want) {
 			t.Errorf("beside %s the answer is another", name)
 		}
-		now, err := h.ask(t.Context(), t, h.open(t, table), q)
+		now, err := testtable.Ask(t.Context(), t, h.Opened(t, table), q)
 		if err != nil {
 			t.Fatalf("after %s: %v", name, err)
 		}
@@ -153,7 +151,7 @@ func TestAnExtractGoesOnBesideIt(t *testing.T) {
 func TestWhatIsReplacedGoesInTime(t *testing.T) {
 	h := newFixture(t, testworld.World(6, 10))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 6, []string{"trails"}, func(int) {})
-	opened := h.open(t, "trails")
+	opened := h.Opened(t, "trails")
 	before := names(h.lasting(t, "trails"), "d")
 	cfg := h.upkeep("trails")
 	if _, err := upkeep.Compact(t.Context(), cfg); err != nil {
@@ -169,11 +167,11 @@ func TestWhatIsReplacedGoesInTime(t *testing.T) {
 	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
 		t.Fatal(err)
 	}
-	all := dfstest.Snapshot(t, h.fs, dfs.Join(h.place, "trails"))
+	all := dfstest.Snapshot(t, h.FS, dfs.Join(h.Tables, "trails"))
 	if all["retired.json"] == "" {
 		t.Error("retired.json forgot what the compaction replaced")
 	}
-	m := h.open(t, "trails").Manifest()
+	m := h.Opened(t, "trails").Manifest()
 	retired := 0
 	for _, name := range names(all, "d") {
 		named := false
@@ -193,14 +191,14 @@ func TestWhatIsReplacedGoesInTime(t *testing.T) {
 		t.Error("what the compaction replaced went with what the drop replaced")
 	}
 	q := h.w.Questions(1, 1)[0]
-	if _, err := h.ask(t.Context(), t, opened, q); err != nil {
+	if _, err := testtable.Ask(t.Context(), t, opened, q); err != nil {
 		t.Errorf("who opened the table before both: %v", err)
 	}
-	opened = h.open(t, "trails")
+	opened = h.Opened(t, "trails")
 	if _, err := upkeep.Drop(t.Context(), cfg, h.half()+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.ask(t.Context(), t, opened, q); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "begin again") {
+	if _, err := testtable.Ask(t.Context(), t, opened, q); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "begin again") {
 		t.Errorf("a reader whose files are gone is told %v", err)
 	}
 }

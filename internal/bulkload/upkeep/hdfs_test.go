@@ -7,22 +7,19 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
-
-	"usertrail/internal/bulkload"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/upkeep"
-	"usertrail/internal/format/job"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/clustertest"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
 
@@ -31,8 +28,8 @@ func fixtureOnHDFS(t *testing.T) *fixture {
 	t.Helper()
 	c := clustertest.Get(t)
 	h := newFixture(t, testworld.World(8, 10))
-	h.place = c.HDFS(t)
-	h.fs = dfs.NewMux(map[string]dfs.FS{
+	h.Tables = c.HDFS(t)
+	h.FS = dfs.NewMux(map[string]dfs.FS{
 		"":          local.New(),
 		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
 	})
@@ -45,20 +42,20 @@ func TestUpkeepOfATableOnHDFS(t *testing.T) {
 	h := fixtureOnHDFS(t)
 	h.nights(t, rand.New(rand.NewPCG(8, 8)), 4, []string{"trails", "control"}, func(int) {})
 	q := h.w.Questions(1, 1)[0]
-	want, err := h.ask(t.Context(), t, h.open(t, "control"), q)
+	want, err := testtable.Ask(t.Context(), t, h.Opened(t, "control"), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened := h.open(t, "trails")
+	opened := h.Opened(t, "trails")
 	if done, err := upkeep.Compact(t.Context(), h.upkeep("trails")); err != nil || done.After >= done.Before {
 		t.Fatalf("%+v, %v; want fewer files", done, err)
 	}
-	h.verified(t, "after it was compacted", "trails")
+	h.Verified(t, "after it was compacted", "trails")
 	if _, err := upkeep.Drop(t.Context(), h.upkeep("trails"), h.half()); err != nil {
 		t.Fatal(err)
 	}
-	h.verified(t, "after the drop", "trails")
-	got, err := h.ask(t.Context(), t, opened, q)
+	h.Verified(t, "after the drop", "trails")
+	got, err := testtable.Ask(t.Context(), t, opened, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,37 +81,30 @@ func TestAHashedTableSortsItsRolls(t *testing.T) {
 // compactHashed loads two days of many users, and compacts them.
 func compactHashed(t *testing.T, h *fixture) {
 	t.Helper()
-	t.Chdir(h.dir)
+	t.Chdir(h.Dir)
 	const text = `
 logs: {path: "logs/{date}/{behaviour}.csv"}
 layout: hashed
 user: user
 behaviours: {play: {id: 1, fields: {seconds: int64}}}
 `
-	var err error
-	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	h.job.Table.Regions = 1
+	h.SetJob(t, text)
+	h.Job.Table.Regions = 1
 	for day := 1; day <= 2; day++ {
 		var b bytes.Buffer
 		b.WriteString("user,time,seconds\n")
 		for user := range 120_000 {
 			fmt.Fprintf(&b, "user-%07d,2014-09-%02d 10:00:00,1\n", user, day)
 		}
-		if err := os.Mkdir(filepath.Join(h.dir, "logs", fmt.Sprintf("2014-09-%02d", day)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(h.dir, "logs", fmt.Sprintf("2014-09-%02d", day), "play.csv"), b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		cfg := load.Config{Resources: bulkload.Resources{FS: h.fs, Store: h.store("hashed"), Workers: 2, Memory: 64 << 20, Temp: filepath.Join(h.dir, "sorted")}, Job: h.job}
-		cfg.Span.From, cfg.Span.To = behaviour.DateOf(2014, 9, day), behaviour.DateOf(2014, 9, day)
+		date := behaviour.DateOf(2014, 9, day)
+		h.Deliver(t, testworld.File{Name: date.String() + "/play.csv", Text: b.Bytes()})
+		cfg := h.LoadConfig("hashed", behaviour.Span{From: date, To: date})
+		cfg.Memory = 64 << 20
 		if _, err := load.Run(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
 	}
-	spy := &spilled{FS: h.fs}
+	spy := &spilled{FS: h.FS}
 	cfg := h.upkeep("hashed")
 	cfg.FS = spy
 	if done, err := upkeep.Compact(t.Context(), cfg); err != nil || done.After != 1 {
@@ -123,7 +113,7 @@ behaviours: {play: {id: 1, fields: {seconds: int64}}}
 	if spy.runs.Load() == 0 {
 		t.Error("no run was spilled")
 	}
-	h.verified(t, "after it was compacted", "hashed")
+	h.Verified(t, "after it was compacted", "hashed")
 	if _, err := os.Stat("hdfs:"); err == nil {
 		t.Error("runs were spilled into the local folder hdfs:")
 	}

@@ -30,7 +30,7 @@ type change struct {
 // by byte, and the same command must then end as if nothing had happened.
 func TestALostManifestIsRebuiltAfterAnyFault(t *testing.T) {
 	h := newFixture(t, testworld.World(5, 2))
-	h.job.Table.Regions = 2
+	h.Job.Table.Regions = 2
 	h.nights(t, rand.New(rand.NewPCG(5, 5)), 3, []string{"before"}, func(night int) {
 		if night == 1 {
 			h.copied(t, "before", "early")
@@ -68,15 +68,15 @@ func (h *fixture) lostDuring(t *testing.T, from string, c change) {
 	was, want := h.lasting(t, from), h.lasting(t, after)
 	h.mustRebuild(t, c.name, after, want["manifest.json"])
 	t.Run(c.name, func(t *testing.T) {
-		dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		dfstest.Sweep(t, dfstest.Modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
 			name := h.copied(t, from, "trails")
-			fault := dfstest.FaultAt(h.fs, n, mode)
+			fault := dfstest.FaultAt(h.FS, n, mode)
 			faulty := *h
-			faulty.fs = fault
+			faulty.FS = fault
 			err := c.do(t.Context(), &faulty, name)
 			what := fmt.Sprintf("%s, fault at %d (%v)", c.name, n, err)
 			h.mustRebuild(t, what, name, was["manifest.json"], want["manifest.json"])
-			h.verified(t, what, name)
+			h.Verified(t, what, name)
 			if err := c.do(t.Context(), h, name); err != nil && !nothing(err) {
 				t.Fatalf("%s: again: %v", what, err)
 			}
@@ -98,15 +98,15 @@ func nothing(err error) bool {
 // mustRebuild removes a table's manifest and makes it again. It must be one of those in want.
 func (h *fixture) mustRebuild(t *testing.T, what, name string, want ...string) {
 	t.Helper()
-	dir := dfs.Join(h.place, name)
+	dir := dfs.Join(h.Tables, name)
 	path := filepath.Join(dir, catalog.ManifestName)
 	if err := os.Remove(path); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if _, err := catalog.Open(t.Context(), h.fs, dir); !errors.Is(err, table.ErrNoManifest) {
+	if _, err := catalog.Open(t.Context(), h.FS, dir); !errors.Is(err, table.ErrNoManifest) {
 		t.Fatalf("%s: without a manifest: %v, want ErrNoManifest", what, err)
 	}
-	if _, err := catalog.Rebuild(t.Context(), h.fs, dir); err != nil {
+	if _, err := catalog.Rebuild(t.Context(), h.FS, dir); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	got, err := os.ReadFile(path)
@@ -125,28 +125,28 @@ func (h *fixture) mustRebuild(t *testing.T, what, name string, want ...string) {
 // table.
 func TestALostFirstLoadIsRebuiltOrMadeAgain(t *testing.T) {
 	h := newFixture(t, testworld.World(5, 2))
-	h.job.Table.Regions = 2
-	h.deliver(t, h.w.Files...)
+	h.Job.Table.Regions = 2
+	h.Deliver(t, h.w.Files...)
 	h.load(t, "after")
 	want := h.lasting(t, "after")
-	dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
-		dir := dfs.Join(h.place, "trails")
+	dfstest.Sweep(t, dfstest.Modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		dir := dfs.Join(h.Tables, "trails")
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
-		fault := dfstest.FaultAt(h.fs, n, mode)
+		fault := dfstest.FaultAt(h.FS, n, mode)
 		faulty := *h
-		faulty.fs = fault
+		faulty.FS = fault
 		_, err := faulty.tryLoad(t.Context(), "trails")
 		what := fmt.Sprintf("fault at %d (%v)", n, err)
-		if err := h.fs.Remove(t.Context(), dfs.Join(dir, catalog.ManifestName)); err != nil {
+		if err := h.FS.Remove(t.Context(), dfs.Join(dir, catalog.ManifestName)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := catalog.Rebuild(t.Context(), h.fs, dir); err != nil && !errors.Is(err, table.ErrNoTable) {
+		if _, err := catalog.Rebuild(t.Context(), h.FS, dir); err != nil && !errors.Is(err, table.ErrNoTable) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		h.load(t, "trails")
-		h.verified(t, what, "trails")
+		h.Verified(t, what, "trails")
 		got := h.lasting(t, "trails")
 		for file, b := range want {
 			if got[file] != b {

@@ -2,9 +2,7 @@ package upkeep_test
 
 import (
 	"errors"
-	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,11 +10,10 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/upkeep"
-	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
 
@@ -24,36 +21,14 @@ import (
 func plain(t *testing.T, layout string, days int) *fixture {
 	t.Helper()
 	first := behaviour.DateOf(2014, 9, 1)
-	h := &fixture{dir: testkit.Scratch(t), fs: local.New(), w: &testworld.W{Span: behaviour.Span{From: first, To: first + behaviour.Date(days) - 1}}}
-	h.place = h.dir
-	var err error
-	if h.job, err = job.Parse(filepath.Join(h.dir, "usertrail.yaml"), []byte(`logs: {path: 'logs/{date}/{behaviour}.csv', max_line: 16MiB}
-table: trails
-layout: `+layout+`
-behaviours:
-  play: {id: 1, fields: {title: string, seconds: int64}}
-`)); err != nil {
-		t.Fatal(err)
-	}
-	h.job.Table.Regions = 1
-	return h
+	return &fixture{*testtable.New(t, testtable.FatJob(layout)), &testworld.W{Span: behaviour.Span{From: first, To: first + behaviour.Date(days) - 1}}}
 }
 
 // night delivers and loads a number of records of one size, for one user on one day. The load
 // has one user before and one user after this user.
 func (h *fixture) night(t *testing.T, day, records, size int) {
 	t.Helper()
-	date := h.w.Span.From + behaviour.Date(day)
-	dice := rand.NewChaCha8([32]byte{byte(day)})
-	title := make([]byte, size/2)
-	var text strings.Builder
-	fmt.Fprintf(&text, "user_id,time,title,seconds\n1,%s 10:00:00,one,1\n", date)
-	for i := range records {
-		dice.Read(title)
-		fmt.Fprintf(&text, "2,%s 11:%02d:%02d.%06d,%x,%d\n", date, i/60%60, i%60, i*7%1_000_000, title, i)
-	}
-	fmt.Fprintf(&text, "3,%s 12:00:00,two,2\n", date)
-	h.deliver(t, testworld.File{Name: date.String() + "/play.csv", Text: []byte(text.String())})
+	h.Deliver(t, testtable.FatLog(h.w.Span.From+behaviour.Date(day), byte(day), records, size))
 	h.load(t, "table")
 }
 
@@ -61,20 +36,20 @@ func (h *fixture) night(t *testing.T, day, records, size int) {
 // copy and by how many bytes the heap grew.
 func (h *fixture) keep(t *testing.T, memory int64, do func(upkeep.Config) error) (map[string]string, int64) {
 	t.Helper()
-	if err := os.CopyFS(filepath.Join(h.dir, "copy"), os.DirFS(filepath.Join(h.dir, "table"))); err != nil {
+	if err := os.CopyFS(filepath.Join(h.Dir, "copy"), os.DirFS(filepath.Join(h.Dir, "table"))); err != nil {
 		t.Fatal(err)
 	}
-	heap := dfstest.NewHeap(h.fs)
+	heap := dfstest.NewHeap(h.FS)
 	c := h.upkeep("copy")
-	s := h.store("copy")
+	s := h.Store("copy")
 	s.FS = heap
 	c.FS, c.Store, c.Memory, c.Workers, c.KeepFor = heap, s, memory, 1, 0
 	if err := do(c); err != nil {
 		t.Fatal(err)
 	}
-	h.verified(t, "in little memory", "copy")
+	h.Verified(t, "in little memory", "copy")
 	got := h.lasting(t, "copy")
-	if err := h.fs.Remove(t.Context(), dfs.Join(h.dir, "copy")); err != nil {
+	if err := h.FS.Remove(t.Context(), dfs.Join(h.Dir, "copy")); err != nil {
 		t.Fatal(err)
 	}
 	return got, heap.Grown()

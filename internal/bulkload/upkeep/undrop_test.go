@@ -63,15 +63,15 @@ func TestUndropBringsBackWhatWas(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				h.verified(t, fmt.Sprint("after night ", night), "kept")
+				h.Verified(t, fmt.Sprint("after night ", night), "kept")
 			})
 			back, err := upkeep.Undrop(t.Context(), cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.verified(t, "brought back", "kept")
+			h.Verified(t, "brought back", "kept")
 			h.load(t, "kept") // records that the load skipped
-			h.verified(t, "in the end", "kept")
+			h.Verified(t, "in the end", "kept")
 			h.sameRolls(t, "in the end", "kept", "control", behaviour.MinDate)
 			h.sameAnswers(t, "in the end", "kept", "control", behaviour.MinDate)
 			if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrNothing) {
@@ -100,9 +100,9 @@ func TestUndropOfTheLastDrop(t *testing.T) {
 	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	h.verified(t, "brought back", "trails")
+	h.Verified(t, "brought back", "trails")
 	h.sameRolls(t, "brought back", "trails", want, behaviour.MinDate)
-	if got := h.open(t, "trails").Manifest().DroppedBefore; got == nil || *got != h.half()-1 {
+	if got := h.Opened(t, "trails").Manifest().DroppedBefore; got == nil || *got != h.half()-1 {
 		t.Errorf("the days before %v are dropped, want those before %s", got, h.half()-1)
 	}
 	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "only the last drop can be undone") {
@@ -139,7 +139,7 @@ func TestUndropOfNoDays(t *testing.T) {
 	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.open(t, "trails").Manifest().DroppedBefore; got != nil {
+	if got := h.Opened(t, "trails").Manifest().DroppedBefore; got != nil {
 		t.Errorf("the days before %s are dropped still", got)
 	}
 }
@@ -153,7 +153,7 @@ func TestUndropReadsBeforeItWrites(t *testing.T) {
 	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
 		t.Fatal(err)
 	}
-	ledger := filepath.Join(h.store("trails").Dir, "loads", "000001.json")
+	ledger := filepath.Join(h.Store("trails").Dir, "loads", "000001.json")
 	b, err := os.ReadFile(ledger)
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
 		t.Fatal(err)
 	}
-	u, err := h.open(t, "trails").Undrop(t.Context())
+	u, err := h.Opened(t, "trails").Undrop(t.Context())
 	if err != nil || u == nil {
 		t.Fatalf("%v, %v; want files that can be brought back", u, err)
 	}
@@ -188,7 +188,7 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 	for _, f := range u.Files {
 		for _, name := range f.Names() {
 			text := good[name]
-			path := filepath.Join(h.store("trails").Dir, name)
+			path := filepath.Join(h.Store("trails").Dir, name)
 			flipped := []byte(text)
 			flipped[len(flipped)/2] ^= 1
 			for what, b := range map[string][]byte{"a byte is another": flipped, "cut": []byte(text[:len(text)-1]), "longer": []byte(text + "x"), "empty": {}, "gone": nil} {
@@ -221,7 +221,7 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 // TestUndropSurvivesAnyFault is TestUpkeepSurvivesAnyFault for Undrop.
 func TestUndropSurvivesAnyFault(t *testing.T) {
 	h := newFixture(t, testworld.World(5, 2))
-	h.job.Table.Regions = 2
+	h.Job.Table.Regions = 2
 	h.nights(t, rand.New(rand.NewPCG(5, 5)), 3, []string{"before"}, func(int) {})
 	if _, err := upkeep.Drop(t.Context(), h.upkeep("before"), h.half()); err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func TestUndropSurvivesAnyFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := h.lasting(t, after)
-	dfstest.Sweep(t, modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
+	dfstest.Sweep(t, dfstest.Modes, 30, func(t *testing.T, n int, mode dfstest.Mode) bool {
 		return h.withFault(t, undrop, h.copied(t, "before", "trails"), n, mode, want)
 	})
 }
@@ -278,16 +278,16 @@ func TestDropOnAFullDisk(t *testing.T) {
 	h.night(t, 0, 1, 10)
 	first := h.w.Span.From + 1
 	before := first + 1
-	h.deliver(t, testworld.File{Name: first.String() + "/play.csv", Text: []byte("user_id,time,title,seconds\n1," + first.String() + " 10:00:00,one,1\n")})
+	h.Deliver(t, testworld.File{Name: first.String() + "/play.csv", Text: []byte("user_id,time,title,seconds\n1," + first.String() + " 10:00:00,one,1\n")})
 	h.night(t, 2, 1, 10) // with the night before it
 	control := h.upkeep(h.copied(t, "table", "control"))
 	if _, err := upkeep.Drop(t.Context(), control, before); err != nil {
 		t.Fatal(err)
 	}
 	manifest := int64(len(h.lasting(t, "table")["manifest.json"]))
-	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor), room: 2 * manifest} // retired.json needs space too
+	disk := &fullDisk{FS: h.FS, Surveyor: h.FS.(dfs.Surveyor), room: 2 * manifest} // retired.json needs space too
 	full := *h
-	full.fs = disk
+	full.FS = disk
 	cfg := full.upkeep("table")
 	_, err := upkeep.Drop(t.Context(), cfg, before)
 	if !errors.Is(err, precheck.ErrNoRoom) || !strings.Contains(err.Error(), "--keep-for 0s") || !strings.Contains(err.Error(), "--before "+first.String()) {
@@ -300,7 +300,7 @@ func TestDropOnAFullDisk(t *testing.T) {
 	if disk.made {
 		t.Error("files were made before room was")
 	}
-	h.verified(t, "dropped", "table")
+	h.Verified(t, "dropped", "table")
 	h.sameRolls(t, "dropped", "table", "control", before)
 }
 
@@ -308,9 +308,9 @@ func TestDropOnAFullDisk(t *testing.T) {
 func TestDropAndUndropReserveRoom(t *testing.T) {
 	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
-	disk := &fullDisk{FS: h.fs, Surveyor: h.fs.(dfs.Surveyor)}
+	disk := &fullDisk{FS: h.FS, Surveyor: h.FS.(dfs.Surveyor)}
 	full := *h
-	full.fs = disk
+	full.FS = disk
 	refused := func(what string, do func() error) {
 		t.Helper()
 		all := h.lasting(t, "trails")

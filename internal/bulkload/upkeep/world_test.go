@@ -46,12 +46,12 @@ func TestUpkeepChangesNoAnswer(t *testing.T) {
 					}
 					from = max(from, at)
 				}
-				h.verified(t, fmt.Sprint("after night ", night), "kept")
+				h.Verified(t, fmt.Sprint("after night ", night), "kept")
 			})
 			if _, err := upkeep.Compact(t.Context(), h.upkeep("kept")); err != nil && !errors.Is(err, upkeep.ErrNothing) {
 				t.Fatal(err)
 			}
-			h.verified(t, "in the end", "kept")
+			h.Verified(t, "in the end", "kept")
 			h.sameRolls(t, "in the end", "kept", "control", from)
 			h.sameAnswers(t, "in the end", "kept", "control", from)
 			t.Logf("%d files were merged; left are the days from %s on", compacted, from)

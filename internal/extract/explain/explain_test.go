@@ -53,7 +53,7 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 		w := testworld.World(seed, 120)
 		h := extracttest.Delivered(t, w)
 		h.Load(t, extracttest.Turn{Name: extracttest.Plain.Name, Workers: 2, Memory: 1 << 30, Regions: 4}, w.Span)
-		opened := h.Opened(t, extracttest.Plain)
+		opened := h.Opened(t, extracttest.Plain.Name)
 		r := rand.New(rand.NewPCG(seed, 6))
 		for i, q := range w.Questions(seed, 20) {
 			if i%2 == 1 {
@@ -92,7 +92,7 @@ func TestEstimatesComeTrue(t *testing.T) {
 		w := testworld.World(seed, 200)
 		h := extracttest.Delivered(t, w)
 		h.Load(t, extracttest.Plain, w.Span)
-		opened := h.Opened(t, extracttest.Plain)
+		opened := h.Opened(t, extracttest.Plain.Name)
 		large := 0
 		for i, q := range w.Questions(seed, 15) {
 			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
@@ -139,7 +139,7 @@ func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 		w := testworld.World(seed, 80)
 		h := extracttest.Delivered(t, w)
 		h.Load(t, extracttest.Plain, w.Span)
-		opened := h.Opened(t, extracttest.Plain)
+		opened := h.Opened(t, extracttest.Plain.Name)
 		r := rand.New(rand.NewPCG(seed, 7))
 		for i, q := range w.Questions(seed, 25) {
 			w.Narrow(r, &q)
@@ -173,7 +173,7 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	w := testworld.World(1, 60)
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)
-	opened := h.Opened(t, extracttest.Plain)
+	opened := h.Opened(t, extracttest.Plain.Name)
 	everything := w.Questions(1, 1)[0]
 	var err error
 	explained := func(in table.Loader, change func(*extract.Config)) explain.Explanation {
@@ -227,7 +227,7 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	w := testworld.World(3, 150)
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)
-	opened := h.Opened(t, extracttest.Plain)
+	opened := h.Opened(t, extracttest.Plain.Name)
 	ask := func(in table.Loader, q testworld.Question) explain.Explanation {
 		t.Helper()
 		x, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)

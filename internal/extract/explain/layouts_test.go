@@ -52,7 +52,7 @@ func TestLayoutsAreExplained(t *testing.T) {
 	much := map[string]string{}
 	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 		for what, q := range map[string]testworld.Question{"everything": everything, "a day": oneDay, "hours": hours} {
-			opened := h.Opened(t, u)
+			opened := h.Opened(t, u.Name)
 			x, err := explain.Estimate(t.Context(), h.Question(t, q, opened), unread{opened})
 			if err != nil {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := extracttest.Narrow{Table: h.Opened(t, u)}
+		in := extracttest.Narrow{Table: h.Opened(t, u.Name)}
 		q := testworld.Question{Span: day, Kinds: w.Names(), Active: "any"}
 		q.Conditions.Latest = 2
 		x, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)

@@ -21,7 +21,7 @@ func TestConditionsThatServersTakeAreTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := extracttest.Narrow{Table: h.Opened(t, u)}
+		in := extracttest.Narrow{Table: h.Opened(t, u.Name)}
 		for _, x := range []struct {
 			types      []string
 			conditions testworld.Conditions

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/place"
-	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/test/testworld"
 )
@@ -29,14 +28,6 @@ func Same(t testing.TB, what string, got, want testworld.Answer) {
 	if len(got.Rows) != len(want.Rows) {
 		t.Fatalf("%s: %d rows, want %d", what, len(got.Rows), len(want.Rows))
 	}
-}
-
-// Lasting returns the files of a table, except its lock.
-func Lasting(t *testing.T, h *Fixture, name string) map[string]string {
-	t.Helper()
-	got := dfstest.Snapshot(t, h.FS, dfs.Join(h.Dir, name))
-	delete(got, "lock")
-	return got
 }
 
 // Named returns the files that a table's manifest names and the manifest itself. Exactly

@@ -12,9 +12,6 @@ import (
 	"usertrail/internal/table"
 )
 
-// Modes are all the ways in which an operation can fail.
-var Modes = []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead}
-
 // Refusing are files in which one name cannot be created.
 type Refusing struct {
 	dfs.FS

@@ -3,17 +3,10 @@
 package extracttest
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
@@ -22,35 +15,25 @@ import (
 	"usertrail/internal/extract/memory"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
-	"usertrail/internal/extract/userlist"
-	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/fetch"
-	"usertrail/internal/table/files"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
 
-// A Fixture is a directory with logs and a job, and tables next to them.
+// A Fixture is a directory with logs and a job, and the sizes of extracts from its tables.
 type Fixture struct {
-	Dir   string
-	FS    dfs.FS
-	Job   *job.Job
+	testtable.Fixture
 	Sizes memory.Sizes // of extracts
 }
 
 // New makes a fixture without logs. text is its job file.
 func New(t testing.TB, text string) *Fixture {
 	t.Helper()
-	h := &Fixture{Dir: testkit.Scratch(t), FS: local.New(), Sizes: SmallSizes}
-	var err error
-	if h.Job, err = job.Parse(filepath.Join(h.Dir, "usertrail.yaml"), []byte(text)); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return h
+	return &Fixture{*testtable.New(t, text), SmallSizes}
 }
 
 // Delivered makes a fixture of a world with all its log files.
@@ -59,45 +42,6 @@ func Delivered(t testing.TB, w *testworld.W) *Fixture {
 	h := New(t, w.Job())
 	h.Deliver(t, w.Files...)
 	return h
-}
-
-// Deliver writes log files of a world.
-func (h *Fixture) Deliver(t testing.TB, list ...testworld.File) {
-	t.Helper()
-	for _, f := range list {
-		name := filepath.Join(h.Dir, "logs", filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, compressed(t, f), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// compressed returns f, compressed as its name says.
-func compressed(t testing.TB, f testworld.File) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	var z io.WriteCloser
-	var err error
-	switch filepath.Ext(f.Name) {
-	case ".gz":
-		z = gzip.NewWriter(&b)
-	case ".zst":
-		if z, err = zstd.NewWriter(&b); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		return f.Text
-	}
-	if _, err := z.Write(f.Text); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 // SplitLate separates the files that a first load does not find from the other files.
@@ -126,19 +70,13 @@ type Turn struct {
 	PieceSize int64
 }
 
-// Store returns the store of the table called name.
-func (h *Fixture) Store(name string) files.Store {
-	return files.Store{FS: h.FS, Dir: dfs.Join(h.Dir, name)}
-}
-
 // LoadConfig returns the configuration of a load of the days of span.
 func (h *Fixture) LoadConfig(u Turn, span behaviour.Span) load.Config {
 	j := *h.Job
 	j.Table.Regions = u.Regions
-	return load.Config{
-		Resources: bulkload.Resources{FS: h.FS, Store: h.Store(u.Name), Workers: u.Workers, Memory: u.Memory, Temp: dfs.Join(h.Dir, u.Name, catalog.TempName)},
-		Job:       &j, Span: span,
-	}
+	c := h.Fixture.LoadConfig(u.Name, span)
+	c.Job, c.Workers, c.Memory, c.Temp = &j, u.Workers, u.Memory, dfs.Join(h.Tables, u.Name, catalog.TempName)
+	return c
 }
 
 // Load loads the days of span.
@@ -172,12 +110,9 @@ func (h *Fixture) Config(ctx context.Context, q testworld.Question, u Turn, out 
 	if err != nil {
 		return extract.Config{}, err
 	}
-	users := userlist.All()
-	if q.Users != nil {
-		list := strings.NewReader(strings.Join(q.Users, "\n"))
-		if users, err = userlist.Read(list, "list", asked.Info().Layout, 1<<30); err != nil {
-			return extract.Config{}, errors.Join(err, asked.Close())
-		}
+	users, err := testtable.UserList(asked, q)
+	if err != nil {
+		return extract.Config{}, errors.Join(err, asked.Close())
 	}
 	return extract.Config{
 		Spec:   query.Spec{Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q), Output: u.Output},
@@ -205,30 +140,12 @@ func conditions(q testworld.Question) query.Conditions {
 	}
 }
 
-// Opened returns the table of a turn. The test closes it at its end.
-func (h *Fixture) Opened(t *testing.T, u Turn) *files.Table {
-	t.Helper()
-	opened, err := files.Open(t.Context(), h.FS, h.Store(u.Name).Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := opened.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return opened
-}
-
 // Question returns the configuration of an extract from the table in.
 func (h *Fixture) Question(t *testing.T, q testworld.Question, in table.Table) extract.Config {
 	t.Helper()
-	users := userlist.All()
-	if q.Users != nil {
-		var err error
-		if users, err = userlist.Read(strings.NewReader(strings.Join(q.Users, "\n")), "list", in.Info().Layout, 1<<30); err != nil {
-			t.Fatal(err)
-		}
+	users, err := testtable.UserList(in, q)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return extract.Config{
 		Spec:   query.Spec{Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q)},

@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
 
@@ -61,7 +62,7 @@ func runChild(ctx context.Context, text string) error {
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return err
 	}
-	h := &Fixture{Dir: e.Dir, FS: local.New(), Sizes: SmallSizes}
+	h := &Fixture{Fixture: testtable.Fixture{Dir: e.Dir, Tables: e.Dir, FS: local.New()}, Sizes: SmallSizes}
 	var err error
 	if h.Job, err = job.Load(ctx, h.FS, filepath.Join(e.Dir, "usertrail.yaml")); err != nil {
 		return err

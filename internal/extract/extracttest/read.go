@@ -3,12 +3,11 @@ package extracttest
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
+
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/place"
@@ -17,6 +16,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
 
@@ -116,14 +116,7 @@ func rowOf(t testing.TB, columns []trailfile.ColumnInfo, line []string) testworl
 // Parts returns the bytes of the parts of a result, by their names.
 func Parts(t testing.TB, fs dfs.FS, dir string) map[string]string {
 	t.Helper()
-	return OnlyParts(dfstest.Snapshot(t, fs, dir))
-}
-
-// OnlyParts returns the parts of a snapshot of a result.
-func OnlyParts(all map[string]string) map[string]string {
-	out := maps.Clone(all)
-	maps.DeleteFunc(out, func(name, _ string) bool { return !strings.HasPrefix(dfs.Base(name), "part-") })
-	return out
+	return testtable.OnlyParts(dfstest.Snapshot(t, fs, dir))
 }
 
 // ReadManifest reads the manifest of the result in out.

@@ -161,7 +161,7 @@ func TestWhereReadsNoMoreKinds(t *testing.T) {
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)
 	q := testworld.Question{Span: w.Span, Kinds: []string{"play"}}
-	opened := h.Opened(t, extracttest.Plain)
+	opened := h.Opened(t, extracttest.Plain.Name)
 	_, want := extracttest.Cost(t, h.Question(t, q, opened))
 	q.Conditions.Where.Text = "hour >= 0 || order.price > 0"
 	r, got := extracttest.Cost(t, h.Question(t, q, opened))

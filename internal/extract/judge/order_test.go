@@ -30,7 +30,7 @@ behaviours:
 	q := testworld.Question{Users: []string{"b", "c", "d", "e", "nobody"}, Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play", "order"}, Active: "all"}
 	q.Conditions.Having.Text = "sum(play.seconds) > 5"
 	h.Load(t, extracttest.Plain, q.Span)
-	c := h.Question(t, q, table.Unrolled(extracttest.Narrow{Table: h.Opened(t, extracttest.Plain)}))
+	c := h.Question(t, q, table.Unrolled(extracttest.Narrow{Table: h.Opened(t, extracttest.Plain.Name)}))
 	r, err := extract.Run(t.Context(), c)
 	if err != nil || r.Found != 4 || r.Active != 3 || r.Kept != 2 || r.NotFound != 1 {
 		t.Errorf("%+v, %v; want 4 users found, 3 active, 2 kept, 1 not found", r, err)

@@ -78,9 +78,9 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 				t.Errorf("by %s: %d workers write other bytes", partition, u.Workers)
 			}
 		}
-		c := h.Question(t, q, h.Opened(t, extracttest.Turn{Name: "trails"}))
+		c := h.Question(t, q, h.Opened(t, "trails"))
 		c.Output.Partition = partition
-		x, err := explain.Estimate(t.Context(), c, h.Opened(t, extracttest.Turn{Name: "trails"}))
+		x, err := explain.Estimate(t.Context(), c, h.Opened(t, "trails"))
 		if err != nil {
 			t.Fatal(err)
 		}

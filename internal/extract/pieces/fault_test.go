@@ -28,7 +28,7 @@ func TestPiecesSurviveAnyFault(t *testing.T) {
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
 	h.Load(t, u, w.Span)
 	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
-	sizes := testkit.Pick(map[int64][]dfstest.Mode{1: extracttest.Modes}, map[int64][]dfstest.Mode{1: {0, dfstest.Dead | dfstest.Torn}, 1 << 40: {dfstest.Torn, dfstest.Uncertain, dfstest.Dead}})
+	sizes := testkit.Pick(map[int64][]dfstest.Mode{1: dfstest.Modes}, map[int64][]dfstest.Mode{1: {0, dfstest.Dead | dfstest.Torn}, 1 << 40: {dfstest.Torn, dfstest.Uncertain, dfstest.Dead}})
 	for size, modes := range sizes {
 		u.PieceSize = size
 		clean := filepath.Join(h.Dir, fmt.Sprint("clean", size))

@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
 )
 
@@ -84,7 +85,7 @@ func TestPiecesOfEveryFormat(t *testing.T) {
 			if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, shared), want); diff != "" {
 				t.Errorf("%+v, users %q: by pieces %s", o, users, diff)
 			}
-			if n := len(extracttest.OnlyParts(want)); users == nil && n < 4 || users != nil && n > 1 {
+			if n := len(testtable.OnlyParts(want)); users == nil && n < 4 || users != nil && n > 1 {
 				t.Errorf("%+v, users %q: %d files", o, users, n)
 			}
 		}

@@ -271,7 +271,7 @@ func (w *W) WriteCopy(dir string) (records int, err error) {
 	for _, f := range w.Files {
 		if !f.Late && f.Records > 0 && f.Bad == 0 {
 			f.Name = strings.Replace(f.Name, ".0.csv", ".copy.csv", 1)
-			return f.Records, f.write(dir)
+			return f.Records, f.Write(dir)
 		}
 	}
 	return 0, fmt.Errorf("testworld: world %d has no file of good records", w.Seed)
@@ -280,7 +280,7 @@ func (w *W) WriteCopy(dir string) (records int, err error) {
 func (w *W) write(dir string, wanted func(File) bool) error {
 	for _, f := range w.Files {
 		if wanted(f) {
-			if err := f.write(dir); err != nil {
+			if err := f.Write(dir); err != nil {
 				return err
 			}
 		}
@@ -288,7 +288,8 @@ func (w *W) write(dir string, wanted func(File) bool) error {
 	return nil
 }
 
-func (f File) write(dir string) error {
+// Write writes the file below dir/logs, compressed as its name says.
+func (f File) Write(dir string) error {
 	body, err := f.compressed()
 	if err != nil {
 		return fmt.Errorf("testworld: compress %s: %w", f.Name, err)

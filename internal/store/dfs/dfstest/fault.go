@@ -26,6 +26,9 @@ const (
 	Dead
 )
 
+// Modes are the ways in which an operation can fail.
+var Modes = []Mode{0, Torn, Uncertain, Dead, Torn | Uncertain | Dead}
+
 // A Fault is an FS in which one operation fails. Operations are the methods of FS and Real;
 // Read, ReadAt and Close of a file; Write and Commit of a pending file; Unlock and Drop. They
 // are counted over all goroutines. A failing operation still releases its resource: a file is
