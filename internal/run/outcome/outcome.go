@@ -128,7 +128,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
-// Seconds returns d in seconds, with three decimals at most.
+// Seconds returns d in seconds, with three decimals at most. It returns 0 if d is negative, as
+// after the clock was set back.
 func Seconds(d time.Duration) float64 {
-	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
+	return float64(max(d, 0).Round(time.Millisecond).Milliseconds()) / 1000
 }

@@ -33,6 +33,14 @@ func TestSecondsHaveThreeDecimals(t *testing.T) {
 	}
 }
 
+// TestAClockThatIsSetBackGivesNoNegativeSeconds covers a run of several command lines, which
+// knows its beginning only by the wall clock.
+func TestAClockThatIsSetBackGivesNoNegativeSeconds(t *testing.T) {
+	if got := outcome.Seconds(-time.Hour); got != 0 {
+		t.Errorf("%g seconds, want 0", got)
+	}
+}
+
 func TestTheLastLineHasTheResultAndItsEnd(t *testing.T) {
 	o := outcome.Outcome{Result: load{Read: 7, Failed: []string{"x"}}, Seconds: 1.5, Status: exit.TooBad, Error: "a < b"}
 	want := `{"read":7,"failed":["x"],"seconds":1.5,"status":65,"error":"a < b"}`

@@ -31,16 +31,19 @@ type Region struct {
 // A region is one known location of a region. Only its field stale changes.
 type region struct {
 	Region
-	stale atomic.Int64 // unix ns when the location was found wrong; 0 if it was not
+	stale atomic.Pointer[time.Time] // when the location was found wrong; nil if it was not
 }
 
 func (r *region) String() string { return string(r.Name) }
 
 // online reports whether the client may try the location.
-func (r *region) online() bool { return r.Server != "" && r.stale.Load() == 0 }
+func (r *region) online() bool { return r.Server != "" && r.stale.Load() == nil }
 
 // leave marks the location as wrong.
-func (r *region) leave() { r.stale.CompareAndSwap(0, time.Now().UnixNano()) }
+func (r *region) leave() {
+	now := time.Now()
+	r.stale.CompareAndSwap(nil, &now)
+}
 
 // A table holds the known locations of all regions of a table, from one walk over
 // hbase:meta. A caller that finds a location wrong marks it, and its next attempt
@@ -168,9 +171,9 @@ func (t *table) merge(fresh []*region, began time.Time) {
 			continue
 		}
 		switch since := old.stale.Load(); {
-		case since == 0 && old.Seq > r.Seq:
+		case since == nil && old.Seq > r.Seq:
 			fresh[i] = old
-		case since > began.UnixNano() && old.Server == r.Server && old.Seq >= r.Seq:
+		case since != nil && since.After(began) && old.Server == r.Server && old.Seq >= r.Seq:
 			r.stale.Store(since)
 		}
 	}

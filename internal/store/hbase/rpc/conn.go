@@ -52,7 +52,8 @@ type Conn struct {
 	done  chan struct{} // closed when err is set
 	ended sync.WaitGroup
 
-	heard     atomic.Int64 // ns of the Unix epoch
+	began     time.Time
+	heard     atomic.Int64 // ns after began: a clock that is set does not change it
 	frameSize atomic.Int64 // of the last request: the next will be like it
 
 	mu       sync.Mutex
@@ -110,6 +111,7 @@ func start(ctx context.Context, nc net.Conn, addr string, service wire.Service, 
 	first = wire.AppendHeader(first, service, user)
 	c := &Conn{
 		addr:    addr,
+		began:   time.Now(),
 		net:     nc,
 		opts:    o,
 		queue:   make(chan *call, queueLen),
@@ -126,7 +128,7 @@ func start(ctx context.Context, nc net.Conn, addr string, service wire.Service, 
 	if err := nc.SetWriteDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
-	c.heard.Store(time.Now().UnixNano())
+	c.hear()
 	c.ended.Go(c.read)
 	c.ended.Go(c.write)
 	return c, nil
@@ -152,7 +154,10 @@ func (c *Conn) Addr() string { return c.addr }
 
 // Heard returns the time at which bytes last arrived from the server. Before that, it is the
 // time of the connection.
-func (c *Conn) Heard() time.Time { return time.Unix(0, c.heard.Load()) }
+func (c *Conn) Heard() time.Time { return c.began.Add(time.Duration(c.heard.Load())) }
+
+// hear records that bytes have arrived from the server.
+func (c *Conn) hear() { c.heard.Store(int64(time.Since(c.began))) }
 
 // Pending returns the number of calls that wait for an answer.
 func (c *Conn) Pending() int {

@@ -500,6 +500,24 @@ func TestSilence(t *testing.T) {
 	})
 }
 
+// TestAClockThatIsSetIsNoSilence looks for the reading of the steady clock in the time at which
+// bytes arrived: without it the silence of a server would be as long as the clock was set. Times
+// in a synctest bubble have no such reading.
+func TestAClockThatIsSetIsNoSilence(t *testing.T) {
+	c := dialInMemory(t, serveInMemory(t, echo), rpc.Options{})
+	check := func(when string) {
+		t.Helper()
+		if at := c.Heard(); at == at.Round(0) {
+			t.Errorf("%s: the server was heard at %s, a time of the wall clock alone", when, at)
+		}
+	}
+	check("after the connection")
+	if err := call(within(t, enough), c, []byte("hello"), nil); err != nil {
+		t.Fatal(err)
+	}
+	check("after an answer")
+}
+
 // TestServerThatDoesNotRead has a call larger than any socket buffer. After its first byte is
 // sent, the call cannot be withdrawn, and a call behind it was never sent.
 func TestServerThatDoesNotRead(t *testing.T) {

@@ -173,7 +173,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		}
 		n, err := c.net.Read(p)
 		if n > 0 {
-			c.heard.Store(time.Now().UnixNano())
+			c.hear()
 			return n, nil
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
