@@ -25,13 +25,17 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	iofs "io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
@@ -264,18 +268,38 @@ func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *
 	return nil
 }
 
+// ledgersAtOnce is how many ledgers are read at once. A table has one for each night, and reading
+// one on HDFS is mostly waiting.
+const ledgersAtOnce = 8
+
 // Ledgers returns the ledgers of all loads, the oldest first. It removes the days that were
-// dropped. The regions of a ledger still count the cells of these days.
+// dropped. The regions of a ledger still count the cells of these days. If several ledgers cannot
+// be read, the error is that of the oldest.
 func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
-	var out []*manifest.Load
 	m := c.Manifest()
-	for _, ref := range m.Loads {
-		l, err := c.Ledger(ctx, &ref)
-		if err != nil {
-			return nil, err
+	out := make([]*manifest.Load, len(m.Loads))
+	errs := make([]error, len(m.Loads))
+	var failed atomic.Bool
+	var g errgroup.Group
+	g.SetLimit(ledgersAtOnce)
+	for i := range m.Loads {
+		if failed.Load() {
+			break // all older ones were begun
 		}
-		l.Days = m.Kept(l.Days)
-		out = append(out, l)
+		g.Go(func() error {
+			l, err := c.Ledger(ctx, &m.Loads[i])
+			if err != nil {
+				errs[i] = err
+				failed.Store(true)
+				return err
+			}
+			l.Days = m.Kept(l.Days)
+			out[i] = l
+			return nil
+		})
+	}
+	if g.Wait() != nil {
+		return nil, cmp.Or(errs...)
 	}
 	return out, nil
 }
