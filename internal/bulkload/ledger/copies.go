@@ -168,8 +168,8 @@ func (x *Index) Overlapping(in *manifest.Input) (Copy, bool) {
 	return Copy{}, false
 }
 
-// Share reports whether two loads of one file may have brought the same record. A replay brings
-// only records that no load of the file brought.
+// Share reports whether two loads of one file may have brought the same record. A load without a list of
+// its bad records is taken to have found every replayed record bad.
 func Share(a, b *manifest.Input) bool {
 	switch {
 	case a.SameAs != "" || b.SameAs != "":
@@ -177,6 +177,20 @@ func Share(a, b *manifest.Input) bool {
 	case a.Offsets == nil && b.Offsets == nil:
 		one, other := CopyOf(a), CopyOf(b)
 		return one.overlaps(&other)
+	case a.Offsets == nil:
+		return mayHave(a, b.Offsets)
+	case b.Offsets == nil:
+		return mayHave(b, a.Offsets)
 	}
 	return slices.ContainsFunc(a.Offsets, func(at int64) bool { return slices.Contains(b.Offsets, at) })
+}
+
+// mayHave reports whether a load that is no replay may have brought a record at one of the offsets. It
+// brought none that it found bad. A later job may find a record good that an earlier load found bad.
+func mayHave(in *manifest.Input, offsets []int64) bool {
+	bad, known := in.BadOffsets()
+	return known && slices.ContainsFunc(offsets, func(at int64) bool {
+		_, found := slices.BinarySearch(bad, at)
+		return !found
+	})
 }

@@ -149,6 +149,9 @@ func TestDroppedDaysMakeNoOtherCopy(t *testing.T) {
 }
 
 func TestLoadsOfOneFileMayShareRecords(t *testing.T) {
+	bad := func(at ...int64) manifest.Input {
+		return manifest.Input{BadAt: manifest.OffsetsOf(at), Counts: manifest.Counts{Quarantined: int64(len(at))}}
+	}
 	whole, play, order := manifest.Input{}, manifest.Input{Part: part(1, 9, "play")}, manifest.Input{Part: part(1, 9, "order")}
 	for _, c := range []struct {
 		a, b manifest.Input
@@ -158,7 +161,12 @@ func TestLoadsOfOneFileMayShareRecords(t *testing.T) {
 		{play, order, false},
 		{play, manifest.Input{Part: part(10, 11, "play")}, false},
 		{whole, manifest.Input{SameAs: "x"}, false},
-		{whole, manifest.Input{Offsets: []int64{1}}, false},
+		{whole, manifest.Input{Offsets: []int64{1}}, true},
+		{bad(1, 5), manifest.Input{Offsets: []int64{1}}, false},
+		{bad(1, 5), manifest.Input{Offsets: []int64{1, 2}}, true},
+		{manifest.Input{Offsets: []int64{2}}, bad(1, 5), true},
+		{manifest.Input{Counts: manifest.Counts{Quarantined: 1}}, manifest.Input{Offsets: []int64{1}}, false},
+		{manifest.Input{SameAs: "x"}, manifest.Input{Offsets: []int64{1}}, false},
 		{manifest.Input{Offsets: []int64{1, 2}}, manifest.Input{Offsets: []int64{2}}, true},
 	} {
 		if got := ledger.Share(&c.a, &c.b); got != c.want {
