@@ -376,7 +376,7 @@ func TestPiecesOnYARN(t *testing.T) {
 func (w *world) tableOfFiles(t *testing.T, one string) {
 	many := w.hdfs + "/many"
 	reports := w.reporter("load")
-	load := slices.Concat([]string{"load", w.job(t, "many", many), "--piece-size", "800KiB"}, reports.flags(), span)
+	load := slices.Concat([]string{"load", w.job(t, "many", many), "--piece-size", "1600KiB"}, reports.flags(), span)
 	p := w.onyarn(t, append(load, "-D", stopping(breakpoint.Segment))...)
 	ended := p.harm("bulkload", syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGCONT)
 	last := p.ends(0)
@@ -403,7 +403,7 @@ var extractCounters = map[string]string{"found": "found", "active": "active", "k
 // result has its name; the same command then removes what the commit left.
 func (w *world) extract(t *testing.T, table string) {
 	one, many := w.hdfs+"/out-one", w.hdfs+"/out-many"
-	size := []string{"--piece-size", "25000"}
+	size := []string{"--piece-size", "30000"}
 	last := w.program(t, "extract", asked(table, one, size...)...).ends(0)
 	want := w.digests(t, one, ".parquet")
 	if testkit.All() {
