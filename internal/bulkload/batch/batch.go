@@ -176,7 +176,7 @@ func (b *Batch) judge(ctx context.Context) error {
 func (b *Batch) judgeOne(ctx context.Context, in *Input) error {
 	c := &in.counts
 	if in.err == nil && in.Whole() {
-		in.err = delivered.TooBad(b.cfg.Job, in.Path, c, b.cfg.Store.Quarantine(in.Rel))
+		in.err = delivered.TooBad(b.cfg.Job, in.Path, c, b.cfg.Store.Quarantine(in.Rel), in.bad.Reasons())
 	}
 	if in.err == nil && in.Whole() {
 		in.err = delivered.TooFew(b.cfg.Job, in.Path, in.Kind, c.Read)

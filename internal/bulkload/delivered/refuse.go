@@ -30,12 +30,12 @@ func Unfit(err error) error {
 }
 
 // TooBad returns an error if the file at path has more bad records than the job allows. quarantine is
-// the name of its quarantine file.
-func TooBad(j *job.Job, path string, c *manifest.Counts, quarantine string) error {
+// the name of its quarantine file, and reasons lists the commonest reasons.
+func TooBad(j *job.Job, path string, c *manifest.Counts, quarantine string, reasons fmt.Stringer) error {
 	if !j.MaxBad.Exceeded(c.Read, c.Quarantined) {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: %d of %d, allowed are %s; see %s", path, bulkload.ErrTooBad, c.Quarantined, c.Read, j.MaxBad, quarantine)
+	return fmt.Errorf("%s: %w: %d of %d, allowed are %s: %s; see %s", path, bulkload.ErrTooBad, c.Quarantined, c.Read, j.MaxBad, reasons, quarantine)
 }
 
 // TooFew returns an error if the file at path has fewer records than the job asks for. kind is the

@@ -76,7 +76,7 @@ func (c *commit) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	judged, err := c.judge(reports)
+	judged, err := c.judge(ctx, reports)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package pieces
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -31,10 +32,14 @@ type judgedFile struct {
 
 // judge decides again for each file, in order of all pieces, whether it is loaded: the outcome of all
 // other files is known now.
-func (c *commit) judge(reports []*manifest.Report) (*judgement, error) {
+func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgement, error) {
 	j := &judgement{reports: reports}
 	first := c.to.Info().Dropped
-	for _, f := range c.outcomes(j) {
+	outcomes, err := c.outcomes(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range outcomes {
 		if f.Error != "" {
 			c.refuse(manifest.LeftOut{Path: f.Path, Part: f.in.Part, Error: f.Error, TooBad: f.TooBad})
 			continue
@@ -67,7 +72,7 @@ func (c *commit) judge(reports []*manifest.Report) (*judgement, error) {
 }
 
 // outcomes returns the files of all pieces, in order. It joins the ranges of a file.
-func (c *commit) outcomes(j *judgement) []judgedFile {
+func (c *commit) outcomes(ctx context.Context, j *judgement) (all []judgedFile, err error) {
 	ranges := map[string][]rangeOutcome{} // by path and in order
 	for _, r := range j.reports {
 		for i := range r.Inputs {
@@ -76,7 +81,6 @@ func (c *commit) outcomes(j *judgement) []judgedFile {
 			}
 		}
 	}
-	var all []judgedFile
 	for n, r := range j.reports {
 		for i := range r.Inputs {
 			in, o := &c.pieces[n].Inputs[i], &r.Inputs[i]
@@ -84,13 +88,15 @@ func (c *commit) outcomes(j *judgement) []judgedFile {
 			case in.Range != nil:
 				continue
 			case in.Cuts != nil:
-				o = c.join(j, in, o, ranges[in.Rel])
+				if o, err = c.join(ctx, j, in, o, ranges[in.Rel]); err != nil {
+					return nil, err
+				}
 			}
 			all = append(all, judgedFile{in.day(), in, o})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b judgedFile) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.Path, b.Path)) })
-	return all
+	return all, nil
 }
 
 // A rangeOutcome is the outcome of a range of a file, and the report that has it.
@@ -109,7 +115,7 @@ type joinedBad struct {
 
 // join combines the digests of a file and the outcomes of its ranges into the outcome that one process
 // would have. If the file cannot be loaded, join removes its records from the reports.
-func (c *commit) join(j *judgement, in *Input, digests *manifest.Outcome, ranges []rangeOutcome) *manifest.Outcome {
+func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *manifest.Outcome, ranges []rangeOutcome) (*manifest.Outcome, error) {
 	out := *digests
 	bad := joinedBad{path: in.Rel, sha: digests.SHA256, covered: len(in.Covered) > 0}
 	var lines int64
@@ -133,8 +139,12 @@ func (c *commit) join(j *judgement, in *Input, digests *manifest.Outcome, ranges
 	if out.Error == "" && !slices.Equal(found, digests.Ranges) {
 		out.Error = delivered.Written(in.Path).Error()
 	}
-	if err := c.refusal(in, &out); out.Error == "" && err != nil {
-		out.Error, out.TooBad = err.Error(), true
+	refused, err := c.refusal(ctx, in, &out, bad.files)
+	if err != nil {
+		return nil, err
+	}
+	if out.Error == "" && refused != nil {
+		out.Error, out.TooBad = refused.Error(), true
 	}
 	if int64(len(badAt)) == out.Quarantined && len(badAt) <= manifest.MaxBadOffsets {
 		out.BadAt = manifest.OffsetsOf(badAt)
@@ -147,19 +157,26 @@ func (c *commit) join(j *judgement, in *Input, digests *manifest.Outcome, ranges
 			leaveOut(r.report)
 		}
 	}
-	return &out
+	return &out, nil
 }
 
-// refusal returns an error if a file has too many bad records, or too few records.
-func (c *commit) refusal(in *Input, o *manifest.Outcome) error {
-	if err := delivered.TooBad(c.job, in.Path, &o.Counts, c.with.Store.Quarantine(in.Rel)); err != nil {
-		return err
+// refusal returns why a file is refused: it has too many bad records, which are in the files bad, or
+// too few records. It returns nil if the file is not refused.
+func (c *commit) refusal(ctx context.Context, in *Input, o *manifest.Outcome, bad []quarantine.Range) (refused, err error) {
+	reasons := &quarantine.Reasons{}
+	if c.job.MaxBad.Exceeded(o.Read, o.Quarantined) {
+		if reasons, err = quarantine.ReasonsOf(ctx, c.with.FS, bad); err != nil {
+			return nil, err
+		}
+	}
+	if refused := delivered.TooBad(c.job, in.Path, &o.Counts, c.with.Store.Quarantine(in.Rel), reasons); refused != nil {
+		return refused, nil
 	}
 	kind, ok := c.job.Schema.Kind(in.Behaviour)
 	if !ok {
 		kind = -1
 	}
-	return delivered.TooFew(c.job, in.Path, kind, o.Read)
+	return delivered.TooFew(c.job, in.Path, kind, o.Read), nil
 }
 
 // leaveOut removes the files of a piece from its report. The files remain until a sweep.

@@ -102,6 +102,11 @@ func TestRangesAreJudgedTogether(t *testing.T) {
 		if !errors.Is(err, bulkload.ErrTooBad) || !strings.Contains(err.Error(), "2014-09-01/play.csv: more bad records than the job allows: 3 of 11") {
 			t.Errorf("%v, want the plays left out for the sum of their bad records", err)
 		}
+		for _, err := range []string{got.Failed[0].Error, want.Failed[0].Error} {
+			if reasons := "3 wrong width (line 4: 1 columns, want 4)"; !strings.Contains(err, reasons) {
+				t.Errorf("the error is %s, want %s in it", err, reasons)
+			}
+		}
 		if got.Counts != want.Counts || len(got.Failed) != 1 || got.Files != 2 || got.Cells != want.Cells {
 			t.Errorf("committed were %+v, want %+v", got, want)
 		}

@@ -71,10 +71,10 @@ type rawRecord struct {
 	Line   int64           `json:"line"`
 	Offset json.RawMessage `json:"offset"`
 	Reason json.RawMessage `json:"reason"`
-	Detail json.RawMessage `json:"detail"`
 	Raw    json.RawMessage `json:"raw"`
 	Base64 json.RawMessage `json:"raw_base64,omitempty"`
 	Cut    json.RawMessage `json:"cut,omitempty"`
+	Detail json.RawMessage `json:"detail"`
 	SHA256 string          `json:"sha256,omitempty"`
 }
 

@@ -26,6 +26,7 @@ type File struct {
 	waiting map[int][]Record
 	file    dfs.Pending
 	count   int64
+	reasons Reasons
 	offsets []int64 // of the records, up to manifest.MaxBadOffsets
 }
 
@@ -73,6 +74,7 @@ func (f *File) write(b *Record) error {
 		return err
 	}
 	f.count++
+	f.reasons.add(b)
 	if len(f.offsets) < manifest.MaxBadOffsets {
 		f.offsets = append(f.offsets, b.Offset)
 	}
@@ -85,6 +87,9 @@ func (f *File) Name() string { return f.name }
 
 // Count returns the number of bad records.
 func (f *File) Count() int64 { return f.count }
+
+// Reasons returns the number of bad records by reason.
+func (f *File) Reasons() *Reasons { return &f.reasons }
 
 // BadAt returns the offsets of the bad records. It returns nil if there are more than
 // manifest.MaxBadOffsets.

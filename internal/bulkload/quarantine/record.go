@@ -16,10 +16,10 @@ type Record struct {
 	Line   int64         `json:"line"`
 	Offset int64         `json:"offset"`
 	Reason record.Reason `json:"reason"`
-	Detail string        `json:"detail"`
 	Raw    string        `json:"raw"`
 	Base64 string        `json:"raw_base64,omitempty"` // in place of Raw if the text is not UTF-8
 	Cut    bool          `json:"cut,omitempty"`        // Raw has only the beginning of the record
+	Detail string        `json:"detail"`
 	// SHA256 is the digest of the delivered file. A later file of the same name may have
 	// another digest. Old releases wrote lines without a digest.
 	SHA256 string `json:"sha256,omitempty"`

@@ -244,7 +244,7 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 	if k == nil {
 		text := p.take(&p.kind)
 		if text == nil {
-			return NoKind, errors.New("no text names the behaviour")
+			return NoKind, p.none("no text names the behaviour", &p.kind)
 		}
 		n, ok := p.format.KindOf[string(text)]
 		if !ok {
@@ -353,7 +353,7 @@ func (p *Parser) who(k *plan) (Reason, error) {
 	case len(user) == 0 && k.empty:
 		return p.leave(WithoutUser, nil)
 	case len(user) == 0:
-		return NoUser, errors.New("no text for the user")
+		return NoUser, p.none("no text for the user", &k.user)
 	case len(user) > behaviour.MaxUserLen:
 		return UserTooLong, fmt.Errorf("%d bytes, at most %d", len(user), behaviour.MaxUserLen)
 	}
@@ -362,10 +362,20 @@ func (p *Parser) who(k *plan) (Reason, error) {
 	return "", nil
 }
 
+// none returns the error for a source without a text. It names the pattern that does not match.
+func (p *Parser) none(what string, s *source) error {
+	if s.pattern != nil {
+		if text := p.take(&source{column: s.column}); len(text) > 0 {
+			return fmt.Errorf("%s: the pattern %s does not match %q", what, s.pattern, short(text))
+		}
+	}
+	return errors.New(what)
+}
+
 func (p *Parser) when(k *plan) (Reason, error) {
 	text := p.take(&k.at)
 	if len(text) == 0 {
-		return NoTime, errors.New("no text for the time")
+		return NoTime, p.none("no text for the time", &k.at)
 	}
 	seconds, micros, ok := k.time.instant(text)
 	if !ok {
