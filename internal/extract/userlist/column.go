@@ -191,6 +191,9 @@ func (u *reader) addCSV(in io.Reader, comma rune, column string) error {
 	if at < 0 {
 		return fmt.Errorf("%w %s: %w: %q; there is %s", ErrList, u.name, trailfile.ErrColumn, column, visible.List(header))
 	}
+	if slices.Contains(header[at+1:], column) {
+		return fmt.Errorf("%w %s: the header has the column %q more than once; rename the others", ErrList, u.name, column)
+	}
 	var id []byte
 	for {
 		fields, err := c.Read()

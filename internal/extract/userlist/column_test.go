@@ -118,7 +118,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"half.parquet": string(whole[:len(whole)/2]), "empty.csv": "", "long.csv": "who\n" + strings.Repeat("x", 256) + "\n",
+		"half.parquet": string(whole[:len(whole)/2]), "empty.csv": "", "twice.csv": "who,name,who\na,b,c\n", "long.csv": "who\n" + strings.Repeat("x", 256) + "\n",
 		"latin.csv": "who\n\xe9\n", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
 		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
@@ -133,6 +133,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"half.parquet:name":    "half.parquet",
 		"odd.csv:who":          `no such column: "who"; there is "na\x1b[2Jme", "a\u202eb", "c\nd", e f`,
 		"empty.csv:who":        "no header",
+		"twice.csv:who":        `the header has the column "who" more than once`,
 		"long.csv:who":         "line 2 is longer than 255 bytes",
 		"latin.csv:who":        "line 2 is not UTF-8",
 		"quote.csv:who":        "line 3",
