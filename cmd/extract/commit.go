@@ -74,7 +74,7 @@ func (o *options) publish(ctx context.Context, from string) (r commitResult, err
 	if r.Result, err = pieces.Commit(ctx, fs, lines); err != nil {
 		return r, err
 	}
-	r.Notes = append(r.Notes, (&output{partition: first.Question.PartitionBy}).notes(r.Result)...)
+	r.Notes = append(r.Notes, (&output{partition: first.Question.PartitionBy}).notes(r.Result, false)...)
 	for _, note := range r.Notes {
 		fmt.Fprintln(o.env.Stderr, "extract:", note)
 	}

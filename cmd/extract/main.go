@@ -55,6 +55,7 @@ closes the pipe, the status is 141.`)
   extract --users all --from 2014-09-01 --to 2014-09-10 --types play,order --active any --out ./trails-any
   cut -d, -f1 people.csv | extract --users - --table ./trails --from 2014-09-01 --to 2014-09-01 --types play`
 	o.add(root)
+	root.Flags().BoolVar(&o.append, "append", false, "add the dates to the result in --out, with --partition-by date; dates that it has are not added again (status 99)")
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
 	cli.Group(root, "inspect", "Inspect:", newShow(env), newReport(env), newDDL(env), cli.Inspect(env))
@@ -75,6 +76,8 @@ type options struct {
 	snapshot   string
 	rolls      string
 	overwrite  bool
+	append     bool
+	days       bool // all days must be loaded
 	strict     bool
 	explains   bool // estimate instead of extracting
 	plans      bool // split into pieces instead of extracting
@@ -101,6 +104,7 @@ func (o *options) add(c *cobra.Command) {
 	f.StringVar(&o.rolls, "rolls", "use", "use: find users by the rolls of the loads; off: by the rows, which also finds rows that other programs put into HBase")
 	o.conditions.add(f)
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it exists")
+	f.BoolVar(&o.days, "require-days", false, "end with status 66 if a day of --from to --to is not loaded (default a note on standard error; --append requires it)")
 	f.BoolVar(&o.strict, "strict", false, "end with status 65 at a foreign cell, a cell that no load wrote (default skip it)")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
 }
@@ -108,7 +112,7 @@ func (o *options) add(c *cobra.Command) {
 func (o *options) extract(ctx context.Context) error {
 	r, err := o.run(ctx)
 	if err == nil {
-		r.Notes = append(r.Notes, o.output.notes(r)...)
+		r.Notes = append(r.Notes, o.output.notes(r, o.append)...)
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintln(o.env.Stderr, "extract:", note)
@@ -221,6 +225,9 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 			return nil, err
 		}
 	}
+	if err := o.requireDays(ctx, a.loader, c.Span); err != nil {
+		return nil, err
+	}
 	c.Table = a.loader
 	info := a.loader.Info()
 	if c.Conditions, err = o.conditions.of(c.Span, info.Schema.Zone); err != nil {
@@ -243,6 +250,20 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 		c.Table = table.Unrolled(c.Table)
 	}
 	return a, nil
+}
+
+// requireDays fails if days are not loaded, with --require-days and with --append.
+func (o *options) requireDays(ctx context.Context, t table.Loader, span behaviour.Span) error {
+	known := table.DaysKnown(t)
+	switch {
+	case o.explains || !o.days && !o.append:
+		return nil
+	case !known && o.days:
+		return fmt.Errorf("%w: --require-days: other programs write to the table, and the loads do not show which days it has: leave the flag out", cli.ErrUsage)
+	case !known:
+		return nil
+	}
+	return table.RequireDays(ctx, t, span)
 }
 
 // span completes missing dates by the dates of the table. It fails if other programs write to
@@ -312,6 +333,9 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 	if o.explains {
 		return nil
 	}
+	if err := c.CheckAppend(); err != nil {
+		return err
+	}
 	if o.users != "all" && o.users != "-" {
 		var err error
 		if c.Lists, err = userlist.Files(ctx, c.FS, o.users); err != nil {
@@ -331,7 +355,7 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 func (o *options) config() (c extract.Config, err error) {
 	c = extract.Config{
 		Spec:   query.Spec{Types: o.flags.Behaviours(), Active: o.active},
-		Target: place.Target{FS: cli.Files(), Overwrite: o.overwrite},
+		Target: place.Target{FS: cli.Files(), Overwrite: o.overwrite, Append: o.append},
 		Strict: o.strict, Workers: o.flags.Workers, Progress: o.flags.Progress(o.env), Patience: o.flags.RetryFor,
 	}
 	if c.Memory, err = o.flags.Limits(memory.Least); err != nil {
@@ -342,6 +366,9 @@ func (o *options) config() (c extract.Config, err error) {
 	}
 	if o.from != nil && o.to != nil {
 		c.Span = behaviour.Span{From: *o.from, To: *o.to}
+	}
+	if o.append && (o.from == nil || o.to == nil || o.output.out == "") {
+		return c, fmt.Errorf("%w: --append: write --from, --to and --out: they are the dates that are added, and the result to which they are added", cli.ErrUsage)
 	}
 	if o.users == "" {
 		return c, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", cli.ErrUsage)

@@ -75,9 +75,12 @@ func summary(r extract.Result) string {
 }
 
 // notes explains a partitioned result without users, in which a reader finds no file.
-func (o *output) notes(r extract.Result) []string {
-	if o.partition == "" || r.Files > 0 {
+func (o *output) notes(r extract.Result, appended bool) []string {
+	switch {
+	case o.partition == "" || r.Files > 0:
 		return nil
+	case appended:
+		return []string{fmt.Sprintf("%s got no directory %s=…, because no user is in the result of these dates; its %s lists the dates", r.Out, o.partition, place.ManifestName)}
 	}
 	return []string{fmt.Sprintf("%s has no directory %s=…, because no user is in the result; its %s lists the columns", r.Out, o.partition, place.ManifestName)}
 }

@@ -35,9 +35,7 @@ package extract
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"time"
 
 	"usertrail/internal/activity"
@@ -50,6 +48,7 @@ import (
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
@@ -117,17 +116,21 @@ func Prepare(c *Config) (*Extract, error) {
 }
 
 // Run does an extract. If it returns nil, the directory Out is complete. If it returns an error, Out
-// is unchanged. The error wraps fs.ErrExist if Out exists already. It wraps table.ErrChanged if a
+// is unchanged. The error wraps fs.ErrExist if Out exists already. With Append it wraps
+// manifest.ErrAppended if Out has the dates of the query. It wraps table.ErrChanged if a
 // load has changed the table in the meantime: the caller may open the table again and call Run again.
 func Run(ctx context.Context, c Config) (r Result, err error) {
 	defer func() { r.Held = table.HeldBy(c.Table) }()
+	if err := c.CheckAppend(); err != nil {
+		return Result{}, err
+	}
 	x, err := Prepare(&c)
 	if err != nil {
 		return Result{}, err
 	}
 	if c.Stream == nil {
-		if err := c.Target.Check(ctx); err != nil {
-			return x.already(ctx), err
+		if err := x.check(ctx); err != nil {
+			return x.there(ctx, err), err
 		}
 	}
 	if err := Settle(ctx, c.Table, c.Patience, c.Progress); err != nil {
@@ -142,15 +145,36 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	}
 	id := x.Query.Identity()
 	id.Plan = pieces.Plan
-	out, err := place.Open(ctx, &c.Target, id)
-	if errors.Is(err, iofs.ErrExist) {
-		return x.already(ctx), err
-	}
+	out, err := place.Open(ctx, &c.Target, id, x.Query.Result())
 	if err != nil {
-		return Result{}, err
+		return x.there(ctx, err), err
 	}
 	defer out.Close()
 	return x.toDirectory(ctx, out, pieces)
+}
+
+// check reports why the result cannot be made. It does not take the lock of Out.
+func (x *Extract) check(ctx context.Context) error {
+	if err := x.Target.Check(ctx); err != nil || !x.Append {
+		return err
+	}
+	_, err := place.At(x.FS, x.Out).Base(ctx, x.Query.Result())
+	return err
+}
+
+// CheckAppend reports settings that do not go with Append.
+func (c *Config) CheckAppend() error {
+	switch {
+	case !c.Append:
+		return nil
+	case c.Stream != nil:
+		return fmt.Errorf("%w: --append: standard output has nothing to add to; name a directory with --out", query.ErrWrong)
+	case c.Overwrite:
+		return fmt.Errorf("%w: --append adds to a result and --overwrite replaces it: say one of them", query.ErrWrong)
+	case c.Partition != trailfile.DateColumn:
+		return fmt.Errorf("%w: --append needs --partition-by date: each date is a directory of its own", query.ErrWrong)
+	}
+	return nil
 }
 
 // Pieces cuts the extract into pieces of PieceSize behaviours.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	iofs "io/fs"
 
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/place"
@@ -54,12 +56,47 @@ func (r Result) Counted() outcome.Counts {
 // Made implements outcome.Maker.
 func (r Result) Made() string { return r.Out }
 
+// there returns what Out holds if err says that Out has the result already. Otherwise it returns the
+// zero Result.
+func (x *Extract) there(ctx context.Context, err error) Result {
+	switch {
+	case errors.Is(err, manifest.ErrAppended):
+		return x.appended(ctx)
+	case errors.Is(err, iofs.ErrExist):
+		return x.already(ctx)
+	}
+	return Result{}
+}
+
+// appended returns the extract in Out that has the dates of x.
+func (x *Extract) appended(ctx context.Context) Result {
+	m, err := place.At(x.FS, x.Out).Result(ctx)
+	if err != nil || m == nil {
+		return Result{}
+	}
+	r := Result{Users: m.Users, Out: x.Out, Already: true}
+	for _, a := range m.Extracts() {
+		if a.Span == x.Query.Span {
+			r.Found, r.NotFound, r.Active, r.Kept, r.Events = a.Found, a.NotFound, a.Active, a.Kept, a.Events
+		}
+	}
+	if x.Query.Users.IsAll() {
+		r.Users = r.Found
+	}
+	for _, p := range m.Parts {
+		if d, ok := place.DateOf(p.Name); ok && x.Query.Span.Has(d) {
+			r.Files++
+		}
+	}
+	return r
+}
+
 // already returns what Out holds if it is the result of the same query to the same version
 // of the table. Otherwise it returns the zero Result. It also does so if the table has no
 // version, because then nothing shows whether the table has changed.
 func (x *Extract) already(ctx context.Context) Result {
 	q := x.Query
-	if x.Overwrite || x.PieceSize > 0 || q.Version() == "" {
+	if x.Append || x.Overwrite || x.PieceSize > 0 || q.Version() == "" {
 		return Result{}
 	}
 	m, err := place.At(x.FS, x.Out).Result(ctx)

@@ -42,6 +42,9 @@ func (r Report) Damage() error {
 		if e.Names != nil {
 			note(e.Names.Name, e.Names.State)
 		}
+		for _, f := range e.AppendedNames {
+			note(f.Name, f.State)
+		}
 	}
 	if first == nil {
 		return nil

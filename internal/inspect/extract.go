@@ -30,6 +30,10 @@ type Extract struct {
 	Cost     *manifest.Cost    `json:"cost,omitempty"`
 	Parts    []Part            `json:"parts"`
 	First    *FirstTrail       `json:"first_trail,omitempty"` // of the first part
+	// Appended are the extracts of a result that extract --append made. Their files of users that were not
+	// found are in AppendedNames.
+	Appended      []manifest.Appended `json:"appended,omitempty"`
+	AppendedNames []NamesFile         `json:"appended_not_found_files,omitempty"`
 }
 
 // A NamesFile is the file of users that were not found, and its current state.
@@ -65,6 +69,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 	e := &Extract{
 		Table: m.Table, Question: m.Question, Fields: m.Fields, Columns: m.Columns,
 		Users: m.Users, Found: m.Found, NotFound: m.NotFound, Active: m.Active, Kept: m.Kept, Sequence: m.Sequence, Events: m.Events, Cost: m.Cost, Parts: []Part{},
+		Appended: m.Appended,
 	}
 	r.Kind, r.Extract, r.Size = KindExtract, e, 0
 	for _, part := range m.Parts {
@@ -75,13 +80,17 @@ func (l *look) extract(r *Report, dir, name string) error {
 		e.Parts = append(e.Parts, Part{part, state})
 		r.Size += part.Size
 	}
-	if names := m.NotFoundFile; names != nil {
+	for _, names := range m.NamesFiles() {
 		state, err := l.state(dir, names.Name, names.Size)
 		if err != nil {
 			return err
 		}
-		e.Names = &NamesFile{*names, state}
 		r.Size += names.Size
+		if names == m.NotFoundFile {
+			e.Names = &NamesFile{*names, state}
+		} else {
+			e.AppendedNames = append(e.AppendedNames, NamesFile{*names, state})
+		}
 	}
 	if len(e.Parts) == 0 || e.Parts[0].State != Whole || e.Parts[0].Size == 0 {
 		return nil
@@ -161,6 +170,7 @@ func (e *Extract) text(p *page) {
 		fact{"format", e.format()},
 	)...)
 	e.cost(p)
+	e.appended(p)
 	g := newGrid("name", ">users", ">events", ">size", "state", "xxh64")
 	for _, part := range e.Parts {
 		g.add(part.Name, count(part.Users), count(part.Events), size(part.Size), string(part.State), part.Sum)
@@ -201,6 +211,18 @@ func (e *Extract) format() string {
 		out += ", by " + q.PartitionBy
 	}
 	return out
+}
+
+// appended prints the extracts that made the result, if there are several.
+func (e *Extract) appended(p *page) {
+	if len(e.Appended) == 0 {
+		return
+	}
+	g := newGrid("dates", ">active", ">kept", ">events")
+	for _, a := range e.Appended {
+		g.add(a.Span.String(), count(a.Active), count(a.Kept), count(a.Events))
+	}
+	p.list("extracts that were appended", g, len(e.Appended))
 }
 
 // cost prints the actual cost of the result next to the estimate.

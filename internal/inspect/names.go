@@ -13,9 +13,9 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// namesName is the file of an extract that lists the users that were not found. Its lines are
-// arbitrary text, so it is recognised by its name and by the manifest next to it.
-const namesName = "_not-found.txt"
+// namesPrefix begins the name of a file of an extract that lists the users that were not found. Its lines
+// are arbitrary text, so it is recognised by its name and by the manifest next to it.
+const namesPrefix = "_not-found"
 
 // Names holds the users of a list that were not found.
 type Names struct {
@@ -28,7 +28,7 @@ type Names struct {
 // nil if the path is not such a file.
 func (l *look) namesOf() (*manifest.Extract, error) {
 	name := dfs.Join(dfs.Dir(l.path), extractManifest)
-	if dfs.Base(l.path) != namesName {
+	if !strings.HasPrefix(dfs.Base(l.path), namesPrefix) {
 		return nil, nil
 	}
 	if there, err := l.exists(name); err != nil || !there {
@@ -60,8 +60,10 @@ func (l *look) names(r *Report, f dfs.File, m *manifest.Extract) error {
 			break
 		}
 	}
-	if of := m.NotFoundFile; of != nil {
+	for _, of := range m.NamesFiles() {
 		switch {
+		case of.Name != dfs.Base(l.path):
+			continue
 		case f.Size() != of.Size:
 			n.State = OtherSize
 		case fmt.Sprintf("%016x", h.Sum64()) != of.Sum:

@@ -92,6 +92,7 @@ var statuses = map[string]struct {
 
 	"job.ErrNoInput":          {job.ErrNoInput, 66},
 	"manifest.ErrNoDirectory": {manifest.ErrNoDirectory, 66},
+	"table.ErrDays":           {table.ErrDays, 66},
 	"table.ErrNoTable":        {table.ErrNoTable, 66},
 
 	"bulkload.ErrGrowing":  {bulkload.ErrGrowing, 75},
@@ -103,9 +104,10 @@ var statuses = map[string]struct {
 	"table.ErrUnreachable": {table.ErrUnreachable, 75},
 	"table.ErrUnsettled":   {table.ErrUnsettled, 75},
 
-	"bulkload.ErrNothing": {bulkload.ErrNothing, 99},
-	"pieces.ErrNothing":   {pieces.ErrNothing, 99},
-	"upkeep.ErrNothing":   {upkeep.ErrNothing, 99},
+	"bulkload.ErrNothing":  {bulkload.ErrNothing, 99},
+	"manifest.ErrAppended": {manifest.ErrAppended, 99},
+	"pieces.ErrNothing":    {pieces.ErrNothing, 99},
+	"upkeep.ErrNothing":    {upkeep.ErrNothing, 99},
 
 	"fs.ErrExist": {fs.ErrExist, 73},
 }

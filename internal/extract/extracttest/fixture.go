@@ -64,6 +64,7 @@ type Turn struct {
 	Regions int
 
 	Overwrite bool
+	Append    bool // add to the result in the directory
 	Unrolled  bool // the extract does not use the rolls
 	Unsure    bool // the rolls name behaviours that are gone
 	Output    query.Output
@@ -116,7 +117,7 @@ func (h *Fixture) Config(ctx context.Context, q testworld.Question, u Turn, out 
 	}
 	return extract.Config{
 		Spec:   query.Spec{Users: users, Span: q.Span, Types: q.Kinds, Active: q.Active, Conditions: conditions(q), Output: u.Output},
-		Target: place.Target{FS: h.FS, Out: out, Overwrite: u.Overwrite},
+		Target: place.Target{FS: h.FS, Out: out, Overwrite: u.Overwrite, Append: u.Append},
 		Table:  asked, Sizes: h.Sizes, Workers: u.Workers, PieceSize: u.PieceSize,
 	}, nil
 }

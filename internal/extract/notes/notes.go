@@ -32,6 +32,11 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	if err != nil {
 		return nil, fmt.Errorf("ask what the table keeps: %w", err)
 	}
+	unloaded, err := notLoaded(ctx, q, l)
+	if err != nil {
+		return nil, err
+	}
+	notes = append(notes, unloaded...)
 	where := r.Out
 	if c.Stream != nil {
 		where = ""
@@ -160,22 +165,12 @@ func held(ledgers []*manifest.Load) map[string][]behaviour.Span {
 	return out
 }
 
-// mostSpans is the largest number of spans in a note.
-const mostSpans = 4
-
 // daysOf returns the days of a behaviour in words.
 func daysOf(name string, spans []behaviour.Span) string {
 	if len(spans) == 0 {
 		return "none at all"
 	}
-	var words []string
-	for _, s := range spans[:min(len(spans), mostSpans)] {
-		words = append(words, s.String())
-	}
-	if n := len(spans); n > mostSpans {
-		words = append(words, fmt.Sprintf("… %s", spans[n-1]))
-	}
-	return fmt.Sprintf("%s of %s", name, strings.Join(words, ", "))
+	return fmt.Sprintf("%s of %s", name, table.Spans(spans))
 }
 
 // everything returns the days of all behaviours in words.

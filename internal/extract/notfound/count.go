@@ -53,8 +53,8 @@ func (m *Count) Notes(users int64, out string) []string {
 		were = "was"
 	}
 	note := fmt.Sprintf("%s of the %s users asked for %s not found", humanize.Comma(m.Users), humanize.Comma(users), were)
-	if out != "" {
-		note += "; " + dfs.Join(out, FileName) + " names them"
+	if out != "" && m.File != nil {
+		note += "; " + dfs.Join(out, m.File.Name) + " names them"
 	}
 	notes := []string{note}
 	for _, odd := range []struct {

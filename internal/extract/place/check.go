@@ -20,6 +20,7 @@ type Target struct {
 	FS        dfs.FS
 	Out       string
 	Overwrite bool     // replace a result in Out
+	Append    bool     // add the dates of the query to a result in Out
 	Homes     []string // the table's directory or catalog: Out must be apart from them
 	Lists     []string // files of the list of users: an Out that is replaced must not contain them
 }
@@ -27,7 +28,8 @@ type Target struct {
 // Check reports why the result cannot be made. It reads no row and no list, and changes
 // nothing. Its error wraps query.ErrWrong if no result may ever be at Out. It wraps fs.ErrExist
 // if Out must not be replaced: without Overwrite, if it exists; with Overwrite, if it is
-// neither an empty directory nor a result without files of others.
+// neither an empty directory nor a result without files of others. With Append, Check accepts a
+// result without files of others.
 func (t *Target) Check(ctx context.Context) error {
 	if err := t.checkPlace(ctx); err != nil {
 		return err
@@ -36,8 +38,11 @@ func (t *Target) Check(ctx context.Context) error {
 	if err := p.checkStaging(ctx); err != nil {
 		return err
 	}
-	if t.Overwrite {
+	switch {
+	case t.Overwrite:
 		return p.checkOld(ctx)
+	case t.Append:
+		return p.checkBase(ctx)
 	}
 	there, err := isThere(ctx, t.FS, t.Out)
 	if err != nil {
@@ -58,7 +63,7 @@ func (t *Target) CheckForPlan(ctx context.Context) error {
 // CheckForRun is Check for an extract of one process. If Out is a result, it leaves the check
 // to the extract, which finds out whether it is the result of the same query.
 func (t *Target) CheckForRun(ctx context.Context) error {
-	if t.Overwrite {
+	if t.Overwrite || t.Append {
 		return t.Check(ctx)
 	}
 	return t.checkBut(ctx, func(*manifest.Extract) bool { return true })
@@ -183,6 +188,13 @@ func isLink(ctx context.Context, fs dfs.FS, name string) (bool, error) {
 // checkOld reports an OUT that must not be replaced. It also reports a directory with the name of
 // a result that was moved aside, if the directory is no result.
 func (p *Place) checkOld(ctx context.Context) error {
+	begun, err := p.appends(ctx)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if begun {
+		return fmt.Errorf("--out %s: %w, and an append to it is not finished: run the same extract --append again first", p.Out, iofs.ErrExist)
+	}
 	if err := replaceable(ctx, p.FS, p.Out); err != nil {
 		return fmt.Errorf("--out %s: %w", p.Out, err)
 	}
@@ -197,46 +209,53 @@ func (p *Place) checkOld(ctx context.Context) error {
 // fs.ErrExist. It returns nil only if dir does not exist, is an empty directory, or is a
 // result that holds no files but its own.
 func replaceable(ctx context.Context, fs dfs.FS, dir string) error {
-	refuse := func(what string) error {
-		return fmt.Errorf("%w, and --overwrite does not replace it: %s: name another, or move it away", iofs.ErrExist, what)
-	}
-	if link, err := isLink(ctx, fs, dir); err != nil {
+	why, err := foreign(ctx, fs, dir)
+	if err != nil || why == "" {
 		return err
+	}
+	return fmt.Errorf("%w, and --overwrite does not replace it: %s: name another, or move it away", iofs.ErrExist, why)
+}
+
+// foreign returns why dir is neither an empty directory nor a result that holds no files but its own.
+// It returns "" if dir is one of these or does not exist.
+func foreign(ctx context.Context, fs dfs.FS, dir string) (why string, err error) {
+	if link, err := isLink(ctx, fs, dir); err != nil {
+		return "", err
 	} else if link {
-		return refuse("it is a link")
+		return "it is a link", nil
 	}
 	list, err := fs.List(ctx, dir)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		return nil
+		return "", nil
 	case errors.Is(err, dfs.ErrNotDir):
-		return refuse("it is a file")
+		return "it is a file", nil
 	case err != nil:
-		return err
+		return "", err
 	case len(list) == 0:
-		return nil
+		return "", nil
 	}
 	m, err := resultIn(ctx, fs, dir)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if m == nil {
-		return refuse(fmt.Sprintf("it holds %s, and is no result of extract", dfs.Base(list[0].Name)))
+		return fmt.Sprintf("it holds %s, and is no result of extract", dfs.Base(list[0].Name)), nil
 	}
-	foreign, err := foreignIn(ctx, fs, dir, list, m)
-	if err != nil {
-		return err
+	name, err := foreignIn(ctx, fs, dir, list, m)
+	if err != nil || name == "" {
+		return "", err
 	}
-	if foreign != "" {
-		return refuse(fmt.Sprintf("it holds %s, which is not of the result", foreign))
-	}
-	return nil
+	return fmt.Sprintf("it holds %s, which is not of the result", name), nil
 }
 
 // foreignIn returns the name of a file below dir that does not belong to the result m, or "" if
 // there is none. list is the contents of dir.
 func foreignIn(ctx context.Context, fs dfs.FS, dir string, list []dfs.Info, m *manifest.Extract) (string, error) {
 	files, dirs := map[string]bool{ManifestName: true, SuccessName: true, notfound.FileName: true}, map[string]bool{}
+	for _, f := range m.NamesFiles() {
+		files[f.Name] = true
+	}
 	for _, p := range m.Parts {
 		files[p.Name] = true
 		if at := strings.LastIndexByte(p.Name, '/'); at > 0 {
@@ -319,7 +338,7 @@ var stagedName = regexp.MustCompile(`^(?:part-\d{5,}\.[a-z]+|` + donePrefix + `\
 // stages reports whether a Staging or a Place may contain a file or directory with the name base.
 func stages(base string, dir bool) bool {
 	switch base {
-	case QuestionName, ManifestName, SuccessName, notfound.FileName, UsersName, NoneName, ResultName, SortName:
+	case QuestionName, AppendName, ManifestName, SuccessName, notfound.FileName, UsersName, NoneName, ResultName, SortName:
 		return true
 	}
 	if stagedName.MatchString(base) {

@@ -31,26 +31,40 @@ type Staging struct {
 	output.Records
 	FS   dfs.FS
 	Dir  string
-	out  string // the name of the result
+	out  string            // the name of the result
+	base *manifest.Extract // the result to which this one is appended; nil if it is a result of its own
 	held dfs.Lock
 }
 
 // Open takes the lock of t, and continues after the parts that an earlier run of the same query
 // completed. It checks t again when it has the lock: the run that held the lock may have made
-// the result.
-func Open(ctx context.Context, t *Target, id query.Identity) (*Staging, error) {
+// the result. m is the manifest of the result, without counts and parts.
+func Open(ctx context.Context, t *Target, id query.Identity, m *manifest.Extract) (_ *Staging, err error) {
 	p := At(t.FS, t.Out)
 	lock, err := p.Lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &Staging{FS: t.FS, Dir: p.Dir, out: p.Out, held: lock}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	if t.Append {
+		if err := p.FinishAppend(ctx); err != nil {
+			return nil, fmt.Errorf("begin --out %s: %w", t.Out, err)
+		}
+	}
 	if err := t.Check(ctx); err != nil {
-		s.Close()
 		return nil, err
 	}
+	if t.Append {
+		if s.base, err = p.Base(ctx, m); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.begin(ctx, id); err != nil {
-		s.Close()
 		return nil, fmt.Errorf("begin --out %s: %w", t.Out, err)
 	}
 	return s, nil
@@ -197,8 +211,11 @@ func (s *Staging) Done(ctx context.Context, r output.Record) error {
 	return nil
 }
 
-// Publish completes the result, and gives it its name.
+// Publish completes the result, and gives it its name or appends it.
 func (s *Staging) Publish(ctx context.Context, m *manifest.Extract, overwrite bool) error {
+	if s.base != nil {
+		return s.append(ctx, m)
+	}
 	if err := s.Finish(ctx, m); err != nil {
 		return err
 	}

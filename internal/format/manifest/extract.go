@@ -25,6 +25,10 @@ type Extract struct {
 	Events       int64             `json:"events"`
 	Cost         *Cost             `json:"cost,omitempty"`
 	Parts        []TrailPart       `json:"parts"`
+	// Appended lists the extracts of a result that extract --append made, in order of their dates.
+	// It is empty if one extract made the result. Otherwise the counts of users are sums: a user counts
+	// once for each extract. The span of Question reaches from the first date to the last one.
+	Appended []Appended `json:"appended,omitempty"`
 }
 
 func (e *Extract) version() int { return e.Version }

@@ -49,8 +49,9 @@ const (
 const (
 	Fetch     = "fetch"     // the trails of a batch of users have been read
 	Part      = "part"      // a part has been written
-	Publish   = "publish"   // everything is written, and OUT does not exist
-	Published = "published" // OUT exists
+	Publish   = "publish"   // everything is written, and OUT does not exist, or is as it was before an append
+	Moved     = "moved"     // a directory of an append is in OUT, and the manifest does not name it
+	Published = "published" // OUT exists, or its manifest names what was appended
 )
 
 // The steps of writing a file to HDFS.
@@ -59,7 +60,7 @@ const (
 	Rename = "rename" // all locks were held a moment ago, and the file does not have its name yet; only in builds for tests
 )
 
-var steps = []string{Begun, Opened, Read, Batch, Put, Segment, Handover, Handed, Commit, Ledger, Loaded, Fetch, Part, Publish, Published, Upload, Rename}
+var steps = []string{Begun, Opened, Read, Batch, Put, Segment, Handover, Handed, Commit, Ledger, Loaded, Fetch, Part, Publish, Moved, Published, Upload, Rename}
 
 // armed is the step at which the process stops, nil for none.
 var armed *breakpoint

@@ -60,6 +60,7 @@ const (
 	night   = "bulkload --quiet --from 2014-09-01 --to 2014-09-02"
 	asking  = "extract --quiet --users users.txt --from 2014-09-01 --to 2014-09-02 --types play"
 	planned = "bulkload plan --from 2014-09-01 --to 2014-09-02 > pieces.jsonl; "
+	adding  = "; extract --quiet --append --users all --active any --partition-by date --out grown --types "
 	spoilt  = `printf 'u9,yesterday,x,1\n' >> logs/2014-09-01/play.csv`
 )
 
@@ -107,6 +108,9 @@ var provocations = map[string]string{
 	"--users":                                         night + "; rm users.txt; " + asking,
 	"choose another, or say --overwrite":              night + "; " + asking + " --out active; " + asking + " --out active",
 	"--overwrite does not replace it":                 night + "; " + asking + " --out logs --overwrite",
+	"--append adds":                                   night + adding + "play,order --from 2014-09-01 --to 2014-09-02" + adding + "play --from 2014-09-01 --to 2014-09-02" + adding + "play,order --from 2014-09-02 --to 2014-09-02",
+	"the dates are appended already":                  night + adding + "play --from 2014-09-02 --to 2014-09-02" + adding + "play --from 2014-09-02 --to 2014-09-02",
+	"days are not loaded":                             "bulkload --quiet --from 2014-09-01 --to 2014-09-01; " + asking + " --require-days",
 	"name another file with --out":                    "bulkload init logs",
 	"locked by another run":                           night + "; exec 9>>trails/lock; flock 9; " + night + " --types play",
 	"too little room":                                 "true",

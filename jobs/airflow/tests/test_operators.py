@@ -106,6 +106,25 @@ def test_what_an_earlier_try_has_extracted_is_done(world, context):
         ExtractOperator(task_id="extract", **flags).execute(context(try_number=2))
 
 
+def test_each_night_is_appended_to_one_result(world, context):
+    def night(date, **more):
+        flags = {**world.flags(types=["play", "order"], out=str(world.out), active="any"), "from_date": date, "to_date": date}
+        return ExtractOperator(task_id="extract", append=True, flags=["--partition-by=date"], **flags).execute(context(**more))
+
+    world.load()
+    first = night(DATES[0])
+    with pytest.raises(AirflowFailException, match="days are not loaded"):
+        night(DATES[1])
+    world.load(DATES[1])
+    second = night(DATES[1])
+    assert first["events"] > 0 and second["events"] > 0
+    with pytest.raises(AirflowSkipException):
+        night(DATES[1])
+    again = night(DATES[1], try_number=2)
+    assert again["already"] and again["events"] == second["events"]
+    assert sorted(f.name for f in world.out.glob("date=*")) == [f"date={d}" for d in DATES[:2]]
+
+
 def test_a_held_lock_is_tried_again(world, context):
     world.load()
     with open(world.table / "lock") as lock:

@@ -225,11 +225,21 @@ class ExtractOperator(OfExtract):
     """Takes the trails of users out of a table.
 
     A folder that an earlier try of the same task has written is done, as long as the table is
-    the same: it is no output of others that is there.
+    the same: it is no output of others that is there. The same holds for dates that an earlier
+    try has appended.
+
+    :param append: whether the dates are added to the result in out; flags has --partition-by=date
     """
 
+    def __init__(self, *, append: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.append = append
+
+    def arguments(self, hook: UsertrailHook) -> list[str]:
+        return super().arguments(hook) + (["--append"] if self.append else [])
+
     def was_done_before(self, context: Any, ended: Ended) -> bool:
-        return ended.status == status.THERE and bool(ended.result.get("already")) and context["ti"].try_number > 1
+        return super().was_done_before(context, ended) or ended.status == status.THERE and bool(ended.result.get("already")) and context["ti"].try_number > 1
 
 
 class VerifyOperator(OfDates):

@@ -1,0 +1,226 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract/notfound"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
+)
+
+// AppendName is the file of a place that holds an Append.
+const AppendName = "_append.json"
+
+// An Append is the decision to add an extract to the result in OUT. When its file exists, the parts of
+// the extract are complete, and the next run finishes the append.
+type Append struct {
+	Was  []byte            `json:"was"`  // the manifest in OUT before the append
+	Next *manifest.Extract `json:"next"` // the manifest in OUT after it
+	Dirs []string          `json:"dirs"` // directories that move from the place to OUT
+	// Names is the name in OUT of the file with the users that were not found. It is empty if there is none.
+	Names string `json:"names,omitempty"`
+}
+
+// appends reports whether the place has the file of an append.
+func (p *Place) appends(ctx context.Context) (bool, error) {
+	_, err := p.FS.Stat(ctx, p.Name(AppendName))
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// checkBase reports an OUT to which no extract can be appended. An OUT that does not exist is no
+// error: the first extract creates it. If an append is unfinished, OUT may hold its directories.
+func (p *Place) checkBase(ctx context.Context) error {
+	begun, err := p.appends(ctx)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if begun {
+		return nil
+	}
+	why, err := foreign(ctx, p.FS, p.Out)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if why == "" {
+		why, err = p.incomplete(ctx)
+	}
+	if err != nil || why == "" {
+		return err
+	}
+	return fmt.Errorf("--out %s: %w, and --append does not add to it: %s: name another, or move it away", p.Out, iofs.ErrExist, why)
+}
+
+// incomplete returns why an OUT that exists is not a complete result.
+func (p *Place) incomplete(ctx context.Context) (why string, err error) {
+	there, err := isThere(ctx, p.FS, p.Out)
+	if err != nil || !there {
+		return "", err
+	}
+	_, err = p.FS.Stat(ctx, dfs.Join(p.Out, SuccessName))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return "it has no " + SuccessName + ", so it is not a complete result", nil
+	}
+	return "", err
+}
+
+// Base returns the result in OUT to which next can be appended, or nil if OUT does not exist or an
+// unfinished append is to be finished first. next has no counts and no parts. Base fails with
+// manifest.ErrAppended if OUT has the dates of next, and with fs.ErrExist if OUT is the result of
+// another query.
+func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Extract, error) {
+	if begun, err := p.appends(ctx); err != nil || begun {
+		return nil, err
+	}
+	was, err := p.Result(ctx)
+	if err != nil || was == nil {
+		return nil, err
+	}
+	if err := was.CheckAppend(next); err != nil {
+		return nil, fmt.Errorf("--out %s: %w", p.Out, err)
+	}
+	return was, nil
+}
+
+// append adds the extract with the manifest m to the result in OUT. The steps are:
+//
+//	_append.json   the decision; before it, OUT is as it was
+//	date=…         each directory moves by one rename
+//	_manifest.json is replaced; from now on it names the new parts
+func (s *Staging) append(ctx context.Context, m *manifest.Extract) error {
+	p := At(s.FS, s.out)
+	dirs, err := datesOf(m)
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		if there, err := isThere(ctx, p.FS, dfs.Join(p.Out, dir)); err != nil {
+			return fmt.Errorf("append: %w", err)
+		} else if there {
+			return fmt.Errorf("append: %s: %w, and it is not of the result: move it away", dfs.Join(p.Out, dir), iofs.ErrExist)
+		}
+	}
+	before, err := dfs.ReadFile(ctx, p.FS, dfs.Join(p.Out, ManifestName))
+	if err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	a := Append{Was: before, Dirs: dirs, Names: renameNames(m)}
+	a.Next = s.base.Append(m)
+	b, err := manifest.Seal(a)
+	if err != nil {
+		return err
+	}
+	if err := dfs.WriteFile(ctx, p.FS, p.Name(AppendName), b); err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	return p.FinishAppend(ctx)
+}
+
+// datesOf returns the directories of m's parts, one for each date.
+func datesOf(m *manifest.Extract) ([]string, error) {
+	var dirs []string
+	for _, part := range m.Parts {
+		if d, ok := DateOf(part.Name); !ok || !m.Question.Span.Has(d) {
+			return nil, fmt.Errorf("append: the part %s is not of %s", part.Name, m.Question.Span)
+		}
+		dir := dfs.Dir(part.Name)
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// DateOf returns the date of a part in a directory such as date=2014-09-01. ok is false if the part is
+// not in such a directory.
+func DateOf(part string) (d behaviour.Date, ok bool) {
+	day, ok := strings.CutPrefix(dfs.Dir(part), trailfile.DateColumn+"=")
+	if !ok {
+		return 0, false
+	}
+	d, err := behaviour.ParseDate(day)
+	return d, err == nil
+}
+
+// renameNames gives the file with the users that m did not find its name in OUT, and returns the name. It
+// returns "" if there is none.
+func renameNames(m *manifest.Extract) string {
+	f := m.NotFoundFile
+	if f == nil {
+		return ""
+	}
+	stem, ending, _ := strings.Cut(notfound.FileName, ".")
+	f.Name = fmt.Sprintf("%s-%s.%s", stem, m.Question.Span, ending)
+	return f.Name
+}
+
+// FinishAppend finishes an append whose decision is written, and removes the files of the place. It
+// does nothing if there is no decision. If OUT has changed since, the decision is void, and
+// FinishAppend removes it. The caller holds the lock.
+func (p *Place) FinishAppend(ctx context.Context) error {
+	b, err := dfs.ReadFile(ctx, p.FS, p.Name(AppendName))
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	var a Append
+	if err := manifest.Unseal(b, &a); err != nil {
+		return fmt.Errorf("append: %s: %w: remove %s, and the directories of --out that its %s does not name", p.Name(AppendName), err, p.Dir, ManifestName)
+	}
+	if err := p.roll(ctx, &a); err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	return removeBut(ctx, p.FS, p.Dir, AppendName)
+}
+
+// roll moves the files of a to OUT, unless OUT has them or has changed.
+func (p *Place) roll(ctx context.Context, a *Append) error {
+	have, err := dfs.ReadFile(ctx, p.FS, dfs.Join(p.Out, ManifestName))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, dfs.ErrNotDir) {
+		return err
+	}
+	if err != nil || string(have) != string(a.Was) {
+		return nil // it is done, or another result is there
+	}
+	breakpoint.Reach(breakpoint.Publish)
+	for _, dir := range a.Dirs {
+		if err := p.moveIn(ctx, dir, dir); err != nil {
+			return err
+		}
+		breakpoint.Reach(breakpoint.Moved)
+	}
+	if a.Names != "" {
+		if err := p.moveIn(ctx, notfound.FileName, a.Names); err != nil {
+			return err
+		}
+	}
+	if err := p.FS.Sweep(ctx, p.Out); err != nil { // of a manifest that was being written
+		return err
+	}
+	if err := manifest.Write(ctx, p.FS, dfs.Join(p.Out, ManifestName), a.Next); err != nil {
+		return err
+	}
+	breakpoint.Reach(breakpoint.Published)
+	return nil
+}
+
+// moveIn moves the file or directory called from in the place to OUT, unless it was moved before.
+func (p *Place) moveIn(ctx context.Context, from, to string) error {
+	err := p.FS.Publish(ctx, p.Name(from), dfs.Join(p.Out, to))
+	if errors.Is(err, iofs.ErrNotExist) {
+		_, err = p.FS.Stat(ctx, dfs.Join(p.Out, to))
+	}
+	return err
+}

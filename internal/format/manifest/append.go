@@ -1,0 +1,183 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	iofs "io/fs"
+	"reflect"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/run/exit"
+)
+
+// ErrAppended is returned if a result has the dates already that should be appended.
+var ErrAppended = exit.New(exit.Nothing, "the dates are appended already")
+
+// An Appended is one extract of a result that several made.
+type Appended struct {
+	Span         behaviour.Span `json:"span"`
+	TableVersion string         `json:"table_version,omitempty"`
+	Plan         string         `json:"plan,omitempty"` // that cut the extract into pieces
+	Found        int64          `json:"found"`
+	NotFound     int64          `json:"not_found,omitempty"`
+	NotFoundFile *NamesFile     `json:"not_found_file,omitempty"`
+	Active       int64          `json:"active"`
+	Kept         int64          `json:"kept"`
+	Events       int64          `json:"events"`
+}
+
+// own returns the entry of e, a result of one extract.
+func (e *Extract) own() Appended {
+	return Appended{
+		Span: e.Question.Span, TableVersion: e.TableVersion, Plan: e.Plan, Found: e.Found, NotFound: e.NotFound, NotFoundFile: e.NotFoundFile,
+		Active: e.Active, Kept: e.Kept, Events: e.Events,
+	}
+}
+
+// Extracts returns the extracts that made e.
+func (e *Extract) Extracts() []Appended {
+	if len(e.Appended) > 0 {
+		return e.Appended
+	}
+	return []Appended{e.own()}
+}
+
+// NamesFiles returns the files with the users that were not found.
+func (e *Extract) NamesFiles() (all []*NamesFile) {
+	if e.NotFoundFile != nil {
+		all = append(all, e.NotFoundFile)
+	}
+	for _, a := range e.Appended {
+		if a.NotFoundFile != nil {
+			all = append(all, a.NotFoundFile)
+		}
+	}
+	return all
+}
+
+// CheckAppend returns an error if the extract next cannot be appended to the result e. next has no
+// counts and no parts. The error wraps ErrAppended if e has the dates of next, and fs.ErrExist if e is
+// the result of another query or has some of the dates.
+func (e *Extract) CheckAppend(next *Extract) error {
+	if what := e.differs(next); what != "" {
+		return fmt.Errorf("%w, and --append adds to a result of the same query: %s: repeat the query, or name another directory", iofs.ErrExist, what)
+	}
+	span := next.Question.Span
+	for _, a := range e.Extracts() {
+		switch {
+		case a.Span == span && a.TableVersion == next.TableVersion:
+			return fmt.Errorf("%w: %s", ErrAppended, span)
+		case a.Span == span:
+			return fmt.Errorf("%w: %s: the table has changed since, and records that later loads added to these dates are not in it: to have them, extract all dates again", ErrAppended, span)
+		case a.Span.Overlaps(span):
+			return fmt.Errorf("%w, and --append adds dates that it does not have: it has %s from one extract, and this one is of %s: choose other dates", iofs.ErrExist, a.Span, span)
+		}
+	}
+	return nil
+}
+
+// differs returns how the query, table or columns of next differ from those of e, apart from the dates.
+// It returns "" if they do not.
+func (e *Extract) differs(next *Extract) string {
+	for _, f := range []struct{ name, was, is string }{
+		{"--table", e.Table, next.Table},
+		{"the zone of the table", e.Zone, next.Zone},
+		{"--rolls off", fmt.Sprint(e.Unrolled), fmt.Sprint(next.Unrolled)},
+	} {
+		if f.was != f.is {
+			return fmt.Sprintf("%s is %s there, and %s here", f.name, f.was, f.is)
+		}
+	}
+	if what := e.Question.differs(&next.Question); what != "" {
+		return what
+	}
+	if !slices.Equal(e.Columns, next.Columns) {
+		return fmt.Sprintf("the columns are %s there, and %s here", columns(e.Columns), columns(next.Columns))
+	}
+	return ""
+}
+
+// everyone is the value of Question.Users for all users.
+const everyone = "all"
+
+// flagOf has the flags of the fields of a Question whose names differ from the flag.
+var flagOf = map[string]string{"partition_by": "partition-by", "where_first": "where-first"}
+
+// differs returns how o differs from q, apart from the span, or "".
+func (q *Question) differs(o *Question) string {
+	was, is := reflect.ValueOf(*q), reflect.ValueOf(*o)
+	for i := range was.NumField() {
+		name, _, _ := strings.Cut(was.Type().Field(i).Tag.Get("json"), ",")
+		a, b := was.Field(i).Interface(), is.Field(i).Interface()
+		if name == "span" || reflect.DeepEqual(a, b) {
+			continue
+		}
+		if name == "users" && q.Users != o.Users {
+			return "--users is another list there"
+		}
+		return fmt.Sprintf("--%s is %s there, and %s here", cmp.Or(flagOf[name], name), said(was.Field(i)), said(is.Field(i)))
+	}
+	return ""
+}
+
+// said returns a value of a Question in words.
+func said(v reflect.Value) string {
+	if v.IsZero() {
+		return "not given"
+	}
+	if v.Kind() == reflect.Slice {
+		return strings.Join(v.Interface().([]string), ",")
+	}
+	return fmt.Sprint(reflect.Indirect(v))
+}
+
+func columns(all []behaviour.Field) string {
+	if len(all) == 0 {
+		return "not recorded"
+	}
+	var out []string
+	for _, c := range all {
+		out = append(out, c.Name+" "+string(c.Type))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Append returns the manifest of the result e with the extract next added. Parts are in order of their
+// names.
+func (e *Extract) Append(next *Extract) *Extract {
+	out, added := *e, next.own()
+	out.Appended = append(slices.Clone(e.Extracts()), added)
+	slices.SortFunc(out.Appended, func(a, b Appended) int { return cmp.Compare(a.Span.From, b.Span.From) })
+	out.Question.Span = behaviour.Span{From: min(e.Question.Span.From, added.Span.From), To: max(e.Question.Span.To, added.Span.To)}
+	out.TableVersion, out.Plan, out.NotFoundFile = next.TableVersion, "", nil
+	out.Found, out.NotFound, out.Active, out.Kept, out.Events = 0, 0, 0, 0, 0
+	for _, a := range out.Appended {
+		out.Found, out.NotFound, out.Active = out.Found+a.Found, out.NotFound+a.NotFound, out.Active+a.Active
+		out.Kept, out.Events = out.Kept+a.Kept, out.Events+a.Events
+	}
+	if e.Question.Users == everyone {
+		out.Users = out.Found
+	}
+	out.Sequence = slices.Clone(e.Sequence)
+	for i := range out.Sequence {
+		out.Sequence[i].Users += next.Sequence[i].Users
+	}
+	out.Cost = e.Cost.plus(next.Cost)
+	out.Parts = append(slices.Clone(e.Parts), next.Parts...)
+	slices.SortFunc(out.Parts, func(a, b TrailPart) int { return cmp.Compare(a.Name, b.Name) })
+	return &out
+}
+
+// plus returns the sum of two costs. It is nil if one of them is unknown.
+func (c *Cost) plus(o *Cost) *Cost {
+	if c == nil || o == nil {
+		return nil
+	}
+	return &Cost{Estimate: c.Estimate.plus(o.Estimate), Outcome: c.Outcome.plus(o.Outcome)}
+}
+
+func (a Amount) plus(o Amount) Amount {
+	return Amount{Users: a.Users + o.Users, Rows: a.Rows + o.Rows, Behaviours: a.Behaviours + o.Behaviours, Cells: a.Cells + o.Cells}
+}

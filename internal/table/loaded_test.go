@@ -1,0 +1,92 @@
+package table_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/table"
+)
+
+// recorded is a table whose ledgers are known.
+type recorded struct {
+	table.Loader
+	m       *manifest.Table
+	ledgers []*manifest.Load
+}
+
+func (r recorded) Manifest() *manifest.Table { return r.m }
+
+func (r recorded) Ledgers(context.Context) ([]*manifest.Load, error) { return r.ledgers, nil }
+
+func day(t *testing.T, text string) behaviour.Date {
+	t.Helper()
+	d, err := behaviour.ParseDate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestDaysThatAreNotLoaded loads a file of the 1st with late records of the 3rd, an empty file of the 2nd, a
+// file without a day in its path, and a replay.
+func TestDaysThatAreNotLoaded(t *testing.T) {
+	at := func(n int) behaviour.Date { return day(t, "2014-09-01") + behaviour.Date(n-1) }
+	around := func(n, slack int) *behaviour.Span {
+		return &behaviour.Span{From: at(n - slack), To: at(n + slack)}
+	}
+	r := recorded{m: new(manifest.Table), ledgers: []*manifest.Load{
+		{Inputs: []manifest.Input{{Dates: around(1, 2)}}, Days: []manifest.Day{{Date: at(1)}, {Date: at(3)}}},
+		{Inputs: []manifest.Input{{Dates: around(2, 1)}}},
+		{Inputs: []manifest.Input{{Offsets: []int64{7}}}, Days: []manifest.Day{{Date: at(4)}}},
+		{Inputs: []manifest.Input{{}}, Days: []manifest.Day{{Date: at(6)}, {Date: at(9)}}},
+	}}
+	missing := func(from, to int) string {
+		t.Helper()
+		spans, err := table.NotLoaded(t.Context(), r, behaviour.Span{From: at(from), To: at(to)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table.Spans(spans)
+	}
+	if got, want := missing(0, 12), "2014-08-31, 2014-09-03..2014-09-05, 2014-09-07..2014-09-08, 2014-09-10..2014-09-12"; got != want {
+		t.Errorf("not loaded are %s, want %s", got, want)
+	}
+	if got := missing(1, 2); got != "" {
+		t.Errorf("not loaded are %s, want none", got)
+	}
+	if err := table.RequireDays(t.Context(), r, behaviour.Span{From: at(2), To: at(3)}); !errors.Is(err, table.ErrDays) {
+		t.Errorf("%v, want ErrDays", err)
+	}
+	dropped := at(2)
+	r.m.DroppedBefore = &dropped
+	if got, want := missing(1, 2), "2014-09-01"; got != want {
+		t.Errorf("after a drop not loaded are %s, want %s", got, want)
+	}
+	if !table.DaysKnown(r) {
+		t.Error("the days of a table of files are known")
+	}
+	r.m.Address = "hbase://a/b"
+	if table.DaysKnown(r) {
+		t.Error("the days of a table into which others write are not known")
+	}
+	r.m.Alone = true
+	if !table.DaysKnown(r) {
+		t.Error("the days of a table into which only loads write are known")
+	}
+}
+
+func TestFilesShowDaysWithRecords(t *testing.T) {
+	from := day(t, "2014-09-01")
+	m := &manifest.Table{Files: []manifest.File{{Span: behaviour.Span{From: from, To: from + 1}}, {Span: behaviour.Span{From: from + 3, To: from + 9}}}}
+	for to, want := range map[behaviour.Date]bool{from + 1: true, from + 2: false, from + 3: false} {
+		if got := table.HasRecords(m, behaviour.Span{From: from, To: to}); got != want {
+			t.Errorf("%s: %t, want %t", to, got, want)
+		}
+	}
+	if table.HasRecords(nil, behaviour.Span{From: from, To: from}) {
+		t.Error("without a manifest nothing is known")
+	}
+}
