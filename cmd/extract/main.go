@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/extract/notes"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
+	"usertrail/internal/extract/sample"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
@@ -84,6 +85,7 @@ type options struct {
 
 	from, to *behaviour.Date // of the flags; nil if not given
 
+	sample sample.Sample  // of --users; no users if it is not a sample
 	listed *userlist.List // from standard input, which can be read only once
 	listOf string         // name of the layout of its keys
 }
@@ -96,7 +98,7 @@ func (o *options) add(c *cobra.Command) {
 	f.Lookup("from").Usage += " (default the first that was loaded)"
 	f.Lookup("to").Usage += " (default the last that was loaded)"
 	f.Lookup("types").Usage += ", or all"
-	f.StringVar(&o.users, "users", "", "list of users: a file with one user ID per line, FILE.parquet:COLUMN, FILE.csv:COLUMN, - for standard input, or all")
+	f.StringVar(&o.users, "users", "", "list of users: a file with one user ID per line, FILE.parquet:COLUMN, FILE.csv:COLUMN, - for standard input, all, or sample:N for N active users at random (sample:N:SEED for others)")
 	f.StringVar(&o.active, "active", "all", "which users are active: those with all of --types, with any of them, or with at least N (min:N)")
 	o.output.add(f)
 	f.StringVar(&o.plan, "plan", "auto", "how rows are read: get, row by row; scan, all rows of a user; auto, the cheaper of both; or snapshot, from HBase's files without a RegionServer")
@@ -233,8 +235,10 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	if c.Conditions, err = o.conditions.of(c.Span, info.Schema.Zone); err != nil {
 		return nil, err
 	}
-	if c.Users, err = o.readUsers(ctx, c.FS, info.Layout, c.Memory/2); err != nil {
-		return nil, err
+	if o.sample.Users == 0 {
+		if c.Users, err = o.readUsers(ctx, c.FS, info.Layout, c.Memory/2); err != nil {
+			return nil, err
+		}
 	}
 	if c.Plan == fetch.Snapshot && !(o.explains && isLive(store)) {
 		c.Known = table.Known(a.loader)
@@ -249,7 +253,10 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	if o.rolls == "off" {
 		c.Table = table.Unrolled(c.Table)
 	}
-	return a, nil
+	if o.sample.Users > 0 {
+		err = o.chooseUsers(ctx, c)
+	}
+	return a, err
 }
 
 // requireDays fails if days are not loaded, with --require-days and with --append.
@@ -264,6 +271,16 @@ func (o *options) requireDays(ctx context.Context, t table.Loader, span behaviou
 		return nil
 	}
 	return table.RequireDays(ctx, t, span)
+}
+
+// chooseUsers sets the users of a sample.
+func (o *options) chooseUsers(ctx context.Context, c *extract.Config) error {
+	c.Users = userlist.All()
+	q, err := c.NewQuery()
+	if err == nil {
+		c.Users, err = o.sample.Of(ctx, q, c.Table)
+	}
+	return err
 }
 
 // span completes missing dates by the dates of the table. It fails if other programs write to
@@ -336,7 +353,7 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 	if err := c.CheckAppend(); err != nil {
 		return err
 	}
-	if o.users != "all" && o.users != "-" {
+	if o.users != "all" && o.users != "-" && o.sample.Users == 0 {
 		var err error
 		if c.Lists, err = userlist.Files(ctx, c.FS, o.users); err != nil {
 			return o.listError(err)
@@ -371,7 +388,10 @@ func (o *options) config() (c extract.Config, err error) {
 		return c, fmt.Errorf("%w: --append: write --from, --to and --out: they are the dates that are added, and the result to which they are added", cli.ErrUsage)
 	}
 	if o.users == "" {
-		return c, fmt.Errorf("%w: --users is missing: a file with one user ID a line, - or all", cli.ErrUsage)
+		return c, fmt.Errorf("%w: --users is missing: a file with one user ID a line, -, all or sample:20", cli.ErrUsage)
+	}
+	if o.sample, _, err = sample.Parse(o.users); err != nil {
+		return c, err
 	}
 	if c.Plan, err = fetch.ParsePlan(o.plan); err != nil {
 		return c, fmt.Errorf("%w: --%w", cli.ErrUsage, err)

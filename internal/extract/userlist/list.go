@@ -64,6 +64,15 @@ func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error)
 	}
 }
 
+// Of returns the list of users with the given IDs.
+func Of(ids [][]byte, l layout.Layout) *List {
+	var u unsorted
+	for _, id := range ids {
+		u.add(id, l)
+	}
+	return u.sorted()
+}
+
 // A reader collects users.
 type reader struct {
 	name   string // for errors

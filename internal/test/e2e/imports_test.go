@@ -30,7 +30,7 @@ var storeys = []struct {
 // packages in lines below, and no other package of the list. Packages that are not listed are
 // not part of an extract.
 var rooms = [][]string{
-	{"internal/extract/explain", "internal/extract/pieces"},
+	{"internal/extract/explain", "internal/extract/pieces", "internal/extract/sample"},
 	{"internal/extract/notes"},
 	{"internal/extract"},
 	{"internal/extract/cut", "internal/extract/place"},

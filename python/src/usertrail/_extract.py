@@ -140,7 +140,7 @@ def extract(table: Place | None = None, **query: Unpack[Query]) -> pa.Table:
     """Returns the trails of active users as a table, one row for each event.
 
     table    a directory, hdfs://… or hbase://…; by default the table of the job
-    users    "all"; a list, Series or array of IDs; a file with one ID on each line; or
+    users    "all"; "sample:20" for 20 active users at random; a list, Series or array of IDs; a file with one ID on each line; or
              "FILE.parquet:COLUMN"
     start    the first date, as text or datetime.date; by default the first that was loaded
     end      the last date, included; by default the last that was loaded

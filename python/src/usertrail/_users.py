@@ -17,7 +17,7 @@ CHUNK = 65536
 def flag(users: Any) -> tuple[str, Iterator[bytes] | None]:
     """Returns the value of --users, and the standard input that it needs.
 
-    "all" is every user. Another string, or a path, is a file with one ID on each line, or
+    "all" is every user, and "sample:20" are 20 active users at random. Another string, or a path, is a file with one ID on each line, or
     FILE.parquet:COLUMN or FILE.csv:COLUMN. Anything else has the IDs: a list, a Series of pandas or polars, an
     array of numpy or pyarrow. IDs are strings or integers.
     """
@@ -25,8 +25,8 @@ def flag(users: Any) -> tuple[str, Iterator[bytes] | None]:
         name = os.fspath(users)
         if name == "-":
             raise ValueError("users: '-' is the standard input of a command: pass the IDs")
-        if name == "all" and isinstance(users, Path):
-            name = "./all"
+        if isinstance(users, Path) and (name == "all" or name.startswith("sample:")):
+            name = "./" + name
         return name, None
     if not isinstance(users, Iterable):
         raise TypeError(f"users: {type(users).__name__} is no list of IDs, Series, array or file")

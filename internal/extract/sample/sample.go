@@ -1,0 +1,143 @@
+// Package sample chooses users of a table at random. The same seed chooses the same users of the same
+// records, whatever the layout, the regions or the place of the table are.
+package sample
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"usertrail/internal/extract/judge"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/extract/userlist"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+)
+
+// Prefix is the beginning of a sample on a command line.
+const Prefix = "sample:"
+
+// MaxUsers is the largest number of users of a sample.
+const MaxUsers = 1_000_000
+
+// A Sample is a number of users, and the seed that chooses them.
+type Sample struct {
+	Users int
+	Seed  uint64
+}
+
+// Parse reads sample:N or sample:N:SEED. The seed is 0 by default. ok is false if text does not begin
+// with Prefix.
+func Parse(text string) (s Sample, ok bool, err error) {
+	text, ok = strings.CutPrefix(text, Prefix)
+	if !ok {
+		return s, false, nil
+	}
+	users, seed, seeded := strings.Cut(text, ":")
+	if s.Users, err = strconv.Atoi(users); err != nil || s.Users < 1 || s.Users > MaxUsers {
+		return s, true, fmt.Errorf("%w: --users %s%s: %q is not a number of users from 1 to %d: write sample:20, or sample:20:7 for the seed 7", query.ErrWrong, Prefix, text, users, MaxUsers)
+	}
+	if !seeded {
+		return s, true, nil
+	}
+	if s.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
+		return s, true, fmt.Errorf("%w: --users %s%s: the seed %q is not a whole number: write sample:%d:7", query.ErrWrong, Prefix, text, seed, s.Users)
+	}
+	return s, true, nil
+}
+
+// Of chooses users of t who may be active and meet --without, as far as the rolls of t show. If there
+// are fewer users than s has, Of returns all of them. It reads no row, if t has rolls.
+func (s Sample) Of(ctx context.Context, q *query.Query, t table.Table) (_ *userlist.List, err error) {
+	users, err := t.Users(ctx, split.Region{}, q.Span)
+	if err != nil {
+		return nil, fmt.Errorf("look for users: %w", err)
+	}
+	defer users.Close()
+	c := chosen{most: s.Users}
+	var id []byte
+	var counts judge.Counts
+	for users.Next() {
+		u := users.User()
+		if !judge.MayStay(q, u, &counts) {
+			continue
+		}
+		if id, err = q.Info.Layout.AppendUser(id[:0], u.Key); err != nil {
+			return nil, err
+		}
+		c.add(s.hash(id), id)
+	}
+	if err := users.Err(); err != nil {
+		return nil, fmt.Errorf("look for users: %w", err)
+	}
+	return userlist.Of(c.ids(), q.Info.Layout), nil
+}
+
+// hash returns the place of a user in the order from which the first users are chosen.
+func (s Sample) hash(id []byte) uint64 {
+	d := xxhash.NewWithSeed(s.Seed)
+	d.Write(id) // it returns no error
+	return d.Sum64()
+}
+
+// chosen holds the users with the smallest hashes, the largest of them first, as a heap.
+type chosen struct {
+	most int
+	list []user
+}
+
+type user struct {
+	hash uint64
+	id   []byte
+}
+
+func (a *user) compare(b *user) int {
+	return cmp.Or(cmp.Compare(a.hash, b.hash), bytes.Compare(a.id, b.id))
+}
+
+// add adds a user, and removes the user with the largest hash if there are too many. It keeps no
+// reference to id.
+func (c *chosen) add(hash uint64, id []byte) {
+	u := user{hash, id}
+	if len(c.list) == c.most {
+		if u.compare(&c.list[0]) >= 0 {
+			return
+		}
+		heap.Pop(c)
+	}
+	u.id = bytes.Clone(id)
+	heap.Push(c, u)
+}
+
+func (c *chosen) ids() [][]byte {
+	out := make([][]byte, len(c.list))
+	for i := range c.list {
+		out[i] = c.list[i].id
+	}
+	return out
+}
+
+// Len implements heap.Interface.
+func (c *chosen) Len() int { return len(c.list) }
+
+// Less implements heap.Interface.
+func (c *chosen) Less(i, j int) bool { return c.list[i].compare(&c.list[j]) > 0 }
+
+// Swap implements heap.Interface.
+func (c *chosen) Swap(i, j int) { c.list[i], c.list[j] = c.list[j], c.list[i] }
+
+// Push implements heap.Interface.
+func (c *chosen) Push(u any) { c.list = append(c.list, u.(user)) }
+
+// Pop implements heap.Interface.
+func (c *chosen) Pop() any {
+	last := c.list[len(c.list)-1]
+	c.list = c.list[:len(c.list)-1]
+	return last
+}
