@@ -33,7 +33,7 @@ func (o *output) add(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", string(query.Parquet), "format of the parts: parquet, csv, jsonl or arrow (Arrow IPC; a stream with --out -)")
 	f.StringVar(&o.partition, "partition-by", "", "write the parts into Hive directories such as date=2014-09-01: date or behaviour (default no directories)")
 	f.Var(&o.pieceSize, "piece-size", "end a part where extract plan with this --piece-size ends a piece, in events, such as 500000 or 4M (default no pieces)")
-	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "rows of the result: long, one per event, or wide, one per user with count, first, last and days of each of --types")
+	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "rows of the result: long, one per event, or wide, one per user with count, first, last and days of each of --types, or those of --fields")
 }
 
 // check refuses an empty --out, and a terminal as the reader of a format that is not text.

@@ -325,7 +325,7 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 func makeParts(t testing.TB, dir string) {
 	t.Helper()
 	fields := schema.Columns([]int{login, play, visit})
-	long, wide := trailfile.Long(schema.Names(), 0, fields), trailfile.Wide(schema.Names()[:1], 1)
+	long, wide := trailfile.Long(schema.Names(), 0, fields), trailfile.Wide(schema.Names()[:1], trailfile.WideColumns, 1)
 	text := func(f textfile.Format) func(w io.Writer, s trailfile.Schema) (trails, error) {
 		return func(w io.Writer, s trailfile.Schema) (trails, error) { return textfile.NewWriter(w, s, f) }
 	}

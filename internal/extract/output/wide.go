@@ -8,11 +8,13 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A wideMaker makes one row of each user. For each requested behaviour it has the number of
-// events of the result, the first and the last time, and the number of days.
+// A wideMaker makes one row of each user. For each requested behaviour it has columns of
+// trailfile.WideColumns: the number of events of the result, the first and the last time, and the
+// number of days.
 type wideMaker struct {
-	behave []uint16 // by kind: its index among the kinds of the result
-	did    []did    // of the current user, by that index
+	columns []string
+	behave  []uint16 // by kind: its index among the kinds of the result
+	did     []did    // of the current user, by that index
 }
 
 // did has the columns of one behaviour in one row.
@@ -23,7 +25,7 @@ type did struct {
 }
 
 func newWideMaker(q *query.Query) *wideMaker {
-	return &wideMaker{behave: indexes(q), did: make([]did, len(q.Kinds))}
+	return &wideMaker{columns: q.Wide, behave: indexes(q), did: make([]did, len(q.Kinds))}
 }
 
 // row adds the row of u.
@@ -31,20 +33,31 @@ func (m *wideMaker) row(b *trailfile.Batch, u *named) {
 	m.sum(u.events())
 	c := b.Columns
 	c[0].Str.Append(u.id)
-	for i, d := range m.did {
-		at := c[1+trailfile.PerKind*i:]
-		at[0].Int = append(at[0].Int, d.count)
-		for j, t := range []int64{d.first, d.last} {
-			at[1+j].Int = append(at[1+j].Int, t)
-			at[1+j].Valid = append(at[1+j].Valid, d.count > 0)
+	at := c[1:]
+	for i := range m.did {
+		for _, name := range m.columns {
+			m.did[i].add(name, &at[0])
+			at = at[1:]
 		}
-		at[3].Int = append(at[3].Int, d.days)
 	}
 	for i, t := range u.steps {
-		at := &c[1+trailfile.PerKind*len(m.did)+i]
-		at.Int = append(at.Int, t)
+		at[i].Int = append(at[i].Int, t)
 	}
 	b.Rows++
+}
+
+// add appends the value of a column.
+func (d *did) add(name string, c *trailfile.Values) {
+	switch name {
+	case trailfile.WideCount:
+		c.Int = append(c.Int, d.count)
+	case trailfile.WideDays:
+		c.Int = append(c.Int, d.days)
+	case trailfile.WideFirst:
+		c.Int, c.Valid = append(c.Int, d.first), append(c.Valid, d.count > 0)
+	case trailfile.WideLast:
+		c.Int, c.Valid = append(c.Int, d.last), append(c.Valid, d.count > 0)
+	}
 }
 
 // sum sums up the events of a user, which are in order of time.

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
@@ -96,14 +97,33 @@ func (q *Query) shape(o Output) (err error) {
 		q.Schema = trailfile.Long(q.Names(), q.StepCount(), q.Columns())
 		return q.checkSteps()
 	}
-	if len(q.Conditions.Fields) > 0 {
-		return fmt.Errorf("%w: --fields: with --shape wide no field comes out", ErrWrong)
+	if q.Wide, err = wideColumns(q.Conditions.Fields); err != nil {
+		return err
 	}
 	for _, k := range q.Kinds {
 		clear(q.Fields[k]) // only the fields of conditions are read
 	}
-	q.Schema = trailfile.Wide(q.Names(), q.StepCount())
+	q.Schema = trailfile.Wide(q.Names(), q.Wide, q.StepCount())
 	return nil
+}
+
+// wideColumns returns the columns of wide rows that --fields names, in their order: all, if it names none.
+func wideColumns(names []string) ([]string, error) {
+	if len(names) == 0 {
+		return trailfile.WideColumns, nil
+	}
+	var out []string
+	for _, c := range trailfile.WideColumns {
+		if slices.Contains(names, c) {
+			out = append(out, c)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			return nil, fmt.Errorf("%w: --fields %s: with --shape wide there are only %s of each of --types", ErrWrong, name, strings.Join(trailfile.WideColumns, ", "))
+		}
+	}
+	return out, nil
 }
 
 // checkSteps reports a field with the name of a step's column.

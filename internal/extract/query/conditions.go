@@ -8,6 +8,7 @@ import (
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract/condition"
+	"usertrail/internal/format/trailfile"
 )
 
 // Conditions decide which active users stay, and which events of their trails are in the result. The
@@ -36,8 +37,9 @@ type Conditions struct {
 	Latest     int
 }
 
-// parse checks the conditions against the table's schema.
-func (q *Query) parse() (err error) {
+// parse checks the conditions against the table's schema. The fields of a wide result are no fields of
+// the schema: shape checks them.
+func (q *Query) parse(shape trailfile.Shape) (err error) {
 	c, s := &q.Conditions, q.Info.Schema
 	flag := func(name string) error { return fmt.Errorf("%w: --%s: %w", ErrWrong, name, err) }
 	if c.Where != "" {
@@ -71,7 +73,11 @@ func (q *Query) parse() (err error) {
 	if err := q.checkNumbers(); err != nil {
 		return err
 	}
-	q.Fields, err = fieldsOf(s, q.Kinds, c.Fields)
+	fields := c.Fields
+	if shape == trailfile.WideShape {
+		fields = nil
+	}
+	q.Fields, err = fieldsOf(s, q.Kinds, fields)
 	return err
 }
 

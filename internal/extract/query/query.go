@@ -56,6 +56,7 @@ type Query struct {
 
 	Output Output
 	Fields [][]bool         // by kind: which fields are in the result
+	Wide   []string         // columns for each behaviour of a wide result, of trailfile.WideColumns
 	Schema trailfile.Schema // of the result, with the column that partitions it
 
 	Want   layout.Want // columns that are read
@@ -79,7 +80,7 @@ func New(t table.Table, known *manifest.Table, s *Spec) (*Query, error) {
 	if q.Rule, err = activity.Parse(q.Active, activity.Of(q.Kinds...)); err != nil {
 		return nil, fmt.Errorf("%w: --active %w", ErrWrong, err)
 	}
-	if err := q.parse(); err != nil {
+	if err := q.parse(s.Shape); err != nil {
 		return nil, err
 	}
 	if err := q.shape(s.Output); err != nil {

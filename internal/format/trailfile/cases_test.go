@@ -57,7 +57,7 @@ func shapeSamples() []sample {
 	for _, t := range behaviour.Types {
 		every = append(every, behaviour.Field{Name: "f_" + string(t), Type: t})
 	}
-	steps, wide := trailfile.Long(kinds, 3, every), trailfile.Wide(kinds, 2)
+	steps, wide := trailfile.Long(kinds, 3, every), trailfile.Wide(kinds, trailfile.WideColumns, 2)
 	of := func(name string, s trailfile.Schema, rows []row) sample { return sample{name, s, pages, rows} }
 	return []sample{
 		of("steps", steps, people(20, steps, 3100, 0.3)),
@@ -65,7 +65,7 @@ func shapeSamples() []sample {
 		of("by behaviour", steps.Without("behaviour"), people(22, steps.Without("behaviour"), 3100, 0.3)),
 		of("wide", wide, userEach(people(23, wide, 5000, 0.3))),
 		of("wide, without rows", wide, nil),
-		of("wide, without steps", trailfile.Wide(kinds[:1], 0), userEach(people(24, trailfile.Wide(kinds[:1], 0), 100, 0))),
+		of("wide, without steps", trailfile.Wide(kinds[:1], trailfile.WideColumns, 0), userEach(people(24, trailfile.Wide(kinds[:1], trailfile.WideColumns, 0), 100, 0))),
 	}
 }
 

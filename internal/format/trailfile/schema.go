@@ -55,27 +55,35 @@ func Long(kinds []string, steps int, fields []behaviour.Field) Schema {
 	return s
 }
 
-// The columns of a wide row for each behaviour, as suffixes of the column's name.
+// The columns of a wide row for one behaviour. The name of a column is the name of the behaviour, an
+// underscore and one of these.
 const (
-	countEnding = "_count"
-	firstEnding = "_first"
-	lastEnding  = "_last"
-	daysEnding  = "_days"
+	WideCount = "count"
+	WideFirst = "first"
+	WideLast  = "last"
+	WideDays  = "days"
 )
 
-// PerKind is the number of columns of a wide row for one behaviour.
-const PerKind = 4
+// WideColumns lists all columns of a wide row for one behaviour, in their order.
+var WideColumns = []string{WideCount, WideFirst, WideLast, WideDays}
 
-// Wide returns the schema with one row for each user: PerKind columns for each behaviour, in
-// order, and then the steps.
-func Wide(kinds []string, steps int) Schema {
+// wideColumn returns the column of a behaviour.
+func wideColumn(kind, column string) Column {
+	c := Column{Name: kind + "_" + column, Type: behaviour.Int64}
+	if column == WideFirst || column == WideLast {
+		c.Type, c.Nullable = behaviour.Timestamp, true
+	}
+	return c
+}
+
+// Wide returns the schema with one row for each user: the given columns of WideColumns for each behaviour,
+// in order, and then the steps.
+func Wide(kinds, columns []string, steps int) Schema {
 	s := Schema{Columns: []Column{{Name: UserColumn, Type: behaviour.String}}}
 	for _, k := range kinds {
-		s.Columns = append(s.Columns,
-			Column{Name: k + countEnding, Type: behaviour.Int64},
-			Column{Name: k + firstEnding, Type: behaviour.Timestamp, Nullable: true},
-			Column{Name: k + lastEnding, Type: behaviour.Timestamp, Nullable: true},
-			Column{Name: k + daysEnding, Type: behaviour.Int64})
+		for _, c := range columns {
+			s.Columns = append(s.Columns, wideColumn(k, c))
+		}
 	}
 	s.Columns = appendSteps(s.Columns, steps)
 	return s
@@ -124,7 +132,7 @@ func ShapeOf(names []string) (s Shape, ok bool) {
 	if len(names) == 0 || names[0] != UserColumn {
 		return "", false
 	}
-	if len(names) > PerKind && wideNames(names[1:1+PerKind]) {
+	if wideNames(names[1:]) {
 		return WideShape, true
 	}
 	long := behaviour.Reserved
@@ -137,10 +145,44 @@ func ShapeOf(names []string) (s Shape, ok bool) {
 	return "", false
 }
 
-// wideNames reports whether names are the columns of one behaviour.
+// wideNames reports whether names are the columns of behaviours in wide rows, and perhaps of steps.
 func wideNames(names []string) bool {
-	kind, ok := strings.CutSuffix(names[0], countEnding)
-	return ok && slices.Equal(names[1:], []string{kind + firstEnding, kind + lastEnding, kind + daysEnding})
+	if len(names) == 0 {
+		return false
+	}
+	at := strings.LastIndexByte(names[0], '_')
+	if at < 0 {
+		return false
+	}
+	var columns []string // of the first behaviour, and so of each
+	for _, c := range WideColumns {
+		if len(columns) < len(names) && names[len(columns)] == names[0][:at]+"_"+c {
+			columns = append(columns, c)
+		}
+	}
+	return len(columns) > 0 && blocksOf(names, columns)
+}
+
+// blocksOf reports whether names are the given columns of some behaviours, and then of steps.
+func blocksOf(names, columns []string) bool {
+	for len(names) > 0 && names[0] != StepColumn(0) {
+		kind, ok := strings.CutSuffix(names[0], "_"+columns[0])
+		if !ok || len(names) < len(columns) {
+			return false
+		}
+		for i, c := range columns {
+			if names[i] != kind+"_"+c {
+				return false
+			}
+		}
+		names = names[len(columns):]
+	}
+	for i, name := range names {
+		if name != StepColumn(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // SchemaVersion is the value of the key trail.version in a file's metadata. It changes if a

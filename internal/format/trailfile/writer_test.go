@@ -84,7 +84,7 @@ func TestOrderIsAssertedAcrossBatches(t *testing.T) {
 
 // TestAWideFileHasAUserOnce writes a user twice, in one batch and in two.
 func TestAWideFileHasAUserOnce(t *testing.T) {
-	s := trailfile.Wide([]string{"play"}, 0)
+	s := trailfile.Wide([]string{"play"}, trailfile.WideColumns, 0)
 	of := func(user string) row { return row{user: user, fields: []any{int64(1), int64(5), int64(5), int64(1)}} }
 	for _, f := range formats {
 		for _, batches := range [][][]row{{{of("a"), of("a")}}, {{of("a")}, {of("a")}}} {
