@@ -253,3 +253,38 @@ func TestKilledAppendsGoOn(t *testing.T) {
 		g.checkEnd(t, last, out)
 	}
 }
+
+// TestAVoidAppendLeavesNothing kills an append, and moves OUT away. The same query then makes a result of
+// its own.
+func TestAVoidAppendLeavesNothing(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	first := q
+	first.Span.From--
+	g := newGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, first)
+	last := len(g.spans) - 1
+	alone := g.u
+	alone.Append = false
+	clean := filepath.Join(h.Dir, "alone")
+	q.Span = g.spans[last]
+	if _, err := h.Extract(t.Context(), q, alone, clean); err != nil {
+		t.Fatal(err)
+	}
+	want := dfstest.Snapshot(t, h.FS, clean)
+	for _, step := range []string{breakpoint.Publish, breakpoint.Moved} {
+		for _, u := range []extracttest.Turn{alone, g.u} {
+			out := filepath.Join(h.Dir, fmt.Sprintf("void at %s, append %t", step, u.Append), "out")
+			g.copyTo(t, last, out)
+			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Question: q, Partition: "date", Append: true}
+			extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
+			if err := os.Rename(out, filepath.Join(h.Dir, filepath.Base(filepath.Dir(out))+" before")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.Extract(t.Context(), q, u, out); err != nil {
+				t.Errorf("killed at %s: %v", step, err)
+			}
+			if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want); diff != "" {
+				t.Errorf("killed at %s: in the end %s", step, diff)
+			}
+		}
+	}
+}

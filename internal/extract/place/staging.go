@@ -51,10 +51,8 @@ func Open(ctx context.Context, t *Target, id query.Identity, m *manifest.Extract
 			s.Close()
 		}
 	}()
-	if t.Append {
-		if err := p.FinishAppend(ctx); err != nil {
-			return nil, fmt.Errorf("begin --out %s: %w", t.Out, err)
-		}
+	if err := p.FinishAppend(ctx); err != nil {
+		return nil, fmt.Errorf("begin --out %s: %w", t.Out, err)
 	}
 	if err := t.Check(ctx); err != nil {
 		return nil, err

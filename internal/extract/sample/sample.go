@@ -23,8 +23,8 @@ import (
 // Prefix is the beginning of a sample on a command line.
 const Prefix = "sample:"
 
-// MaxUsers is the largest number of users of a sample.
-const MaxUsers = 1_000_000
+// MaxUsers is the largest number of users of a sample. They take 30 MiB if their IDs are as long as IDs may be.
+const MaxUsers = 100_000
 
 // A Sample is a number of users, and the seed that chooses them.
 type Sample struct {

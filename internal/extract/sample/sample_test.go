@@ -81,7 +81,7 @@ func TestSamplesOnACommandLine(t *testing.T) {
 			t.Errorf("%s: %+v, %t, %v, want %+v", text, got, ok, err, want)
 		}
 	}
-	for _, text := range []string{"sample:", "sample:0", "sample:-1", "sample:1000001", "sample:2:", "sample:2:x", "sample:2:-1", "sample:x:1"} {
+	for _, text := range []string{"sample:", "sample:0", "sample:-1", "sample:100001", "sample:2:", "sample:2:x", "sample:2:-1", "sample:x:1"} {
 		if _, ok, err := sample.Parse(text); !ok || !errors.Is(err, query.ErrWrong) {
 			t.Errorf("%s: %t, %v, want an error", text, ok, err)
 		}
