@@ -245,14 +245,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 func (p *parser) Skip(s *record.Skipped) error {
 	p.counts.Read++
 	p.counts.Skipped++
-	switch s.Why {
-	case record.WithoutUser:
-		p.counts.Skips.WithoutUser++
-	case record.ByRule:
-		p.counts.Skips.Condition++
-	default:
-		p.counts.Skips.Unknown++
-	}
+	delivered.CountSkip(&p.counts.Skips, s.Why)
 	return nil
 }
 

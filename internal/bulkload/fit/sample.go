@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
@@ -25,10 +26,10 @@ const (
 // A Sample has the split keys of good records. A split key is the key of a user, or a whole row if the
 // layout does not store a user's rows together.
 type Sample struct {
-	Keys    []split.Sample
-	Good    int   // records of a behaviour of the job
-	Foreign int   // records whose text names no behaviour of the job
-	Unfit   error // of the first record that the layout cannot hold; it wraps ErrRequest
+	Keys  []split.Sample
+	Good  int            // records of a behaviour of the job
+	Skips manifest.Skips // records that the job skips
+	Unfit error          // of the first record that the layout cannot hold; it wraps ErrRequest
 
 	job    *job.Job
 	layout layout.Layout
@@ -105,8 +106,8 @@ func (s *Sample) Keep(r *behaviour.Record) error {
 }
 
 // Skip implements record.Sink.
-func (s *Sample) Skip(*record.Skipped) error {
-	s.Foreign++
+func (s *Sample) Skip(r *record.Skipped) error {
+	delivered.CountSkip(&s.Skips, r.Why)
 	return nil
 }
 

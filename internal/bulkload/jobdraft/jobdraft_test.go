@@ -181,3 +181,30 @@ func TestLinksThatLeadBackAreNotFollowed(t *testing.T) {
 		t.Errorf("%+v\n%s\nwant %+v\n%s", got.Summary, got.Text, want.Summary, want.Text)
 	}
 }
+
+// TestAnErrorPageIsNoLog drafts a job of two behaviours. A file of each is the error page of a server.
+func TestAnErrorPageIsNoLog(t *testing.T) {
+	dir := t.TempDir()
+	for night := range 6 {
+		for _, name := range []string{"listen", "search"} {
+			text := "uid,at,text\n"
+			for i := range 50 {
+				text += fmt.Sprintf("u%d,2024-02-%02d %02d:00:00,%s %d\n", i%9, 20+night, i%24, name, i)
+			}
+			if (night == 3) == (name == "search") && night > 1 && night < 4 {
+				text = "<!DOCTYPE html>\n<html><head><title>503</title></head>\n<body>No server is available</body></html>\n"
+			}
+			file := filepath.Join(dir, "logs", fmt.Sprintf("202402%d", 20+night), name+".csv")
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d := makeDraft(t, dir)
+	if !slices.Equal(d.Behaviours, []string{"listen", "search"}) || len(d.LeftOut) > 0 || d.Bad > 0 || !strings.Contains(string(d.Text), "search.csv is an HTML page") {
+		t.Errorf("%+v\n%s", d.Summary, d.Text)
+	}
+}

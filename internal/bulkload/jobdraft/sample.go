@@ -88,6 +88,9 @@ func (s *sample) read(ctx context.Context, cfg Config, most int) error {
 	if what := packedWithin(s.raw); what != "" {
 		return fmt.Errorf("%s holds what %s has compressed, and its name does not end so", s.name, what)
 	}
+	if isPage(s.raw) {
+		return fmt.Errorf("%s is an HTML page, and no log: have the log delivered again", s.name)
+	}
 	s.ended = whole
 	if whole {
 		return nil
@@ -181,6 +184,17 @@ func packedWithin(raw []byte) string {
 		}
 	}
 	return ""
+}
+
+// isPage reports whether a text is an HTML page, such as the error page of a server.
+func isPage(raw []byte) bool {
+	begin := bytes.TrimSpace(bytes.TrimPrefix(raw[:min(len(raw), 1<<10)], []byte("\uFEFF")))
+	for _, tag := range []string{"<!doctype html", "<html"} {
+		if len(begin) >= len(tag) && bytes.EqualFold(begin[:len(tag)], []byte(tag)) {
+			return true
+		}
+	}
+	return false
 }
 
 // decode converts the sample's bytes into text.

@@ -85,14 +85,23 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 	}
 }
 
+// TestPreCheckCountsSkippedRecords has records of each reason for which the job skips records. A load
+// skips them with status 0.
+func TestPreCheckCountsSkippedRecords(t *testing.T) {
+	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind, skip: 'kind == \"beat\"'}\nuser: {column: user, empty: skip}\nbehaviours: {play: {id: 1}}\n")
+	y.Write("2014-09-01/a.csv", "user,time,kind\na,2014-09-01 08:00:00,play\n,2014-09-01 08:00:00,play\nb,2014-09-01 08:00:00,beat\nb,2014-09-01 08:00:00,beat\nc,2014-09-01 08:00:00,Play\n")
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK,
+		"looked into 1 file; 0 are empty; a load would skip 4 of 5 records: 1 of unknown behaviours, 1 without a user, 2 by the skip condition")
+}
+
 // TestPreCheckCountsRecordsOfNoBehaviour: a load would skip them with status 0.
 func TestPreCheckCountsRecordsOfNoBehaviour(t *testing.T) {
 	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
 	const lines = "user,time,kind\na,2014-09-01 08:00:00,Play\nb,2014-09-01 08:00:00,Play\n"
 	y.Write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
-	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK, "looked into 1 files; 0 are empty; 1 of 2 records name no behaviour of the job")
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK, "looked into 1 file; 0 are empty; a load would skip 1 of 2 records: 1 of unknown behaviours")
 	y.Write("2014-09-01/b.csv", lines)
-	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.Warn, "3 of 4 records name no behaviour of the job: among them all that were read of ")
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.Warn, "a load would skip 3 of 4 records: 3 of unknown behaviours; among them are all records that were read of ")
 }
 
 // denied opens no file.

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/fit"
 	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/precheck"
@@ -29,7 +32,8 @@ const (
 // that nothing at all can be loaded, because the layout cannot hold a record.
 type head struct {
 	unread, refused, unfit error
-	good, foreign          int // records, as in a fit.Sample
+	good                   int            // records that a load would keep
+	skips                  manifest.Skips // records that a load would skip
 }
 
 // readable reads the beginning of every file. It sets the err of a file that cannot be read by
@@ -84,23 +88,25 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 	case len(left) > 0 && p.alone: // a load returns them as its errors
 		p.Warn(name, "the load leaves these files out, loads the others and does not end with status 0", "%v", bulkload.Joined(left))
 	default:
-		p.named(fmt.Sprintf("looked into %d files; %d are empty", len(files)-empty, empty), files, heads)
+		p.kept(fmt.Sprintf("looked into %s; %d are empty", english.Plural(len(files)-empty, "file", ""), empty), files, heads)
 	}
 }
 
-// named warns of files if none of their records that were read names a behaviour of the job. A
-// load would skip such a file with status 0, and not read it again. looked describes all files.
-func (p *preCheck) named(looked string, files []*checked, heads []head) {
+// kept warns of files if the job skips all of their records that were read. A load would skip such a
+// file with status 0, and not read it again. looked describes all files.
+func (p *preCheck) kept(looked string, files []*checked, heads []head) {
 	var all []string
-	good, foreign := 0, 0
+	good := 0
+	var skips manifest.Skips
 	for i, h := range heads {
-		if h.good == 0 && h.foreign > 0 {
+		if h.good == 0 && h.skips.Sum() > 0 {
 			all = append(all, files[i].Path)
 		}
-		good, foreign = good+h.good, foreign+h.foreign
+		good += h.good
+		skips.Add(h.skips)
 	}
-	if foreign > 0 {
-		looked += fmt.Sprintf("; %d of %d records name no behaviour of the job", foreign, good+foreign)
+	if n := skips.Sum(); n > 0 {
+		looked += fmt.Sprintf("; a load would skip %s of %s records: %s", humanize.Comma(n), humanize.Comma(int64(good)+n), skips)
 	}
 	if len(all) == 0 {
 		p.OK(precheck.InputReadable, "%s", looked)
@@ -109,8 +115,8 @@ func (p *preCheck) named(looked string, files []*checked, heads []head) {
 	if n := len(all) - bulkload.Shown; n > 0 {
 		all = append(all[:bulkload.Shown], fmt.Sprintf("and %d more", n))
 	}
-	p.Warn(precheck.InputReadable, "the load would skip these records: correct behaviour or its texts under logs before the first load",
-		"%s: among them all that were read of %s", looked, strings.Join(all, ", "))
+	p.Warn(precheck.InputReadable, "a file that was loaded is not read again: if its records are wanted, correct behaviour, skip or user in the job before the first load",
+		"%s; among them are all records that were read of %s", looked, strings.Join(all, ", "))
 }
 
 // head opens a file and reads as far as the header. If no load follows, it also samples the records.
@@ -138,7 +144,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) head {
 	if src.Err != nil {
 		return head{unread: delivered.Unread(in.Path, src.Err)}
 	}
-	return head{refused: delivered.Unfit(err), unfit: s.Unfit, good: s.Good, foreign: s.Foreign}
+	return head{refused: delivered.Unfit(err), unfit: s.Unfit, good: s.Good, skips: s.Skips}
 }
 
 // textBytes returns about how many bytes of text a file has.

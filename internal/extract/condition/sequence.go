@@ -107,7 +107,7 @@ func (p *sequenceParser) arrow() error {
 		p.at += 2
 		return nil
 	}
-	return p.wrong(p.at, "after a step stands -> or, but for the first, within and a duration")
+	return p.wrong(p.at, "write -> before the next step, or within and a duration after a step that is not the first")
 }
 
 func (p *sequenceParser) step() (Step, error) {

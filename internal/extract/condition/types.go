@@ -59,6 +59,7 @@ var words = []struct {
 	{regexp.MustCompile(`unexpected token EOF|unexpected end of expression`), "something is missing at the end"},
 	{regexp.MustCompile(`unexpected token \w+\("(.*)"\)`), "did not expect $1 here"},
 	{regexp.MustCompile(`^(did not expect = here)$`), "$1; equal is written =="},
+	{regexp.MustCompile(`^(did not expect (?:AND|OR|NOT|IN) here)$`), "$1; and, or, not and in are written in lower case"},
 	{regexp.MustCompile(`^(did not expect (?i:is) here)$`), "$1; is null is written == nil, and is not null != nil"},
 	{regexp.MustCompile(`^(did not expect (?i:like) here)$`), "$1; like is written contains, startsWith, endsWith or matches"},
 	{regexp.MustCompile(`^(did not expect (?i:between) here)$`), "$1; between is written in 60..600 for whole numbers, or >= and <="},

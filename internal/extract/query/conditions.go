@@ -47,7 +47,7 @@ func (q *Query) parse(shape trailfile.Shape) (err error) {
 			return flag("where")
 		}
 		if q.Where.Kinds().Empty() {
-			return fmt.Errorf("%w: --where %s can keep nothing: it is false of every behaviour; a behaviour has the fields of its own kind alone, so write || between those of two", ErrWrong, c.Where)
+			return fmt.Errorf("%w: --where %s can keep nothing: it is false of every behaviour; an event has only the fields of its own behaviour, so write || between conditions on two behaviours", ErrWrong, c.Where)
 		}
 	}
 	if c.Having != "" {

@@ -197,8 +197,8 @@ func (s Skips) Sum() int64 {
 	return s.Unknown + s.WithoutUser + s.Condition + s.OutsideDates + s.OtherTypes + s.LoadedBefore + s.DroppedDays
 }
 
-// add adds o to s.
-func (s *Skips) add(o Skips) {
+// Add adds o to s.
+func (s *Skips) Add(o Skips) {
 	s.Unknown += o.Unknown
 	s.WithoutUser += o.WithoutUser
 	s.Condition += o.Condition
@@ -237,7 +237,7 @@ func (c *Counts) Add(o Counts) {
 	c.Quarantined += o.Quarantined
 	c.Duplicate += o.Duplicate
 	c.Skipped += o.Skipped
-	c.Skips.add(o.Skips)
+	c.Skips.Add(o.Skips)
 }
 
 // Check returns an error if the conservation law does not hold: every record that was read is
