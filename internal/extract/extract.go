@@ -130,7 +130,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	}
 	if c.Stream == nil {
 		if err := x.check(ctx); err != nil {
-			return x.there(ctx, err), err
+			return x.there(ctx, err)
 		}
 	}
 	if err := Settle(ctx, c.Table, c.Patience, c.Progress); err != nil {
@@ -147,7 +147,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	id.Plan = pieces.Plan
 	out, err := place.Open(ctx, &c.Target, id, x.Query.Result())
 	if err != nil {
-		return x.there(ctx, err), err
+		return x.there(ctx, err)
 	}
 	defer out.Close()
 	return x.toDirectory(ctx, out, pieces)

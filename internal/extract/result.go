@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	iofs "io/fs"
+	"slices"
 
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/place"
@@ -56,25 +58,47 @@ func (r Result) Counted() outcome.Counts {
 // Made implements outcome.Maker.
 func (r Result) Made() string { return r.Out }
 
-// there returns what Out holds if err says that Out has the result already. Otherwise it returns the
-// zero Result.
-func (x *Extract) there(ctx context.Context, err error) Result {
-	switch {
-	case errors.Is(err, manifest.ErrAppended):
-		return x.appended(ctx)
-	case errors.Is(err, iofs.ErrExist):
-		return x.already(ctx)
+// there returns the result in Out and err if err says that Out has the result of x already. Otherwise
+// it returns the zero Result and err. If the result in Out is damaged, the error names the file.
+func (x *Extract) there(ctx context.Context, err error) (Result, error) {
+	appended := errors.Is(err, manifest.ErrAppended)
+	if !appended && (x.Append || !errors.Is(err, iofs.ErrExist)) {
+		return Result{}, err
 	}
-	return Result{}
+	p := place.At(x.FS, x.Out)
+	m, failed := p.Result(ctx)
+	if failed != nil || m == nil || !appended && !x.same(m) {
+		return Result{}, err
+	}
+	parts := m.Parts
+	if appended {
+		parts = x.added(m)
+	}
+	switch damage, failed := p.Damage(ctx, parts); {
+	case failed != nil:
+		return Result{}, err
+	case damage != "":
+		return Result{}, fmt.Errorf("--out %s: %w, and it is damaged: %s: move it away, or replace it by --overwrite", x.Out, iofs.ErrExist, damage)
+	}
+	r := ResultOf(m, x.Out, 0)
+	if appended {
+		r = x.appended(m)
+	}
+	r.Already = true
+	return r, err
 }
 
-// appended returns the extract in Out that has the dates of x.
-func (x *Extract) appended(ctx context.Context) Result {
-	m, err := place.At(x.FS, x.Out).Result(ctx)
-	if err != nil || m == nil {
-		return Result{}
-	}
-	r := Result{Users: m.Users, Out: x.Out, Already: true}
+// added returns the parts of the result m that have the dates of x.
+func (x *Extract) added(m *manifest.Extract) []manifest.TrailPart {
+	return slices.DeleteFunc(slices.Clone(m.Parts), func(p manifest.TrailPart) bool {
+		d, ok := place.DateOf(p.Name)
+		return !ok || !x.Query.Span.Has(d)
+	})
+}
+
+// appended returns the extract of the result m that has the dates of x.
+func (x *Extract) appended(m *manifest.Extract) Result {
+	r := Result{Users: m.Users, Files: len(x.added(m)), Out: x.Out}
 	for _, a := range m.Extracts() {
 		if a.Span == x.Query.Span {
 			r.Found, r.NotFound, r.Active, r.Kept, r.Events = a.Found, a.NotFound, a.Active, a.Kept, a.Events
@@ -83,34 +107,24 @@ func (x *Extract) appended(ctx context.Context) Result {
 	if x.Query.Users.IsAll() {
 		r.Users = r.Found
 	}
-	for _, p := range m.Parts {
-		if d, ok := place.DateOf(p.Name); ok && x.Query.Span.Has(d) {
-			r.Files++
-		}
-	}
 	return r
 }
 
-// already returns what Out holds if it is the result of the same query to the same version
-// of the table. Otherwise it returns the zero Result. It also does so if the table has no
-// version, because then nothing shows whether the table has changed.
-func (x *Extract) already(ctx context.Context) Result {
+// same reports whether m is the result of the same query to the same version of the table. It
+// returns false if the table has no version, because then nothing shows whether the table has
+// changed.
+func (x *Extract) same(m *manifest.Extract) bool {
 	q := x.Query
-	if x.Append || x.Overwrite || x.PieceSize > 0 || q.Version() == "" {
-		return Result{}
+	if x.Overwrite || x.PieceSize > 0 || q.Version() == "" {
+		return false
 	}
-	m, err := place.At(x.FS, x.Out).Result(ctx)
-	if err != nil || m == nil || m.Plan != "" || m.Table != q.Info.Address || m.TableVersion != q.Version() || m.Unrolled != q.Unrolled {
-		return Result{}
+	if m.Plan != "" || m.Table != q.Info.Address || m.TableVersion != q.Version() || m.Unrolled != q.Unrolled {
+		return false
 	}
 	was, err := json.Marshal(m.Question)
 	if err != nil {
-		return Result{}
+		return false
 	}
-	if asked, err := json.Marshal(q.Manifest()); err != nil || !bytes.Equal(was, asked) {
-		return Result{}
-	}
-	r := ResultOf(m, x.Out, 0)
-	r.Already = true
-	return r
+	asked, err := json.Marshal(q.Manifest())
+	return err == nil && bytes.Equal(was, asked)
 }

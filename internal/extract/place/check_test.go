@@ -317,8 +317,44 @@ func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 	unrolled := u
 	unrolled.Unrolled = true
 	again("without rolls", q, unrolled, false)
+	testDamage(t, out, func(what string, whole bool) error {
+		again(what, q, u, whole)
+		_, err := h.Extract(t.Context(), q, u, out)
+		return err
+	})
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}, w.Span)
 	again("a later table", q, u, false)
+}
+
+// testDamage damages files of the result in out, one after the other, and makes it whole again. again
+// repeats the extract, and checks whether it takes the result for whole.
+func testDamage(t *testing.T, out string, again func(what string, whole bool) error) {
+	for _, name := range []string{"part-00000.csv", place.SuccessName} {
+		path := filepath.Join(out, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := func(text []byte) {
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := again(name+" is missing", false); !strings.Contains(err.Error(), "it is damaged") || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v does not say that %s is damaged", err, name)
+		}
+		if len(text) > 0 {
+			write(text[1:])
+			if err := again(name+" is shorter", false); !strings.Contains(err.Error(), name) {
+				t.Errorf("%v does not name %s", err, name)
+			}
+		}
+		write(text)
+	}
+	again("mended", true)
 }
 
 // swapping is files in which OUT becomes something else right before it is moved aside.

@@ -130,6 +130,26 @@ func resultIn(ctx context.Context, fs dfs.FS, dir string) (*manifest.Extract, er
 	return &m, nil
 }
 
+// Damage names one of the parts of the result in OUT that is missing or has another size. It returns
+// "" if all are whole, as far as their sizes show, and OUT has its _SUCCESS file.
+func (p *Place) Damage(ctx context.Context, parts []manifest.TrailPart) (string, error) {
+	if why, err := p.incomplete(ctx); err != nil || why != "" {
+		return why, err
+	}
+	for _, part := range parts {
+		info, err := p.FS.Stat(ctx, dfs.Join(p.Out, part.Name))
+		switch {
+		case errors.Is(err, iofs.ErrNotExist):
+			return part.Name + " is missing", nil
+		case err != nil:
+			return "", err
+		case info.Dir || info.Size != part.Size:
+			return fmt.Sprintf("%s does not have %d bytes", part.Name, part.Size), nil
+		}
+	}
+	return "", nil
+}
+
 // Committed reports whether OUT holds the result of a plan.
 func (p *Place) Committed(ctx context.Context, plan string) (bool, error) {
 	m, err := p.Result(ctx)
