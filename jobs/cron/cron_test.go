@@ -348,6 +348,14 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"usertrail-load.service.d", "usertrail-sweep.service.d"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "kerberos.conf"), []byte(readFile(t, "usertrail.kerberos.conf")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	out, err := exec.Command(analyze, append([]string{"verify", "--man=no"}, units...)...).CombinedOutput()
 	if err != nil || bytes.Contains(out, []byte("usertrail")) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)

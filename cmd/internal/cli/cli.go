@@ -107,6 +107,9 @@ func New(env *Env, name, short, long string) *cobra.Command {
 		if err := env.patient(c, patience); err != nil {
 			return err
 		}
+		if _, err := umask(0); err != nil {
+			return err
+		}
 		if err := who.use(c); err != nil {
 			return err
 		}

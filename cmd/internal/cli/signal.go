@@ -77,6 +77,7 @@ func Main(run program) {
 	if alternate != nil && alternate(run) {
 		return
 	}
+	setUmask()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l := &listener{signals: make(chan os.Signal, 16), cancel: cancel}
 	signal.Notify(l.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1)

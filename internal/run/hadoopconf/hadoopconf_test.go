@@ -216,8 +216,8 @@ func TestZooKeeper(t *testing.T) {
 
 func TestClientSettings(t *testing.T) {
 	none := conf(t, nil)
-	if mask, err := none.Umask(); mask != 0o022 || err != nil {
-		t.Errorf("umask %o, %v; want 22", mask, err)
+	if mask, err := none.Umask(); mask != 0o027 || err != nil {
+		t.Errorf("umask %o, %v; want 27", mask, err)
 	}
 	c := conf(t, map[string]string{"fs.permissions.umask-mask": "077", "dfs.client.use.datanode.hostname": "true"})
 	if mask, err := c.Umask(); mask != 0o077 || err != nil {

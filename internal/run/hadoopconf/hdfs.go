@@ -114,13 +114,13 @@ func (c *Conf) DatanodeHostnames() (bool, error) {
 	return v == "true", err
 }
 
-// Umask returns the bits that are cleared in the mode of new files and directories: 022
-// unless the configuration sets others.
+// Umask returns the bits that are cleared in the mode of new files and directories: 027
+// unless the configuration sets others. Hadoop's own default is 022, which lets everybody read.
 func (c *Conf) Umask() (uint32, error) {
 	const name = "fs.permissions.umask-mask"
 	v, err := c.Get(name)
 	if err != nil || v == "" {
-		return 0o022, err
+		return 0o027, err
 	}
 	n, err := strconv.ParseUint(v, 8, 9)
 	if err != nil {

@@ -55,6 +55,10 @@ type handover struct {
 // first call to a region.
 func (t *Table) newHandover(ctx context.Context, h *manifest.Handover) (*handover, error) {
 	o := &handover{Table: t, Handover: h, refusals: map[string]int{}}
+	// If HBase has quotas, it measures the files as its own user.
+	if err := dfs.LetEnter(ctx, t.store.fs, t.store.top(h.Staging), dfs.Join(h.Staging, t.family)); err != nil {
+		return nil, err
+	}
 	fsToken, needed, err := dfs.Delegate(ctx, t.store.fs, h.Staging, renewer)
 	if err != nil {
 		return nil, err

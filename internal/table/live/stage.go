@@ -31,6 +31,14 @@ func (s *Store) stagingIn() (string, error) {
 	return dfs.Join(s.dir, stagingName), nil
 }
 
+// top returns the highest directory above the staged files that belongs to the table.
+func (s *Store) top(staging string) string {
+	if dir := strings.TrimRight(s.dir, "/"); strings.HasPrefix(staging, dir+"/") {
+		return dir
+	}
+	return dfs.Join(dfs.Root(staging), s.address.folder())
+}
+
 // FileOptions implements table.Stager. The options follow the settings of the family.
 func (t *Table) FileOptions(ctx context.Context) (hfile.Options, error) {
 	t.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,13 +54,16 @@ func TestSecuredCluster(t *testing.T) {
 	c := clustertest.Secure(t)
 	conf := c.ClientConf(t, c.WithTLS())
 	alice, bob := login(c, conf, clustertest.Alice), login(c, conf, clustertest.Bob)
+	files := c.HDFS(t)
+	path := strings.TrimPrefix(files, "hdfs://"+c.NameNode())
+	c.Admin(t, "acl", path, "user:bob:r-x,default:user:bob:r-x")
 	var reference map[string]string
 	for _, x := range []struct {
 		mode, rights, catalog string
 		plans                 []string
 	}{
 		{"put", "RW", "catalog", testkit.Pick([]string{"get"}, []string{"get", "scan"})},
-		{"hfile", "RC", c.HDFS(t) + "/catalog", testkit.Pick([]string{"scan"}, []string{"get", "scan"})},
+		{"hfile", "RC", files + "/catalog", testkit.Pick([]string{"scan"}, []string{"get", "scan"})},
 	} {
 		h := newFixture(t, c, "files")
 		args := h.secured(t, x.catalog)
@@ -87,6 +91,32 @@ func TestSecuredCluster(t *testing.T) {
 			}
 		}
 		h.hasNoSecret(t, c)
+		h.isNotForEverybody(t, filepath.Join(h.dir, x.plans[0]))
+	}
+	// HBase has quotas, and so HBase's user has to enter the directories.
+	modes := c.Admin(t, "ls", path+"/catalog")
+	for _, want := range []string{"manifest.json alice 0640", "staging alice 0751", "quarantine alice 0750"} {
+		if !slices.ContainsFunc(modes, func(got string) bool { return strings.HasPrefix(got, want+" ") }) {
+			t.Errorf("the catalog has %q, want %q", modes, want)
+		}
+	}
+}
+
+// isNotForEverybody checks the modes of a directory on this machine.
+func (h *fixture) isNotForEverybody(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode()&0o027 != 0 {
+			t.Errorf("%s is %v, want no right of others", name, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

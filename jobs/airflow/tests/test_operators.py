@@ -209,6 +209,9 @@ def test_programs_are_found_by_operator_connection_and_environment(program, monk
     hook = UsertrailHook("trails", env={"B": "2"})
     assert hook.program("extract") == here + "/extract"
     assert (hook.job, hook.table, hook.env) == ("j.yaml", None, {"A": "1", "B": "2"})
+    secured = {"keytab": "/k", "principal": "p@R", "protection": "privacy", "env": {"USERTRAIL_PROTECTION": "integrity"}}
+    monkeypatch.setenv("AIRFLOW_CONN_SECURED", json.dumps({"conn_type": "usertrail", "extra": secured}))
+    assert UsertrailHook("secured").env == {"USERTRAIL_KEYTAB": "/k", "USERTRAIL_PRINCIPAL": "p@R", "USERTRAIL_PROTECTION": "integrity"}
     assert UsertrailHook("trails", bin=str(BIN)).program("extract") == str(BIN / "extract")
     monkeypatch.delenv("USERTRAIL_BIN")
     monkeypatch.setenv("PATH", here)

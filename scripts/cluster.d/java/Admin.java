@@ -19,6 +19,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
@@ -87,7 +88,7 @@ public class Admin implements AutoCloseable {
     "throttle TABLE TYPE NUMBER: of ThrottleType, a second on each server; 0 is no throttle of any type",
     "space PATH BYTES: of all replicas that may be below it; 0 is without bound",
     "names PATH NUMBER: of files and directories that may be below it, itself included",
-    "erasure PATH POLICY: how files below it are coded", "chmod PATH MODE", "safemode enter | leave",
+    "erasure PATH POLICY: how files below it are coded", "chmod PATH MODE", "acl PATH ENTRIES: adds them, such as default:user:NAME:r-x", "safemode enter | leave",
     "mkdir PATH [OWNER [MODE]]", "rm PATH", "ls PATH -> a NAME OWNER MODE LENGTH for each",
     "healthy REGIONSERVERS REPLICATION: all servers live, every region answers, HDFS takes a file",
   };
@@ -252,6 +253,9 @@ public class Admin implements AutoCloseable {
         return List.of();
       case "chmod":
         files.setPermission(new Path(text(w[1])), new FsPermission(w[2]));
+        return List.of();
+      case "acl":
+        files.modifyAclEntries(new Path(text(w[1])), AclEntry.parseAclSpec(w[2], true));
         return List.of();
       case "safemode":
         hdfs().setSafeMode(w[1].equals("enter") ? SafeModeAction.SAFEMODE_ENTER : SafeModeAction.SAFEMODE_LEAVE);

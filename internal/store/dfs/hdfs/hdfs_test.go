@@ -147,12 +147,25 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestFilesAreReadableByOthers checks the mode of files, because analysts need to read them.
-func TestFilesAreReadableByOthers(t *testing.T) {
+// TestAnalystsReadWhatTheyAreLet checks the modes of files. They have data about people, and analysts
+// read them if an ACL or the configured umask says so.
+func TestAnalystsReadWhatTheyAreLet(t *testing.T) {
 	c := clustertest.Get(t)
-	name := dfs.Join(c.HDFS(t), "dir", "file")
-	write(t, as(c, ""), name, []byte("for all"))
-	expectFile(t, as(c, "bob"), name, []byte("for all"))
+	top := c.HDFS(t)
+	write(t, as(c, ""), dfs.Join(top, "dir", "file"), []byte("for few"))
+	if _, err := dfs.ReadFile(t.Context(), as(c, "bob"), dfs.Join(top, "dir", "file")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v, want fs.ErrPermission", err)
+	}
+	conf := c.ClientConf(t, map[string]string{"fs.permissions.umask-mask": "022"})
+	open := hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(conf) }})
+	write(t, open, dfs.Join(top, "open", "file"), []byte("for all"))
+	expectFile(t, as(c, "bob"), dfs.Join(top, "open", "file"), []byte("for all"))
+	c.Admin(t, "acl", strings.TrimPrefix(top, "hdfs://"+c.NameNode()), "default:user:bob:r-x")
+	write(t, as(c, ""), dfs.Join(top, "acl", "file"), []byte("for bob"))
+	expectFile(t, as(c, "bob"), dfs.Join(top, "acl", "file"), []byte("for bob"))
+	if _, err := dfs.ReadFile(t.Context(), as(c, "eve"), dfs.Join(top, "acl", "file")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a user who is not in the ACL: %v, want fs.ErrPermission", err)
+	}
 }
 
 func TestSequentialReadsAreOneStream(t *testing.T) {

@@ -135,6 +135,42 @@ func TestAnotherUsersFilesAreNotRead(t *testing.T) {
 	}
 }
 
+// TestOthersEnterAndDoNotList opens a directory of Alice, whose files are for her alone otherwise.
+func TestOthersEnterAndDoNotList(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Secure(t)
+	dir := c.HDFS(t)
+	mine := secured(t, c, user(c, clustertest.Alice), map[string]string{"fs.permissions.umask-mask": "077"})
+	write(t, mine, dir+"/a/b/c/file", text(10))
+	modes := func() string {
+		t.Helper()
+		var out []string
+		for path := strings.TrimPrefix(dir, "hdfs://"+c.NameNode()); len(out) < 4; {
+			word := strings.Fields(c.Admin(t, "ls", path)[0])
+			out = append(out, word[0]+" "+word[2])
+			path += "/" + word[0]
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, x := range []struct {
+		user     string
+		top, dir string
+		want     string
+	}{
+		{clustertest.Mallory, "/a", "/a/b", "a 0700, b 0700, c 0700, file 0600"},
+		{clustertest.Alice, "/other", "/a/b", "a 0700, b 0700, c 0700, file 0600"},
+		{clustertest.Alice, "/a/b", "/a/b/c/none", "a 0700, b 0701, c 0701, file 0600"},
+	} {
+		fsys := secured(t, c, user(c, x.user), nil)
+		if err := dfs.LetEnter(t.Context(), fsys, dir+x.top, dir+x.dir); err != nil {
+			t.Errorf("%+v: %v", x, err)
+		}
+		if got := modes(); got != x.want {
+			t.Errorf("%s from %s up to %s: %s, want %s", x.user, x.dir, x.top, got, x.want)
+		}
+	}
+}
+
 // TestSecuredMismatchesAreNamed has clients whose configuration does not fit to the cluster's.
 func TestSecuredMismatchesAreNamed(t *testing.T) {
 	t.Parallel()

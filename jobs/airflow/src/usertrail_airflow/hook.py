@@ -19,8 +19,14 @@ class UsertrailHook(BaseHook):
     optional:
 
         {"bin": "/opt/usertrail/bin", "job": "/etc/usertrail.yaml", "table": "hdfs://nn:8020/trails",
-         "env": {"HADOOP_CONF_DIR": "/etc/hadoop/conf"}}
+         "env": {"HADOOP_CONF_DIR": "/etc/hadoop/conf"},
+         "keytab": "/etc/security/loader.keytab", "principal": "loader@EXAMPLE.COM", "protection": "privacy"}
+
+    keytab, principal and protection are for clusters with Kerberos. A keytab is a file on the machine
+    of the task; the connection does not hold the key.
     """
+
+    SAYS = ("bin", "job", "table", "env", "keytab", "principal", "protection")
 
     conn_name_attr = "conn_id"
     default_conn_name = "usertrail_default"
@@ -38,12 +44,13 @@ class UsertrailHook(BaseHook):
     def __init__(self, conn_id: str | None = None, *, bin: str | None = None, env: Mapping[str, str] | None = None) -> None:
         super().__init__()
         said = self.get_connection(conn_id).extra_dejson if conn_id else {}
-        if unknown := sorted(set(said) - {"bin", "job", "table", "env"}):
-            raise AirflowFailException(f"connection {conn_id}: its extra says {', '.join(unknown)}; it may say bin, job, table and env")
+        if unknown := sorted(set(said) - set(self.SAYS)):
+            raise AirflowFailException(f"connection {conn_id}: its extra says {', '.join(unknown)}; it may say {', '.join(self.SAYS)}")
         self.bin = bin or said.get("bin") or os.environ.get("USERTRAIL_BIN")
         self.job: str | None = said.get("job")
         self.table: str | None = said.get("table")
-        self.env = {str(k): str(v) for k, v in {**(said.get("env") or {}), **(env or {})}.items()}
+        user = {f"USERTRAIL_{key.upper()}": said[key] for key in ("keytab", "principal", "protection") if said.get(key)}
+        self.env = {str(k): str(v) for k, v in {**user, **(said.get("env") or {}), **(env or {})}.items()}
 
     def program(self, name: str) -> str:
         """The path of bulkload or extract."""
