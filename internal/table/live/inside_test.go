@@ -47,3 +47,16 @@ func TestLeftoversOfOldAreDropped(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyFoldersOfUsertrailAreOpened(t *testing.T) {
+	for _, c := range []struct{ dir, staging, want string }{
+		{"hdfs://nn/usertrail/default/t", "hdfs://nn/usertrail/default/t/staging/1", "hdfs://nn/usertrail"},
+		{"hdfs://nn/home/ana/cat/", "hdfs://nn/home/ana/cat/staging/1", "hdfs://nn/home/ana/cat"},
+		{"/local/cat", "hdfs://nn/usertrail/default/t/staging/1", "hdfs://nn/usertrail"},
+	} {
+		s := &Store{dir: c.dir, address: Address{Table: "t"}}
+		if got := s.top(c.staging); got != c.want {
+			t.Errorf("%s, %s: %s, want %s", c.dir, c.staging, got, c.want)
+		}
+	}
+}

@@ -31,12 +31,14 @@ func (s *Store) stagingIn() (string, error) {
 	return dfs.Join(s.dir, stagingName), nil
 }
 
-// top returns the highest directory above the staged files that belongs to the table.
+// top returns the highest directory above the staged files that usertrail makes: the folder of all
+// tables, or a catalog at another place.
 func (s *Store) top(staging string) string {
-	if dir := strings.TrimRight(s.dir, "/"); strings.HasPrefix(staging, dir+"/") {
-		return dir
+	folder, _, _ := strings.Cut(s.address.folder(), "/")
+	if all := dfs.Join(dfs.Root(staging), folder); strings.HasPrefix(staging, all+"/") {
+		return all
 	}
-	return dfs.Join(dfs.Root(staging), s.address.folder())
+	return strings.TrimRight(s.dir, "/")
 }
 
 // FileOptions implements table.Stager. The options follow the settings of the family.
