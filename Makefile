@@ -34,7 +34,7 @@ LIVE := $(addprefix ./,internal/store/hbase internal/table/live internal/table/s
 
 # Packages with tests that kill or freeze daemons: they run when no other test uses the
 # cluster, and with the race detector, too: in store/dfs/hdfs goroutines keep locks and files.
-HARMING := $(addprefix ./internal/,test/faults test/clustertest store/dfs/hdfs)
+ALONE := $(addprefix ./internal/,test/faults test/clustertest store/dfs/hdfs)
 
 # Tests that need programs that are not written in Go, to read our Parquet or to look at a page,
 # say so in their names.
@@ -58,7 +58,7 @@ build: ## bin/bulkload and bin/extract, static
 
 test cover: export RACE := $(RACE)
 test cover: export LIVE := $(LIVE)
-test test-all cover: export HARMING := $(HARMING)
+test test-all cover: export ALONE := $(ALONE)
 
 test: ## everything once, in a quarter of an hour; installs what it needs and says so
 	@scripts/test once

@@ -50,11 +50,11 @@ func (m *many) Unwrap() []error { return m.errs }
 // run may have undone the changes that this run made without the lock.
 func Unlock(lock dfs.Lock, err *error) {
 	if fail := lock.Unlock(); fail != nil {
-		*err = errors.Join(*err, fmt.Errorf("%w: run the same command again: what the table has already it leaves alone", fail))
+		*err = errors.Join(*err, fmt.Errorf("%w: run the same command again: it keeps the records that the table has", fail))
 	}
 }
 
-// Failures collects the delivered files of which nothing is loaded.
+// Failures collects the delivered files whose records are not loaded.
 type Failures struct {
 	Files []Failed
 	errs  []error

@@ -236,9 +236,9 @@ func stopping(step string) string {
 	return "mapreduce.map.env=" + breakpoint.Variable + "=" + step + ":1:hold"
 }
 
-// harm waits until a first attempt of the job has stopped at its step, sends it signals,
+// signalAtStep waits until a first attempt of the job has stopped at its step, sends it signals,
 // and returns it. All other attempts go on from the step.
-func (p *process) harm(program string, signals ...syscall.Signal) clustertest.Attempt {
+func (p *process) signalAtStep(program string, signals ...syscall.Signal) clustertest.Attempt {
 	p.t.Helper()
 	for {
 		for _, a := range p.y.Attempts(program) {
@@ -378,7 +378,7 @@ func (w *world) tableOfFiles(t *testing.T, one string) {
 	reports := w.reporter("load")
 	load := slices.Concat([]string{"load", w.job(t, "many", many), "--piece-size", "1600KiB"}, reports.flags(), span)
 	p := w.onyarn(t, append(load, "-D", stopping(breakpoint.Segment))...)
-	ended := p.harm("bulkload", syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGCONT)
+	ended := p.signalAtStep("bulkload", syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGCONT)
 	last := p.ends(0)
 	p.failed(ended)
 	p.counted(last, loadCounters)
@@ -432,7 +432,7 @@ func (w *world) repeated(t *testing.T, table string, want map[string]string, siz
 	out := w.hdfs + "/out-repeated"
 	extract := append([]string{"extract"}, asked(table, out, size...)...)
 	p := w.onyarn(t, append(extract, "-D", "mapreduce.map.maxattempts=1", "-D", stopping(breakpoint.Part))...)
-	killed := p.harm("extract", syscall.SIGKILL)
+	killed := p.signalAtStep("extract", syscall.SIGKILL)
 	if last := p.ends(1); !strings.Contains(fmt.Sprint(last["error"]), "yarn logs -applicationId application_") {
 		t.Errorf("the job failed with %v, want where to look", last["error"])
 	}
@@ -480,7 +480,7 @@ func (w *world) puts(t *testing.T, want clustertest.Digest) {
 	job, table := w.live(t, "puts")
 	p := w.onyarn(t, append([]string{"load", "-D", "mapreduce.task.timeout=60000", "-D", "mapreduce.task.timeout.check-interval-ms=500",
 		"-D", stopping(breakpoint.Put), job, "--mode", "put", "--piece-size", "400KiB"}, span...)...)
-	hung := p.harm("bulkload")
+	hung := p.signalAtStep("bulkload")
 	last := p.ends(0)
 	p.failed(hung)
 	p.counted(last, loadCounters)
@@ -494,7 +494,7 @@ func (w *world) puts(t *testing.T, want clustertest.Digest) {
 func (w *world) hfiles(t *testing.T, want clustertest.Digest) {
 	_, table := w.live(t, "usertrail")
 	p := w.start(t, "bash", "-euo", "pipefail", "-c", byHand(t), w.dir)
-	killed := p.harm("bulkload", syscall.SIGKILL)
+	killed := p.signalAtStep("bulkload", syscall.SIGKILL)
 	last := p.ends(0)
 	p.failed(killed)
 	p.counted(last, loadCounters)

@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A File is a delivered file of which at least a part is loaded.
+// A File is a delivered file. At least some of its records are loaded.
 type File struct {
 	job.Input
 	Number  uint32           // in the column IDs of its records

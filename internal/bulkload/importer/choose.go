@@ -80,7 +80,7 @@ func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) er
 			bulkload.ErrRequest, in.Path, in.Number, from, path, to)
 	}
 	if c, ok := has.others.Overlapping(in); ok {
-		return fmt.Errorf("%w: %s of %s has the bytes of %s, of which %s has records: load what is missing there from the logs",
+		return fmt.Errorf("%w: %s of %s has the same bytes as %s, and %s has records of it: load the missing records from the logs",
 			bulkload.ErrRequest, in.Path, from, c.Path, to)
 	}
 	for _, o := range has.others.Inputs(in.Path) {
@@ -90,7 +90,7 @@ func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) er
 			return fmt.Errorf("%w: %s was loaded with other bytes into %s than into %s: records of both would have the same column IDs; import into a new table",
 				bulkload.ErrRequest, in.Path, to, from)
 		case ledger.Share(in, o):
-			return fmt.Errorf("%w: %s: a part of what load %d of %s brought is in %s: load what is missing there from the logs",
+			return fmt.Errorf("%w: %s: some records of load %d of %s are in %s: load the missing records from the logs",
 				bulkload.ErrRequest, in.Path, l.Number, from, to)
 		}
 	}

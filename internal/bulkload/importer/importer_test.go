@@ -60,7 +60,7 @@ func TestAnImportIsALoad(t *testing.T) {
 		t.Fatalf("%d and %d ledgers, want one each", len(loads), len(loaded))
 	}
 	if got, want := fmt.Sprint(loads[0].Days, loads[0].Regions), fmt.Sprint(loaded[0].Days, loaded[0].Regions); got != want {
-		t.Errorf("the ledger tells %s, that of a load %s", got, want)
+		t.Errorf("the ledger has %s, the ledger of a load has %s", got, want)
 	}
 }
 
@@ -190,12 +190,12 @@ func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 			if _, err := p.Run(local.New()); err != nil {
 				t.Fatal(err)
 			}
-		}, "has the bytes of 2014-09-01/play.txt"},
+		}, "has the same bytes as 2014-09-01/play.txt"},
 		"another part of a file is there": {func(p *bulkloadtest.HBase) {
 			mixed(p)
 			p.Load(nil, "2014-09-01", "2014-09-02", "play", "order")
 			direct(p, "2014-09-02", "2014-09-03", "order")
-		}, "mixed.csv: a part of what load 1 of"},
+		}, "mixed.csv: some records of load 1 of"},
 		"a copy brought less than the file here": {func(p *bulkloadtest.HBase) {
 			mixed(p)
 			p.Load(nil, "2014-09-01", "2014-09-01", "play")

@@ -193,7 +193,7 @@ func TestChangedFilesAreRefused(t *testing.T) {
 		got = slices.Delete(got, at, at+1)
 	}
 	if !slices.Equal(got, before) || len(y.Ledgers()) != 2 {
-		t.Errorf("next to the order the table holds %q, want what it held", got)
+		t.Errorf("next to the order the table has %q, want the records from before", got)
 	}
 }
 

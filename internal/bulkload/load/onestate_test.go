@@ -219,7 +219,7 @@ func (c changing) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 }
 
 // TestALoadWhileAnExtractReads runs a load by HFiles while an extract reads. The load is whole,
-// or is killed between two regions. The extract does not publish what it read, whatever its plan.
+// or is killed between two regions. The extract does not publish its result, with any plan.
 func TestALoadWhileAnExtractReads(t *testing.T) {
 	for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan} {
 		for _, rolls := range []bool{true, false} {

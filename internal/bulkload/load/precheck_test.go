@@ -227,7 +227,7 @@ func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
 		}
 	}
 	if got := y.Trails(true); !slices.Equal(got, before) {
-		t.Errorf("the table holds\n%s\nwant what it held,\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))
+		t.Errorf("the table has\n%s\nwant the records from before\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 	unpacked = 4
 )
 
-// A head is what the beginning of a file tells. If all errors are nil, the beginning is good. unread
+// A head describes the beginning of a file. If all errors are nil, the beginning is good. unread
 // means that the file cannot be read. refused means that nothing of the file can be loaded. unfit means
 // that nothing at all can be loaded, because the layout cannot hold a record.
 type head struct {

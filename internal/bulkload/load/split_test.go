@@ -16,7 +16,7 @@ import (
 )
 
 // TestRegionsChangeBetweenBatches splits and merges regions while the first batch of three is
-// put or handed over. The load goes on, and brings what one brings that nothing happens to.
+// put or handed over. The load continues, and loads the same cells as an undisturbed load.
 func TestRegionsChangeBetweenBatches(t *testing.T) {
 	run := func(t *testing.T, mode bulkload.Mode, change func(*hbasetest.Cluster)) []string {
 		t.Helper()

@@ -57,7 +57,7 @@ func (c *commit) collect(ctx context.Context) ([]*manifest.Report, error) {
 	return reports, nil
 }
 
-// current returns an error if one of the plan's files was loaded in the meantime, or if other files
+// current returns an error if another load has loaded one of the plan's files, or if other files
 // have the plan's numbers now.
 func (c *commit) current() error {
 	for i := range c.pieces {

@@ -502,7 +502,7 @@ func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
 	r := y.Commit(nil, parts)
 	y.WantCounts(r, 3, 2, 0, 0, 1)
 	if r.Older != 1 {
-		t.Errorf("%d records were older than what was dropped, want 1", r.Older)
+		t.Errorf("%d records were older than the dropped days, want 1", r.Older)
 	}
 	if _, err := upkeep.Compact(t.Context(), cfg); err != nil {
 		t.Fatal(err)
@@ -513,7 +513,7 @@ func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
 	)
 	y.Swept()
 	if left, err := filepath.Glob(filepath.Join(y.Store.Dir, "pieces", "*", "*")); err != nil || len(left) > 0 {
-		t.Errorf("%v, %v; want nothing left of what was compacted", left, err)
+		t.Errorf("%v, %v; want that the replaced files are removed", left, err)
 	}
 }
 

@@ -267,7 +267,7 @@ func TestRangesThatNoPlanPrintsAreRefused(t *testing.T) {
 	}
 }
 
-// TestRangesGoIntoHBase by files; what is put is not cut.
+// TestRangesGoIntoHBase loads ranges by HFiles. A load by puts does not cut files.
 func TestRangesGoIntoHBase(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
 	for mode, count := range map[bulkload.Mode]int{bulkload.HFile: 7, bulkload.Put: 2} {

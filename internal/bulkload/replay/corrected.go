@@ -201,7 +201,7 @@ func (c *corrected) tooManyTexts(line int64) error {
 }
 
 func (c *corrected) changed() error {
-	return fmt.Errorf("%s is not what it was when its lines were checked: replay a file that nobody writes to", c.name)
+	return fmt.Errorf("%s changed after its lines were checked: replay a file that no program writes", c.name)
 }
 
 // close removes the sorted runs.

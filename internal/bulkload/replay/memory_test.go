@@ -20,7 +20,7 @@ import (
 	"usertrail/internal/store/dfs/dfstest"
 )
 
-// heaps measures what is held whenever a file is begun, at most so many times.
+// heaps measures the heap each time a file is created, up to a number of times.
 type heaps struct {
 	dfs.FS
 	left int
@@ -57,8 +57,8 @@ func manyBad(plays int) string {
 	return b.String()
 }
 
-// replayIn replays a quarantine file in so many bytes of memory, and returns the files that
-// came of it and what was held.
+// replayIn replays a quarantine file in the given bytes of memory. It returns the files of the
+// table and the largest heap.
 func replayIn(y *bulkloadtest.Fixture, memory int64, name string) (map[string]string, uint64, error) {
 	y.T.Helper()
 	c := y.Config("2014-09-01", "2014-09-30")
@@ -101,7 +101,7 @@ func TestAReplayLargerThanTheMemory(t *testing.T) {
 			if want == nil {
 				want = got
 			} else if len(got) < 4 || !maps.Equal(got, want) {
-				t.Errorf("in %d bytes, digests %t: %d files are not those of a replay in much memory", memory, digests, len(got))
+				t.Errorf("in %d bytes, digests %t: %d files differ from the files of a replay in much memory", memory, digests, len(got))
 			}
 			if memory < 100<<20 && held > 2*uint64(memory) {
 				t.Errorf("in %d bytes, digests %t: %d bytes were held", memory, digests, held)

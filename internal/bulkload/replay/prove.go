@@ -13,7 +13,7 @@ import (
 )
 
 // A record is replayed to the place of its line in the delivered file. So the line must be a line of the
-// loaded bytes, and no load may have brought a record of it.
+// loaded bytes, and no load may have loaded a record of the line.
 
 // prove returns an error if the records of f are not records of the loaded bytes, or if one record has more
 // texts than fit in the memory.
@@ -24,7 +24,7 @@ func (f *file) prove(ctx context.Context) error {
 	s.step()
 	if f.unproven && s.wrong == nil {
 		if err := f.rejects(ctx, s); err != nil {
-			return fmt.Errorf("%w: %s: its quarantine file does not tell of which bytes it is, and: %w: deliver the corrected records as a file of another name", bulkload.ErrRequest, f.Rel, err)
+			return fmt.Errorf("%w: %s: its quarantine file has no digest of the file, and: %w: deliver the corrected records as a file of another name", bulkload.ErrRequest, f.Rel, err)
 		}
 	}
 	s.until(math.MaxInt64)
@@ -92,7 +92,7 @@ const noLine = -1
 func (s *sought) pass(line int64) {
 	for _, x := range s.texts {
 		if !x.proven && (line == noLine || x.line != line) {
-			s.wrong = fmt.Errorf("%w: %s, line %d: its quarantine file does not tell of which bytes it is, and no record of the file is bad at byte %d: deliver the corrected record as a file of another name",
+			s.wrong = fmt.Errorf("%w: %s, line %d: its quarantine file has no digest of the file, and the file has no bad record at byte %d: deliver the corrected record as a file of another name",
 				bulkload.ErrRequest, s.path, x.line, x.offset)
 			s.texts = nil
 			return

@@ -197,7 +197,7 @@ func TestAKilledReplayIsRepeated(t *testing.T) {
 		}
 	}
 	if got := len(p.Cells()); int64(got) != told || got <= before {
-		t.Errorf("the table has %d cells, %d before the replay, and its ledgers tell of %d", got, before, told)
+		t.Errorf("the table has %d cells, %d before the replay, and its ledgers count %d", got, before, told)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestReplayFindsTheCorrection(t *testing.T) {
 	y.KeepBad(name, strings.ReplaceAll(line, "many", "8")+"\n"+strings.ReplaceAll(line, "many", "9")+"\n")
 	y.Replay(bulkload.ErrRequest, name)
 	if got := y.Trails(true); !slices.Equal(got, before) {
-		t.Errorf("the table holds %q, want what it held", got)
+		t.Errorf("the table has %q, want the records from before", got)
 	}
 }
 

@@ -19,8 +19,9 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// TestReplayLoadsWhatWasCorrected: a corrected record lies where it would have
-// lain, one still bad is told, and what was replayed is not loaded again.
+// TestReplayLoadsWhatWasCorrected replays corrected records. A replayed record gets the row and
+// the column ID that it would have had in its log. A record that is still bad is reported. A second
+// replay loads nothing.
 func TestReplayLoadsWhatWasCorrected(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	good := bulkloadtest.New(t, bulkloadtest.TwoKinds)
@@ -34,7 +35,7 @@ func TestReplayLoadsWhatWasCorrected(t *testing.T) {
 	r := y.Replay(bulkload.ErrTooBad, name)
 	y.WantCounts(r, 2, 1, 1, 0, 0)
 	if got, want := y.Trails(true), good.Trails(true); strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("after the replay the table holds\n%s\nwant what the corrected file gives\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("after the replay the table has\n%s\nwant the records of the corrected file\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if q := y.Quarantined(name + ".replay"); strings.Count(q, "\n") != 1 || !strings.Contains(q, "of\\ntwo lines") {
 		t.Errorf("what is still bad: %s", q)
@@ -69,7 +70,7 @@ func TestReplayTakesOneRecordForOne(t *testing.T) {
 		t.Errorf("%+v, %v; want an error and nothing loaded", r, err)
 	}
 	if after := strings.Join(y.Trails(true), "\n"); after != before {
-		t.Errorf("the table holds\n%s\nwant what it held\n%s", after, before)
+		t.Errorf("the table has\n%s\nwant the records from before\n%s", after, before)
 	}
 }
 
@@ -122,7 +123,7 @@ func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
 	}
 	y.Replay(job.ErrNoInput, name)
 	if got := y.Trails(true); !slices.Equal(got, before) {
-		t.Errorf("the table holds %q, want what it held", got)
+		t.Errorf("the table has %q, want the records from before", got)
 	}
 	y.Write(name, bulkloadtest.WithBad)
 	y.WantCounts(y.Replay(nil, name), 2, 2, 0, 0, 0)
@@ -352,6 +353,6 @@ func TestALoadOfPutsKnowsWhatAReplayBrought(t *testing.T) {
 		}
 	}
 	if got := len(p.Cells()); int64(got) != told {
-		t.Errorf("the table has %d cells, and its ledgers tell of %d", got, told)
+		t.Errorf("the table has %d cells, and its ledgers count %d", got, told)
 	}
 }

@@ -176,7 +176,7 @@ func (t *Table) WarnOfDeletes(ctx context.Context, log *slog.Logger) {
 	cells, row, err := from.HiddenSample(ctx)
 	switch {
 	case err != nil:
-		log.Info("could not look for deletes that hide what was loaded", "error", err)
+		log.Info("could not check for deletes that hide loaded cells", "error", err)
 	case cells > 0:
 		log.Warn("deletes of another client hide what was loaded, and no reader sees it: bulkload verify counts it, docs/explanation/hbase.md says what a delete does to later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
 	}

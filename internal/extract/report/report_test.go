@@ -313,10 +313,10 @@ func TestJSONIsWhole(t *testing.T) {
 // TestOtherDirectoriesAreRefused gives a report what it cannot be made of.
 func TestOtherDirectoriesAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		is   error
-		says string
-		harm func(dir string) error
+		name   string
+		is     error
+		says   string
+		damage func(dir string) error
 	}{
 		{"not there", manifest.ErrNoDirectory, "no such directory", func(dir string) error { return os.RemoveAll(dir) }},
 		{"a file", manifest.ErrNoResult, "no _manifest.json", func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)) }},
@@ -327,7 +327,7 @@ func TestOtherDirectoriesAreRefused(t *testing.T) {
 		{"a damaged manifest", manifest.ErrDamaged, "_manifest.json", func(dir string) error { return os.Truncate(filepath.Join(dir, "_manifest.json"), 100) }},
 	} {
 		dir := family().write(t)
-		if err := c.harm(dir); err != nil {
+		if err := c.damage(dir); err != nil {
 			t.Fatal(err)
 		}
 		_, err := report.Make(t.Context(), report.Config{FS: local.New(), Dir: dir})

@@ -73,7 +73,7 @@ func TestEveryFlippedByteIsSeen(t *testing.T) {
 				t.Fatalf("%s: byte %d: %v", codec, i, err)
 			}
 		}
-		t.Logf("%s: %d of %d bytes do no harm", codec, harmless, len(b))
+		t.Logf("%s: %d of %d bytes change no cell", codec, harmless, len(b))
 	}
 }
 

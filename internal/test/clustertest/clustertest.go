@@ -5,8 +5,8 @@
 // All test binaries of a checkout share one cluster, in .cache/cluster. It is the cluster of
 // `make cluster`, if it is up. Otherwise the first test starts it. It stays up for the next
 // run. Tests of several processes use it at the same time, each in its own tables and
-// directories. A test that harms daemons has exclusive use. In a run that covers everything
-// (testkit.All) such tests use a second cluster, in .cache/cluster-harm, so that the others
+// directories. A test that disturbs daemons has exclusive use. In a run that covers everything
+// (testkit.All) such tests use a second cluster, in .cache/cluster-alone, so that the others
 // need not wait.
 //
 // $USERTRAIL_CLUSTER names another cluster for all tests: the run directory of a cluster that
@@ -56,8 +56,8 @@ type Cluster struct {
 	lending sync.Mutex
 	claim   claim
 
-	mu     sync.Mutex
-	harmed bool // a test harmed a daemon since the cluster was last healthy
+	mu        sync.Mutex
+	disturbed bool // a test disturbed a daemon since the cluster was last healthy
 
 	sharing sync.Mutex
 	shared  map[string]bool // names of the tables of Shared that exist
@@ -95,7 +95,7 @@ func Get(t testing.TB) *Cluster {
 	return keep(t, lend(t, false))
 }
 
-// Alone is Get for a test that may harm daemons: no other process uses the cluster until the
+// Alone is Get for a test that may disturb daemons: no other process uses the cluster until the
 // test's end. Such a test must not call t.Parallel.
 func Alone(t testing.TB) *Cluster {
 	t.Helper()
@@ -126,12 +126,12 @@ func lend(t testing.TB, alone bool) *Cluster {
 type kind struct {
 	variable string   // of the environment, which names another cluster or "none"
 	folder   string   // of the checkout's cluster
-	harm     string   // of the cluster of tests with exclusive use, in a run that covers everything
+	alone    string   // of the cluster of tests with exclusive use, in a run that covers everything
 	settings []string // see Cluster.settings
 	secured  bool
 }
 
-var plain = kind{variable: "USERTRAIL_CLUSTER", folder: ".cache/cluster", harm: ".cache/cluster-harm"}
+var plain = kind{variable: "USERTRAIL_CLUSTER", folder: ".cache/cluster", alone: ".cache/cluster-alone"}
 
 // skip skips t if its cluster is "none".
 func (k kind) skip(t testing.TB) {
@@ -161,7 +161,7 @@ func (k kind) lend(t testing.TB, alone bool) *Cluster {
 	return c
 }
 
-// giveBack ends a test's use. Before that it repairs the harm that the test did.
+// giveBack ends a test's use. Before that it repairs the daemons that the test disturbed.
 func (c *Cluster) giveBack(t testing.TB) {
 	t.Helper()
 	c.lending.Lock()
@@ -188,7 +188,7 @@ func (k kind) find(dir string, alone bool) (*Cluster, error) {
 	own := dir == ""
 	switch {
 	case own && alone && testkit.All():
-		dir = k.harm
+		dir = k.alone
 	case own:
 		dir = k.folder
 	}
@@ -202,7 +202,7 @@ func (k kind) find(dir string, alone bool) (*Cluster, error) {
 	}
 	c := &Cluster{
 		dir: dir, script: filepath.Join(root, "scripts", "cluster"), own: own, settings: k.settings, secured: k.secured,
-		claim: claimOn(dir), harmed: true,
+		claim: claimOn(dir), disturbed: true,
 	}
 	if own {
 		err = os.MkdirAll(dir, 0o777)

@@ -39,28 +39,28 @@ func (c *Cluster) numbered(kind string, n int, address string) []Daemon {
 // A test that calls one of these methods must have exclusive use of the cluster.
 
 // Kill ends a daemon by SIGKILL, and returns when the process has ended.
-func (c *Cluster) Kill(t testing.TB, name string) { c.harm(t, "kill", name) }
+func (c *Cluster) Kill(t testing.TB, name string) { c.control(t, "kill", name) }
 
 // Freeze stops a daemon by SIGSTOP. It keeps its connections and does not respond.
-func (c *Cluster) Freeze(t testing.TB, name string) { c.harm(t, "freeze", name) }
+func (c *Cluster) Freeze(t testing.TB, name string) { c.control(t, "freeze", name) }
 
 // Thaw continues a frozen daemon.
-func (c *Cluster) Thaw(t testing.TB, name string) { c.harm(t, "thaw", name) }
+func (c *Cluster) Thaw(t testing.TB, name string) { c.control(t, "thaw", name) }
 
 // Start starts a dead daemon. WaitHealthy waits until it works.
-func (c *Cluster) Start(t testing.TB, name string) { c.harm(t, "start", name) }
+func (c *Cluster) Start(t testing.TB, name string) { c.control(t, "start", name) }
 
 // Restart stops a daemon in an orderly way and starts it again. WaitHealthy waits until it
 // works.
-func (c *Cluster) Restart(t testing.TB, name string) { c.harm(t, "restart", name) }
+func (c *Cluster) Restart(t testing.TB, name string) { c.control(t, "restart", name) }
 
-func (c *Cluster) harm(t testing.TB, command, name string) {
+func (c *Cluster) control(t testing.TB, command, name string) {
 	t.Helper()
 	if !c.claim.alone {
 		t.Fatalf("clustertest: who does %s to a daemon asks for the cluster by Alone", command)
 	}
 	c.mu.Lock()
-	c.harmed = true
+	c.disturbed = true
 	c.mu.Unlock()
 	ctx, cancel := limited(t, callLimit)
 	defer cancel()

@@ -19,18 +19,18 @@ func (c *Cluster) WaitHealthy(ctx context.Context) error {
 	return c.until(ctx, nil)
 }
 
-// heal does the same as WaitHealthy if a test harmed a daemon. It also starts dead daemons
+// heal does the same as WaitHealthy if a test disturbed a daemon. It also starts dead daemons
 // and thaws frozen ones.
 func (c *Cluster) heal(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.harmed {
+	if !c.disturbed {
 		return nil
 	}
 	if err := c.until(ctx, c.mend); err != nil {
 		return err
 	}
-	c.harmed = false
+	c.disturbed = false
 	return nil
 }
 

@@ -23,7 +23,7 @@ const Realm = "CLUSTER.TEST"
 
 // secure is a cluster whose clients choose how they are protected.
 var secure = kind{
-	variable: "USERTRAIL_SECURE_CLUSTER", folder: ".cache/cluster-secure", harm: ".cache/cluster-secure", secured: true,
+	variable: "USERTRAIL_SECURE_CLUSTER", folder: ".cache/cluster-secure", alone: ".cache/cluster-secure", secured: true,
 	settings: []string{"CLUSTER_SECURE=yes", "CLUSTER_DATANODES=1", "CLUSTER_REGIONSERVERS=2"},
 }
 

@@ -12,14 +12,14 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A fault harms servers, or changes the regions of two tables, while one table is loaded and
+// A fault disturbs servers, or changes the regions of two tables, while one table is loaded and
 // the other is read.
 type fault struct {
 	name   string
-	once   bool // strikes in both modes; the others strike in complete mode
+	once   bool // runs in both modes; the others run in complete mode
 	flags  []string
 	late   bool                       // one more extract begins after it
-	strike func(*testing.T, *work)    // harms a server and continues all processes
+	inject func(*testing.T, *work)    // disturbs a server and continues all processes
 	change func(*testing.T, *fixture) // changes the regions of a table
 }
 
@@ -35,16 +35,16 @@ var regionFaults = []fault{
 }
 
 var serverFaults = []fault{
-	{name: "RegionServer killed", strike: killServer(other), once: true},
-	{name: "RegionServer with meta killed", strike: killServer(metaServer), late: true},
-	{name: "RegionServer frozen", strike: freezeRegionServer, flags: []string{"--call-timeout", callTimeout.String()}},
-	{name: "master restarted", strike: restart("master"), late: true},
-	{name: "ZooKeeper restarted", strike: restart("zk")},
-	{name: "DataNode killed", strike: killServer(dataNode)},
+	{name: "RegionServer killed", inject: killServer(other), once: true},
+	{name: "RegionServer with meta killed", inject: killServer(metaServer), late: true},
+	{name: "RegionServer frozen", inject: freezeRegionServer, flags: []string{"--call-timeout", callTimeout.String()}},
+	{name: "master restarted", inject: restart("master"), late: true},
+	{name: "ZooKeeper restarted", inject: restart("zk")},
+	{name: "DataNode killed", inject: killServer(dataNode)},
 }
 
 // TestFaults loads a table and extracts from another one at the same time, with catalog and
-// results on HDFS. Each fault strikes in the middle of all of them.
+// results on HDFS. Each fault happens in the middle of all of them.
 func TestFaults(t *testing.T) {
 	var r *reference
 	clustertest.AloneFor(t, func(c *clustertest.Cluster) {
@@ -74,7 +74,7 @@ func testFault(t *testing.T, r *reference, f fault, questions []question) {
 	if f.change != nil {
 		w.change(t, f.change)
 	} else {
-		f.strike(t, w)
+		f.inject(t, w)
 	}
 	if f.late {
 		w.questions = append(w.questions, w.questions[0])

@@ -12,11 +12,11 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// handovers are faults that strike after the HFiles are written and before the calls that
+// handovers are faults after the HFiles are written and before the calls that
 // hand them to the regions, or between two of these calls.
 var handovers = []struct {
 	name  string
-	once  bool // strikes in both modes; the others strike in complete mode
+	once  bool // runs in both modes; the others run in complete mode
 	flags []string
 	at    stop
 	fault func(*testing.T, *handing)
@@ -54,7 +54,7 @@ type handing struct {
 	load *process
 }
 
-// testHandovers loads by HFiles. Each fault strikes while the files are handed to HBase.
+// testHandovers loads by HFiles. Each fault happens while the files are handed to HBase.
 func testHandovers(t *testing.T, r *reference) {
 	for _, x := range handovers {
 		t.Run(x.name, func(t *testing.T) {

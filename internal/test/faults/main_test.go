@@ -3,7 +3,7 @@
 // alone.
 //
 // The programs are built with -tags breakpoints. A process stops itself at a named step,
-// the fault strikes, and the process continues. A fault strikes at the same step on a fast
+// the fault happens, and the process continues. A fault happens at the same step on a fast
 // machine and on a slow one.
 package faults_test
 

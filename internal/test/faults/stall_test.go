@@ -40,8 +40,8 @@ func TestBothClientsGoOnAfterAStall(t *testing.T) {
 	ours := askInALoop(ctx, t, h, rows)
 	ours.until(t, "Java's client to warm up", func() bool { _, err := os.Stat(ready); return err == nil })
 	c.Kill(t, other(t, c))
-	struck := time.Now()
-	ours.until(t, "our client to go on", func() bool { return ours.asked.After(struck) })
+	resumed := time.Now()
+	ours.until(t, "our client to go on", func() bool { return ours.asked.After(resumed) })
 	h.write(t, "stop", "")
 	var last string
 	ours.until(t, "Java's client to go on", func() bool {

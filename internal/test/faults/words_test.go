@@ -89,7 +89,7 @@ func (h *fixture) jobs(t *testing.T, tables map[string]string) {
 	}
 }
 
-// TestWhatIsWrongIsSaid runs commands that cannot succeed. It does not harm the servers.
+// TestWhatIsWrongIsSaid runs commands that cannot succeed. It leaves the servers unchanged.
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	c := clustertest.Get(t)
 	h := newFixture(t, c, "files")
@@ -169,9 +169,9 @@ func TestWhoMayReadAndWriteNeedsNoMore(t *testing.T) {
 func TestWhoIsAwayIsSaid(t *testing.T) {
 	testkit.OnlyAll(t, "TestWhatIsWrongIsSaid, for servers that nobody started")
 	for _, x := range []struct {
-		name string
-		harm func(*testing.T, *clustertest.Cluster)
-		says []string
+		name  string
+		fault func(*testing.T, *clustertest.Cluster)
+		says  []string
 	}{
 		{"the master", func(t *testing.T, c *clustertest.Cluster) { c.Kill(t, "master") }, []string{"master"}},
 		{"all RegionServers", func(t *testing.T, c *clustertest.Cluster) {
@@ -185,7 +185,7 @@ func TestWhoIsAwayIsSaid(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			c := clustertest.Alone(t)
 			h := newFixture(t, c, "files")
-			x.harm(t, c)
+			x.fault(t, c)
 			all := both("", nil, exitNotNow, append(x.says, h.address())...)
 			var trying []*process
 			for _, w := range all {

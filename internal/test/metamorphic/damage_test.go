@@ -92,7 +92,7 @@ behaviours:
   order: {id: 2, fields: {price: int64}}
 `
 
-// TestNoDamageIsTakenForAnAnswer harms one file of each kind in several ways. A command that
+// TestNoDamageIsTakenForAnAnswer damages one file of each kind in several ways. A command that
 // reads the file must refuse it and name it, or answer as if it were whole.
 func TestNoDamageIsTakenForAnAnswer(t *testing.T) {
 	w := newDamageWorld(t)
@@ -117,17 +117,17 @@ func TestNoDamageIsTakenForAnAnswer(t *testing.T) {
 			continue
 		}
 		t.Run(kind.name, func(t *testing.T) {
-			refused := w.harmed(t, kind, files[0], was)
+			refused := w.damaged(t, kind, files[0], was)
 			if last := files[len(files)-1]; last != files[0] {
-				refused += w.harmed(t, kind, last, was)
+				refused += w.damaged(t, kind, last, was)
 			}
 			t.Logf("%d readings refused", refused)
 		})
 	}
 }
 
-// harmed harms one file, and returns how many readings refused it.
-func (w *damageWorld) harmed(t *testing.T, kind *fileKind, file string, was map[string]reading) (refused int) {
+// damaged damages one file, and returns how many readings refused it.
+func (w *damageWorld) damaged(t *testing.T, kind *fileKind, file string, was map[string]reading) (refused int) {
 	for what, b := range damages(t, filepath.Join(w.whole, file)) {
 		for _, name := range kind.reads {
 			w.restore()
@@ -174,9 +174,9 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		}
 		versioned++
 		for version, step := range map[string]string{"7": "upgrade this program", "0": "use the release that wrote it"} {
-			harmed := bytes.Replace(b, []byte(ours), []byte("\n \"version\": "+version), 1)
-			harmed = checksumField.ReplaceAllFunc(harmed, func(b []byte) []byte { return bytes.Repeat([]byte(" "), len(b)) })
-			w.otherVersion(t, kind, file, harmed, []string{filepath.Base(file), "version " + version, "knows 1", step})
+			damaged := bytes.Replace(b, []byte(ours), []byte("\n \"version\": "+version), 1)
+			damaged = checksumField.ReplaceAllFunc(damaged, func(b []byte) []byte { return bytes.Repeat([]byte(" "), len(b)) })
+			w.otherVersion(t, kind, file, damaged, []string{filepath.Base(file), "version " + version, "knows 1", step})
 		}
 	}
 	if versioned < 9 {
@@ -186,11 +186,11 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 
 // otherVersion has the readings of a kind read another version of a file. A reading that refuses
 // it says all of want.
-func (w *damageWorld) otherVersion(t *testing.T, kind *fileKind, file string, harmed []byte, want []string) {
+func (w *damageWorld) otherVersion(t *testing.T, kind *fileKind, file string, damaged []byte, want []string) {
 	refused := 0
 	look := func(name string, read func() reading) {
 		w.restore()
-		if err := os.WriteFile(filepath.Join(w.dir, file), harmed, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(w.dir, file), damaged, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		got := read()

@@ -80,7 +80,7 @@ class ExtractPlanOperator(_Plan, OfExtract):
 
 
 class _Pieces(UsertrailOperator):
-    """Does the pieces of one text of a plan. Doing them twice does no harm.
+    """Does the pieces of one text of a plan. It is safe to do them twice.
 
     The template variable piece_name, for map_index_template, is "piece 3 of 12".
 
