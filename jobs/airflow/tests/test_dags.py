@@ -187,7 +187,7 @@ def test_the_document_is_true(tmp_path):
         (tmp_path / f"block_{n}.py").write_text(block)
     found = DagBag(dag_folder=str(tmp_path))
     assert found.import_errors == {}
-    assert set(found.dags) == {"mine", "told", "shared_out"}
+    assert set(found.dags) == {"mine", "told", "shared_out", "growing"}
     (extra,) = re.findall(r"(?ms)^```json\n(.*?)^```", text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AIRFLOW_CONN_SAID", json.dumps({"conn_type": "usertrail", "extra": json.loads(extra)}))
