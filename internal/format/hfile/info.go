@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"usertrail/internal/cell"
+	"usertrail/internal/store/protofield"
 )
 
 // infoMagic begins file info.
@@ -142,55 +143,34 @@ func parseInfo(b []byte) (map[string][]byte, error) {
 		return nil, fmt.Errorf("file info: %w", protowire.ParseError(n))
 	}
 	info := map[string][]byte{}
-	err := eachField(msg, func(num protowire.Number, entry []byte, _ uint64) error {
-		if num != 1 {
-			return nil
+	for f, err := range protofield.All(msg) {
+		if err != nil {
+			return nil, fmt.Errorf("file info: %w", err)
 		}
-		var name string
-		var value []byte
-		err := eachField(entry, func(num protowire.Number, b []byte, _ uint64) error {
-			switch num {
-			case 1:
-				name = string(b)
-			case 2:
-				value = slices.Clone(b)
-			}
-			return nil
-		})
+		if f.Num != 1 {
+			continue
+		}
+		name, value, err := parseInfoEntry(f.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("file info: %w", err)
+		}
 		info[name] = value
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("file info: %w", err)
 	}
 	return info, nil
 }
 
-// eachField calls f for each field of a protobuf message, with its bytes or its number.
-func eachField(msg []byte, f func(num protowire.Number, b []byte, v uint64) error) error {
-	for len(msg) > 0 {
-		num, typ, n := protowire.ConsumeTag(msg)
-		if n < 0 {
-			return protowire.ParseError(n)
+// parseInfoEntry parses one entry of file info, a BytesBytesPair.
+func parseInfoEntry(entry []byte) (name string, value []byte, err error) {
+	for f, err := range protofield.All(entry) {
+		if err != nil {
+			return "", nil, err
 		}
-		msg = msg[n:]
-		var b []byte
-		var v uint64
-		switch typ {
-		case protowire.BytesType:
-			b, n = protowire.ConsumeBytes(msg)
-		case protowire.VarintType:
-			v, n = protowire.ConsumeVarint(msg)
-		default:
-			n = protowire.ConsumeFieldValue(num, typ, msg)
-		}
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		msg = msg[n:]
-		if err := f(num, b, v); err != nil {
-			return err
+		switch f.Num {
+		case 1:
+			name = string(f.Bytes)
+		case 2:
+			value = slices.Clone(f.Bytes)
 		}
 	}
-	return nil
+	return name, value, nil
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"usertrail/internal/store/protofield"
 )
 
 // A timeRange is a range of cell times in ms, both ends included.
@@ -26,17 +26,16 @@ func parseTimeRange(b []byte) (timeRange, error) {
 		return timeRange{int64(binary.BigEndian.Uint64(b)), int64(binary.BigEndian.Uint64(b[8:]))}, nil
 	}
 	t := allTimes
-	err := eachField(msg, func(num protowire.Number, _ []byte, v uint64) error {
-		switch num {
-		case 1:
-			t.from = int64(v)
-		case 2:
-			t.to = int64(v)
+	for f, err := range protofield.All(msg) {
+		if err != nil {
+			return allTimes, fmt.Errorf("file info: time range: %w", err)
 		}
-		return nil
-	})
-	if err != nil {
-		return allTimes, fmt.Errorf("file info: time range: %w", err)
+		switch f.Num {
+		case 1:
+			t.from = int64(f.Number)
+		case 2:
+			t.to = int64(f.Number)
+		}
 	}
 	return t, nil
 }

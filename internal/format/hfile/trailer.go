@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"usertrail/internal/store/protofield"
 )
 
 const (
@@ -101,8 +103,11 @@ func parseTrailer(b []byte, size int64) (Trailer, error) {
 
 func parseTrailerFields(msg []byte) (Trailer, error) {
 	var t Trailer
-	err := eachField(msg, func(num protowire.Number, b []byte, v uint64) error {
-		switch num {
+	for f, err := range protofield.All(msg) {
+		if err != nil {
+			return t, err
+		}
+		switch v := f.Number; f.Num {
 		case 1:
 			t.FileInfo = int64(v)
 		case 2:
@@ -124,15 +129,14 @@ func parseTrailerFields(msg []byte) (Trailer, error) {
 		case 10:
 			t.LastData = int64(v)
 		case 11:
-			t.Comparator = string(b)
+			t.Comparator = string(f.Bytes)
 		case 12:
 			t.codec = v
 		case 13:
 			t.encrypted = true
 		}
-		return nil
-	})
-	return t, err
+	}
+	return t, nil
 }
 
 // check checks that t's fields agree with each other and with the offset of the trailer.

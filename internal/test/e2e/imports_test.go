@@ -65,7 +65,7 @@ var onlyImporters = map[string][]string{
 	"github.com/valyala/fastjson":       {"internal/format/layout", "internal/format/record"},
 	"golang.org/x/time":                 {"internal/run/ratelimit"},
 	"golang.org/x/text":                 {"internal/format/record", "cmd/internal/scripttest"},
-	"google.golang.org/protobuf":        {"internal/format/hfile", "internal/store/hbase", "internal/store/dfs/hdfs", "internal/store/secure/token"},
+	"google.golang.org/protobuf":        {"internal/format/hfile", "internal/store/hbase", "internal/store/dfs/hdfs", "internal/store/secure/token", "internal/store/protofield"},
 	"internal/store/dfs/local":          {"cmd/"},
 	"internal/table/files":              {"cmd/"},
 	"internal/table/live":               {"cmd/"},

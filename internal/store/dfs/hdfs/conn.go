@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"usertrail/internal/store/protofield"
 )
 
 // conn is a connection on which each read and write has a time limit: the library sets no
@@ -149,20 +151,6 @@ func (r *request) call(method string) {
 
 // stringField returns the first field with the number want.
 func stringField(message []byte, want protowire.Number) (string, bool) {
-	for len(message) > 0 {
-		num, typ, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return "", false
-		}
-		if num == want && typ == protowire.BytesType {
-			b, m := protowire.ConsumeBytes(message[n:])
-			return string(b), m >= 0
-		}
-		m := protowire.ConsumeFieldValue(num, typ, message[n:])
-		if m < 0 {
-			return "", false
-		}
-		message = message[n+m:]
-	}
-	return "", false
+	b, err := protofield.Find(message, want)
+	return string(b), err == nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"usertrail/internal/store/protofield"
 )
 
 // An Owner is what a token's identifier says.
@@ -61,24 +63,16 @@ func hbaseOwner(b []byte) (Owner, error) {
 		return Owner{}, errIdentifier
 	}
 	var o Owner
-	for b = b[4:]; len(b) > 0; {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return Owner{}, errIdentifier
-		}
-		m := protowire.ConsumeFieldValue(num, typ, b[n:])
-		if m < 0 {
+	for f, err := range protofield.All(b[4:]) {
+		if err != nil {
 			return Owner{}, errIdentifier
 		}
 		switch {
-		case num == 2 && typ == protowire.BytesType:
-			v, _ := protowire.ConsumeBytes(b[n:])
-			o.User = string(v)
-		case num == 5 && typ == protowire.VarintType:
-			v, _ := protowire.ConsumeVarint(b[n:])
-			o.Expires = time.UnixMilli(int64(v))
+		case f.Num == 2 && f.Type == protowire.BytesType:
+			o.User = string(f.Bytes)
+		case f.Num == 5 && f.Type == protowire.VarintType:
+			o.Expires = time.UnixMilli(int64(f.Number))
 		}
-		b = b[n+m:]
 	}
 	return o, nil
 }

@@ -27,6 +27,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"usertrail/internal/run/exit"
+	"usertrail/internal/store/protofield"
 )
 
 var (
@@ -223,63 +224,50 @@ func parseProto(b []byte) ([]Token, error) {
 		return nil, protowire.ParseError(n)
 	}
 	var out []Token
-	err := fields(message, func(num protowire.Number, entry []byte) error {
-		if num != 1 {
-			return nil
+	for entry, err := range protofield.All(message) {
+		if err != nil {
+			return out, err
 		}
-		return fields(entry, func(num protowire.Number, part []byte) error {
-			if num != 2 {
-				return nil
-			}
-			t, err := parseToken(part)
-			out = append(out, t)
-			return err
-		})
-	})
-	return out, err
-}
-
-func parseToken(b []byte) (Token, error) {
-	var t Token
-	err := fields(b, func(num protowire.Number, v []byte) error {
-		switch num {
-		case 1:
-			t.Identifier = v
-		case 2:
-			t.Password = v
-		case 3:
-			t.Kind = string(v)
-		case 4:
-			t.Service = string(v)
-		}
-		return nil
-	})
-	return t, err
-}
-
-// fields calls f with each field that holds bytes, and skips the others.
-func fields(b []byte, f func(protowire.Number, []byte) error) error {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		if typ != protowire.BytesType {
-			m := protowire.ConsumeFieldValue(num, typ, b[n:])
-			if m < 0 {
-				return protowire.ParseError(m)
-			}
-			b = b[n+m:]
+		if entry.Num != 1 || entry.Type != protowire.BytesType {
 			continue
 		}
-		v, m := protowire.ConsumeBytes(b[n:])
-		if m < 0 {
-			return protowire.ParseError(m)
+		for part, err := range protofield.All(entry.Bytes) {
+			if err != nil {
+				return out, err
+			}
+			if part.Num != 2 || part.Type != protowire.BytesType {
+				continue
+			}
+			t, err := ParseMessage(part.Bytes)
+			if err != nil {
+				return out, err
+			}
+			out = append(out, t)
 		}
-		if err := f(num, v); err != nil {
-			return err
-		}
-		b = b[n+m:]
 	}
-	return nil
+	return out, nil
+}
+
+// ParseMessage parses a TokenProto. The token shares its bytes with b.
+func ParseMessage(b []byte) (Token, error) {
+	var t Token
+	for f, err := range protofield.All(b) {
+		if err != nil {
+			return t, err
+		}
+		if f.Type != protowire.BytesType {
+			continue
+		}
+		switch f.Num {
+		case 1:
+			t.Identifier = f.Bytes
+		case 2:
+			t.Password = f.Bytes
+		case 3:
+			t.Kind = string(f.Bytes)
+		case 4:
+			t.Service = string(f.Bytes)
+		}
+	}
+	return t, nil
 }

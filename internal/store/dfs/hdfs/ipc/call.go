@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
+	"usertrail/internal/store/secure/sasl"
 	"usertrail/internal/store/secure/token"
 )
 
@@ -49,28 +48,21 @@ func (c *Conn) DelegationToken(user, renewer string) (token.Token, error) {
 	if err != nil {
 		return t, err
 	}
-	err = fields(body, func(num protowire.Number, v []byte, _ uint64) error {
-		if num != 1 {
-			return nil
+	for f, err := range fields(body) {
+		if err != nil {
+			return t, fmt.Errorf("getDelegationToken: %w", err)
 		}
-		return fields(v, func(num protowire.Number, v []byte, _ uint64) error {
-			switch num {
-			case 1:
-				t.Identifier = v
-			case 2:
-				t.Password = v
-			case 3:
-				t.Kind = string(v)
-			}
-			return nil
-		})
-	})
-	if err == nil && (t.Kind == "" || len(t.Identifier) == 0) {
-		err = errors.New("the NameNode gives no tokens")
+		if f.Num != 1 {
+			continue
+		}
+		if t, err = token.ParseMessage(f.Bytes); err != nil {
+			return t, fmt.Errorf("getDelegationToken: %w: %w", sasl.ErrProtocol, err)
+		}
 	}
-	if err != nil {
-		return t, fmt.Errorf("getDelegationToken: %w", err)
+	if t.Kind == "" || len(t.Identifier) == 0 {
+		return t, errors.New("getDelegationToken: the NameNode gives no tokens")
 	}
+	t.Service = ""
 	return t, nil
 }
 

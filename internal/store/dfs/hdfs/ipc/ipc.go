@@ -22,11 +22,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"usertrail/internal/store/protofield"
 	"usertrail/internal/store/secure/sasl"
 )
 
@@ -337,45 +339,51 @@ func parsePacket(b []byte) (message, error) {
 	if int32(h.call) != saslCall {
 		return m, fmt.Errorf("%w: an answer to call %d", sasl.ErrProtocol, int32(h.call))
 	}
-	err = fields(body, func(num protowire.Number, v []byte, n uint64) error {
-		switch num {
-		case saslState:
-			m.state = state(n)
-		case saslToken:
-			m.token = v
-		case saslAuths:
-			a, err := parseAuth(v)
-			m.auths = append(m.auths, a)
-			return err
+	for f, err := range fields(body) {
+		if err != nil {
+			return m, err
 		}
-		return nil
-	})
-	return m, err
+		switch f.Num {
+		case saslState:
+			m.state = state(f.Number)
+		case saslToken:
+			m.token = f.Bytes
+		case saslAuths:
+			a, err := parseAuth(f.Bytes)
+			if err != nil {
+				return m, err
+			}
+			m.auths = append(m.auths, a)
+		}
+	}
+	return m, nil
 }
 
 func parseAuth(b []byte) (Auth, error) {
 	var a Auth
-	err := fields(b, func(num protowire.Number, v []byte, _ uint64) error {
-		switch num {
-		case authMethod:
-			a.Method = string(v)
-		case authMechanism:
-			a.Mechanism = string(v)
-		case authProtocol:
-			a.Protocol = string(v)
-		case authServer:
-			a.Server = string(v)
-		case authChallenge:
-			a.Challenge = v
+	for f, err := range fields(b) {
+		if err != nil {
+			return a, err
 		}
-		return nil
-	})
+		switch f.Num {
+		case authMethod:
+			a.Method = string(f.Bytes)
+		case authMechanism:
+			a.Mechanism = string(f.Bytes)
+		case authProtocol:
+			a.Protocol = string(f.Bytes)
+		case authServer:
+			a.Server = string(f.Bytes)
+		case authChallenge:
+			a.Challenge = f.Bytes
+		}
+	}
 	for num, v := range []string{authMethod: a.Method, authMechanism: a.Mechanism, authProtocol: a.Protocol, authServer: a.Server} {
 		if num > 0 {
 			a.raw = octets(a.raw, protowire.Number(num), []byte(v))
 		}
 	}
-	return a, err
+	return a, nil
 }
 
 // An answer is RpcResponseHeaderProto.
@@ -393,21 +401,20 @@ func parseAnswer(b []byte) (answer, []byte, error) {
 	if n < 0 {
 		return a, nil, fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(n))
 	}
-	err := fields(head, func(num protowire.Number, v []byte, n uint64) error {
-		switch num {
-		case answerCall:
-			a.call = uint32(n)
-		case answerStatus:
-			a.status = n
-		case answerClass:
-			a.Class = string(v)
-		case answerText:
-			a.Message = string(v)
+	for f, err := range fields(head) {
+		if err != nil {
+			return a, nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return a, nil, err
+		switch f.Num {
+		case answerCall:
+			a.call = uint32(f.Number)
+		case answerStatus:
+			a.status = f.Number
+		case answerClass:
+			a.Class = string(f.Bytes)
+		case answerText:
+			a.Message = string(f.Bytes)
+		}
 	}
 	if a.status != 0 {
 		return a, nil, &a.ServerError
@@ -422,31 +429,16 @@ func parseAnswer(b []byte) (answer, []byte, error) {
 	return a, body, nil
 }
 
-// fields calls f with each field of a message: bytes or a number.
-func fields(b []byte, f func(num protowire.Number, v []byte, n uint64) error) error {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(n))
-		}
-		b = b[n:]
-		var v []byte
-		var number uint64
-		switch typ {
-		case protowire.BytesType:
-			v, n = protowire.ConsumeBytes(b)
-		case protowire.VarintType:
-			number, n = protowire.ConsumeVarint(b)
-		default:
-			n = protowire.ConsumeFieldValue(num, typ, b)
-		}
-		if n < 0 {
-			return fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(n))
-		}
-		b = b[n:]
-		if err := f(num, v, number); err != nil {
-			return err
+// fields iterates over the fields of a message. An error is an error of the protocol.
+func fields(message []byte) iter.Seq2[protofield.Field, error] {
+	return func(yield func(protofield.Field, error) bool) {
+		for f, err := range protofield.All(message) {
+			if err != nil {
+				err = fmt.Errorf("%w: %w", sasl.ErrProtocol, err)
+			}
+			if !yield(f, err) {
+				return
+			}
 		}
 	}
-	return nil
 }

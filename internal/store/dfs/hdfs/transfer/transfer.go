@@ -25,6 +25,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"usertrail/internal/store/protofield"
 	"usertrail/internal/store/secure/sasl"
 	"usertrail/internal/store/secure/token"
 )
@@ -223,34 +224,14 @@ func parseOperation(b []byte) (t token.Token, whole bool, err error) {
 	// The first field of the operations is their header, the first of the header the base header,
 	// whose second field is the token.
 	for _, num := range []protowire.Number{1, 1, 2} {
-		if body, err = find(body, num); err != nil {
+		if body, err = protofield.Find(body, num); err != nil {
 			return t, false, fmt.Errorf("operation %02x has no block token: %w", b[2], err)
 		}
 	}
-	if t.Identifier, err = find(body, 1); err == nil {
-		t.Password, err = find(body, 2)
+	if t.Identifier, err = protofield.Find(body, 1); err == nil {
+		t.Password, err = protofield.Find(body, 2)
 	}
 	return t, true, err
-}
-
-// find returns the bytes of a field.
-func find(b []byte, want protowire.Number) ([]byte, error) {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return nil, protowire.ParseError(n)
-		}
-		m := protowire.ConsumeFieldValue(num, typ, b[n:])
-		if m < 0 {
-			return nil, protowire.ParseError(m)
-		}
-		if num == want && typ == protowire.BytesType {
-			v, _ := protowire.ConsumeBytes(b[n:])
-			return v, nil
-		}
-		b = b[n+m:]
-	}
-	return nil, fmt.Errorf("field %d is missing", want)
 }
 
 // A message is DataTransferEncryptorMessageProto.
@@ -317,30 +298,20 @@ func readMessage(in io.Reader) ([]byte, error) {
 // parseMessage parses a message of the server.
 func parseMessage(b []byte) (message, error) {
 	var m message
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return m, fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(n))
+	for f, err := range protofield.All(b) {
+		if err != nil {
+			return m, fmt.Errorf("%w: %w", sasl.ErrProtocol, err)
 		}
-		size := protowire.ConsumeFieldValue(num, typ, b[n:])
-		if size < 0 {
-			return m, fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(size))
-		}
-		value := b[n : n+size]
-		b = b[n+size:]
 		switch {
-		case num == 1 && typ == protowire.VarintType:
-			m.status, _ = protowire.ConsumeVarint(value)
-		case typ != protowire.BytesType:
-		case num == 2:
-			m.payload, _ = protowire.ConsumeBytes(value)
-		case num == 3:
-			text, _ := protowire.ConsumeBytes(value)
-			m.text = string(text)
-		case num == 4:
-			option, _ := protowire.ConsumeBytes(value)
-			var err error
-			if m.suite, err = parseSuite(option); err != nil {
+		case f.Num == 1 && f.Type == protowire.VarintType:
+			m.status = f.Number
+		case f.Type != protowire.BytesType:
+		case f.Num == 2:
+			m.payload = f.Bytes
+		case f.Num == 3:
+			m.text = string(f.Bytes)
+		case f.Num == 4:
+			if m.suite, err = parseSuite(f.Bytes); err != nil {
 				return m, err
 			}
 		}
@@ -352,7 +323,7 @@ func parseMessage(b []byte) (message, error) {
 func parseSuite(b []byte) (*suite, error) {
 	var s suite
 	for num, to := range map[protowire.Number]*[]byte{2: &s.inKey, 3: &s.inIV, 4: &s.outKey, 5: &s.outIV} {
-		v, err := find(b, num)
+		v, err := protofield.Find(b, num)
 		if err != nil {
 			return nil, fmt.Errorf("%w: cipher option: %w", sasl.ErrProtocol, err)
 		}
