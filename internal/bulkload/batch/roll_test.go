@@ -205,13 +205,8 @@ behaviours:
 	if _, err := p.Puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
 		t.Fatal(err)
 	}
-	store := p.Connect(local.New())
-	defer store.Close()
-	opened, err := store.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
+	opened, done := p.Open()
+	defer done()
 	k := opened.Info().Schema.Kinds[0]
 	var got []string
 	for _, f := range k.Fields {
@@ -374,13 +369,8 @@ func aLostRollIsNotTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	store := p.Connect(local.New())
-	defer store.Close()
-	again, err := store.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
+	again, done := p.Open()
+	defer done()
 	if _, err := again.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -403,13 +393,8 @@ func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 	if _, err := p.Run(local.New()); err != nil {
 		t.Fatal(err)
 	}
-	store := p.Connect(local.New())
-	defer store.Close()
-	opened, err := store.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
+	opened, done := p.Open()
+	defer done()
 	regions, err := opened.Regions(t.Context())
 	if err != nil || len(regions) != 3 {
 		t.Fatalf("%d regions, %v; want 3", len(regions), err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,14 +13,13 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/cell"
-	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/store/hbase/hbasetest"
+	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
 
@@ -42,7 +40,7 @@ func NewHBase(t *testing.T) *HBase {
 	t.Helper()
 	p := &HBase{Fixture: New(t, TwoKinds)}
 	p.Root = filepath.Join(p.Dir, "hbase")
-	p.Cluster = hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: disk(p.Root), InMemory: true})
+	p.Cluster = hbasetest.New(t, hbasetest.Config{Servers: 2, Disk: hbasetest.Folder(p.Root), InMemory: true})
 	p.Cluster.CreateTable(TrailsTable, []string{"d"}, []byte("b"))
 	p.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 11:00:00,two,2\nc,2014-09-01 11:00:00,two,3\n")
 	p.Write("2014-09-02/order.csv", "user,time,price\na,2014-09-02 12:00:00,1.5\nc,2014-09-02 12:00:00,2\n")
@@ -66,6 +64,21 @@ func (p *HBase) Connect(fs dfs.FS) *live.Store {
 		p.T.Fatal(err)
 	}
 	return store
+}
+
+// Open opens the table in HBase. done closes it, and the connection.
+func (p *HBase) Open() (t table.Loader, done func()) {
+	p.T.Helper()
+	store := p.Connect(local.New())
+	t, err := store.Open(p.T.Context())
+	if err != nil {
+		store.Close()
+		p.T.Fatal(err)
+	}
+	return t, func() {
+		t.Close()
+		store.Close()
+	}
 }
 
 // Run loads the files that are not loaded yet, over fs.
@@ -169,37 +182,6 @@ func InBubble(t *testing.T, test func(t *testing.T)) {
 
 var makeCodecs sync.Once
 
-// A disk is a directory as an HBase in memory sees it.
-type disk string
-
-func (d disk) Root() string { return string(d) }
-
-func (d disk) Cells(path string) ([]*cell.Cell, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	r, err := hfile.Open(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	var out []*cell.Cell
-	err = r.Verify(func(c *cell.Cell) error { out = append(out, c.Clone()); return nil })
-	return out, err
-}
-
-func (d disk) Move(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return os.Rename(from, to)
-}
-
 const TrailsTable = "trails"
 
 // LoadMode loads some days by files or by puts.
@@ -232,13 +214,8 @@ func (p *HBase) Puts(ctx context.Context, from, to string, workers int, types ..
 // Ledgers returns the ledgers of the table in HBase.
 func (p *HBase) Ledgers() []*manifest.Load {
 	p.T.Helper()
-	store := p.Connect(local.New())
-	defer store.Close()
-	target, err := store.Open(p.T.Context())
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	defer target.Close()
+	target, done := p.Open()
+	defer done()
 	loads, err := target.Ledgers(p.T.Context())
 	if err != nil {
 		p.T.Fatal(err)
@@ -247,4 +224,4 @@ func (p *HBase) Ledgers() []*manifest.Load {
 }
 
 // Move moves a file as HBase does.
-func (p *HBase) Move(from, to string) error { return disk(p.Root).Move(from, to) }
+func (p *HBase) Move(from, to string) error { return hbasetest.Folder(p.Root).Move(from, to) }

@@ -152,16 +152,21 @@ func (p *HBase) LeavesNoPlan() {
 	}
 }
 
-// LoadBy loads a day, and wants the error that is given, if any.
-func (y *Fixture) LoadBy(way string, want error, day string) bulkload.Result {
+// LoadBy loads a day, and wants the error that is given, if any. The way "load" is one process,
+// "pieces" has whole files, and "ranges" has ranges of files of about 60 bytes.
+func (y *Fixture) LoadBy(way string, want error, day string, types ...string) bulkload.Result {
 	y.T.Helper()
 	if way == "load" {
-		return y.Load(want, day, day)
+		return y.Load(want, day, day, types...)
 	}
-	parts := y.Plan(nil, 1<<20, day, day)
+	size := int64(1 << 20)
+	if way == "ranges" {
+		size = 60
+	}
+	parts := y.Plan(nil, size, day, day, types...)
 	y.DoAll(parts)
 	return y.Commit(want, parts)
 }
 
-// Ways are how a night may be loaded: at once, or in pieces.
+// Ways are two ways of LoadBy.
 var Ways = []string{"load", "pieces"}

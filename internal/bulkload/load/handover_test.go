@@ -199,13 +199,8 @@ func TestAJobMayGrowAfterAKilledHandover(t *testing.T) {
 	if r, err := p.Run(local.New()); err != nil || r.Finished != 1 || r.Loaded != 6 {
 		t.Fatalf("%+v, %v; want one load finished, and 6 records in all", r, err)
 	}
-	store := p.Connect(local.New())
-	defer store.Close()
-	again, err := store.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
+	again, done := p.Open()
+	defer done()
 	if names := again.Info().Schema.Names(); !slices.Equal(names, []string{"play", "order", "visit"}) {
 		t.Errorf("the table knows %q, want the new behaviour too", names)
 	}

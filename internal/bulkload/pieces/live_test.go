@@ -263,13 +263,8 @@ behaviours:
 // fields returns the fields of a behaviour of the table.
 func fields(p *bulkloadtest.HBase, behaviour string) []string {
 	p.T.Helper()
-	store := p.Connect(local.New())
-	defer store.Close()
-	opened, err := store.Open(p.T.Context())
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	defer opened.Close()
+	opened, done := p.Open()
+	defer done()
 	var out []string
 	if k, ok := opened.Info().Schema.Kind(behaviour); ok {
 		for _, f := range opened.Info().Schema.Kinds[k].Fields {
@@ -282,12 +277,7 @@ func fields(p *bulkloadtest.HBase, behaviour string) []string {
 // seesAll fails unless the rolls name everybody who has rows.
 func seesAll(p *bulkloadtest.HBase, when string) {
 	p.T.Helper()
-	got := p.Users("2014-08-01", "2014-09-30")
-	for key, did := range p.Rows("2014-08-01", "2014-09-30") {
-		if got[key].Did.And(did) != did {
-			p.T.Errorf("%s: user %q did %v, named are %v", when, key, did, got[key].Did)
-		}
-	}
+	p.NamesAll(when)
 	if !p.ByRolls() {
 		p.T.Errorf("%s: rolls do not answer", when)
 	}

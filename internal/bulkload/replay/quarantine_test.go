@@ -273,13 +273,7 @@ func TestAQuarantineFileKeepsWhatALoadOfAPartLeft(t *testing.T) {
 			load := func(job, kind string) bulkload.Result {
 				t.Helper()
 				y.WriteJob(job)
-				size := map[string]int64{"pieces": 1 << 20, "ranges": 60}[way]
-				if size == 0 {
-					return y.Load(nil, "2014-09-01", "2014-09-01", kind)
-				}
-				parts := y.Plan(nil, size, "2014-09-01", "2014-09-01", kind)
-				y.DoAll(parts)
-				return y.Commit(nil, parts)
+				return y.LoadBy(way, nil, "2014-09-01", kind)
 			}
 			y.WantCounts(load(rfcTimes, "play"), 5, 1, 3, 0, 1)
 			before := y.Quarantined(name)

@@ -157,13 +157,7 @@ behaviours:
 			load := func(job, kind string) bulkload.Result {
 				t.Helper()
 				y.WriteJob(job)
-				size := map[string]int64{"pieces": 1 << 20, "ranges": 60}[way]
-				if size == 0 {
-					return y.Load(nil, "2014-09-01", "2014-09-01", kind)
-				}
-				parts := y.Plan(nil, size, "2014-09-01", "2014-09-01", kind)
-				y.DoAll(parts)
-				return y.Commit(nil, parts)
+				return y.LoadBy(way, nil, "2014-09-01", kind)
 			}
 			y.WantCounts(load(first, "play"), 4, 1, 1, 0, 2)
 			y.WantCounts(load(grown, "order"), 4, 1, 3, 0, 0)

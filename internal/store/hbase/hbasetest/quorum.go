@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
-
-	"usertrail/internal/cell"
-	"usertrail/internal/format/hfile"
 )
 
 // A Quorum is a Cluster with a ZooKeeper that has its address, so that programs reach it by
@@ -20,42 +16,10 @@ import (
 type Quorum struct {
 	*Cluster
 	zk   net.Listener
-	disk folder
+	disk Folder
 
 	mu     sync.Mutex
 	tables int
-}
-
-// A folder is the directory in which a Quorum stores its files. It loads HFiles from any path
-// of the machine.
-type folder string
-
-func (d folder) Root() string { return string(d) }
-
-func (d folder) Cells(path string) ([]*cell.Cell, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	r, err := hfile.Open(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	var out []*cell.Cell
-	err = r.Verify(func(c *cell.Cell) error { out = append(out, c.Clone()); return nil })
-	return out, err
-}
-
-func (d folder) Move(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return os.Rename(from, to)
 }
 
 // NewQuorum returns an HBase that stores its files below dir. It ends with the test.
@@ -65,7 +29,7 @@ func NewQuorum(t testing.TB, dir string) *Quorum {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := folder(filepath.Join(dir, "hbase"))
+	d := Folder(filepath.Join(dir, "hbase"))
 	b := &Quorum{Cluster: New(t, Config{Servers: 2, Disk: d}), zk: l, disk: d}
 	t.Cleanup(func() { l.Close() })
 	go func() {
