@@ -20,8 +20,7 @@ import time
 import measure
 from peer import COLUMNS, THREADS, fields, quote
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PYTHON = os.environ.get("USERTRAIL_CHDB") or os.path.join(ROOT, ".cache", "chdb", "bin", "python")
+PYTHON = os.environ.get("USERTRAIL_CHDB") or os.path.join(measure.ROOT, ".cache", "chdb", "bin", "python")
 STATES = ("inserted", "merged")
 
 TYPES = {"VARCHAR": "Nullable(String)", "BIGINT": "Nullable(Int64)", "DOUBLE": "Nullable(Float64)", "BOOLEAN": "Nullable(Bool)"}

@@ -1,6 +1,5 @@
 """Ours, DuckDB and ClickHouse, work by work."""
 
-import os
 import sys
 
 import clickhouse
@@ -78,23 +77,24 @@ def main(args):
 def load(data, runs, rows, ratios):
     """The csv into a table, into a sorted Parquet, and into a MergeTree. Without runs the
     table is made for the extracts, and not measured."""
+    if not runs:
+        ours.load(data)
+        return
     mine, theirs = Runs("load, ours"), {name: Runs(f"load, {name}") for name in REACH_LOAD}
+    want = peer.digest(data.sorted, zoned=False)
     for n in range(runs):
         say(f"load, run {n + 1} of {runs}")
         mine.add(ours.load(data))
         theirs["DuckDB"].add(peer.run(peer.load(data.logs, data.peer_out)))
-        must_equal("sorted Parquet", peer.digest(data.peer_out, zoned=False), peer.digest(data.sorted, zoned=False))
+        must_equal("sorted Parquet", peer.digest(data.peer_out, zoned=False), want)
         for state in clickhouse.STATES:
             remove(data.merge_tree(state))
             theirs[f"ClickHouse {state}"].add(clickhouse.load(data.merge_tree(state), data.logs, state))
             clickhouse.run(data.merge_tree(state), clickhouse.everything(data.peer_out))
-            must_equal(f"ClickHouse {state}", peer.digest(data.peer_out, zoned=False), peer.digest(data.sorted, zoned=False))
+            must_equal(f"ClickHouse {state}", peer.digest(data.peer_out, zoned=False), want)
             remove(data.peer_out)
-    if not runs:
-        ours.load(data)
-        return
     ours.extract(data, "all", "--active", "any")
-    must_equal("the table", peer.digest(ours.parts(data), zoned=True), peer.digest(data.sorted, zoned=False))
+    must_equal("the table", peer.digest(ours.parts(data), zoned=True), want)
     rows += [mine, *theirs.values()]
     for name, reach in REACH_LOAD.items():
         ratios.append(ratio("load", mine, name, theirs[name], reach))

@@ -9,8 +9,8 @@ import sys
 import clickhouse as merge_trees
 import measure
 import peer
+from measure import ROOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("USERTRAIL_BIN", os.path.join(ROOT, "bin"))
 FROM, TO = "2014-09-01", "2014-09-10"
 TYPES = ["play", "order", "visit", "login"]

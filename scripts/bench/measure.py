@@ -8,6 +8,8 @@ import sys
 import tempfile
 import time
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # of the checkout
+
 
 @dataclasses.dataclass
 class Run:
