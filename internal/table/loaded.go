@@ -30,8 +30,8 @@ func RequireDays(ctx context.Context, t Loader, span behaviour.Span) error {
 }
 
 // NotLoaded returns the days of span that no load has, as spans in order. A load has the days in the
-// paths of its delivered files, also if a file had no records. Of files without a day in their paths,
-// it has the days of their records. Dropped days are not loaded. NotLoaded reads the ledgers.
+// paths of its delivered files, also if a file had no records. If a file has no day in its path,
+// the load has the days of its records. Dropped days are not loaded. NotLoaded reads the ledgers.
 func NotLoaded(ctx context.Context, t Loader, span behaviour.Span) ([]behaviour.Span, error) {
 	ledgers, err := t.Ledgers(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func gaps(span behaviour.Span, days []behaviour.Date) (out []behaviour.Span) {
 // mostSpans is the largest number of spans that Spans writes.
 const mostSpans = 4
 
-// Spans returns spans in words. Of many spans it returns the first ones and the last one.
+// Spans returns spans in words. If there are many, it returns the first ones and the last one.
 func Spans(spans []behaviour.Span) string {
 	var words []string
 	for _, s := range spans[:min(len(spans), mostSpans)] {

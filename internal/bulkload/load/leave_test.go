@@ -57,7 +57,7 @@ func TestAnErrorOfServersEndsTheLoad(t *testing.T) {
 		cfg := y.Config("2014-09-01", "2014-09-02")
 		cfg.FS = bulkloadtest.Spoilt{FS: local.New(), Name: "2014-09-02/play.csv", Err: dfs.ErrUnavailable, Opens: opens, Reads: opens == 1, Opened: new(atomic.Int64)}
 		if r, err := load.Run(t.Context(), cfg); !errors.Is(err, dfs.ErrUnavailable) || r.Files != 0 {
-			t.Errorf("after %d opens: %d files, %v; want none, and what the servers say", opens, r.Files, err)
+			t.Errorf("after %d opens: %d files, %v; want none, and the error of the servers", opens, r.Files, err)
 		}
 	}
 }

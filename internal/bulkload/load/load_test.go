@@ -340,7 +340,7 @@ func TestWrongRequests(t *testing.T) {
 	y.Load(bulkload.ErrRequest, "2014-09-02", "2014-09-01")
 	y.Load(bulkload.ErrRequest, "2014-09-01", "2014-09-01", "pray")
 	if _, err := replay.Run(t.Context(), bulkloadtest.ReplayOf(y.Config("2014-09-01", "2014-09-01")), filepath.Join(y.Dir, "none")); !errors.Is(err, job.ErrNoInput) {
-		t.Errorf("replay of what is not there: %v, want ErrNoInput", err)
+		t.Errorf("replay of a file that does not exist: %v, want ErrNoInput", err)
 	}
 	if _, err := load.Run(bulkloadtest.Cancelled(t), y.Config("2014-09-01", "2014-09-01")); err == nil {
 		t.Error("a cancelled load says that it loaded")

@@ -39,7 +39,7 @@ func (s Store) String() string { return s.File }
 // GoString is the same as String.
 func (s Store) GoString() string { return s.File }
 
-// A Client says what a client trusts and has.
+// A Client has the authorities that a client trusts, and its own certificate.
 type Client struct {
 	Trust    Store // authorities; the system's if there is no file
 	Key      Store // the client's certificate; none if there is no file

@@ -154,7 +154,7 @@ func parseReply(message []byte) (id etype.ID, sealed []byte, err error) {
 	return etype.ID(typ), sealed, nil
 }
 
-// A replyPart is what the server has sealed in its AP-REP.
+// A replyPart is the sealed part of the server's AP-REP.
 type replyPart struct {
 	time   time.Time
 	subkey etype.Key // empty if the server chose none

@@ -6,7 +6,7 @@ import (
 	"usertrail/internal/store/secure/etype"
 )
 
-// FuzzParseReplyPart parses what only a server that has the ticket's key can send.
+// FuzzParseReplyPart parses bytes that only a server with the ticket's key can send.
 func FuzzParseReplyPart(f *testing.F) {
 	f.Add([]byte("{\x1a0\x18\xa0\x11\x18\x0f20260101000000Z\xa1\x03\x02\x01\x01"))
 	f.Add([]byte("{"))

@@ -26,8 +26,7 @@ type conf struct {
 	cache string // default_ccache_name
 }
 
-// loadConf reads files between colons. If names is empty, it reads those of $KRB5_CONFIG, or
-// /etc/krb5.conf.
+// loadConf reads files between colons. If names is empty, it reads the files of $KRB5_CONFIG, or /etc/krb5.conf.
 func loadConf(names string) (*conf, error) {
 	names = cmp.Or(names, os.Getenv("KRB5_CONFIG"), usualConf)
 	s := sections{known: map[string]bool{}}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Secret is what a client of DIGEST-MD5 has: a token's identifier and password.
+// A Secret is the identifier and the password of a token, with which a client of DIGEST-MD5 logs in.
 type Secret struct {
 	User     string
 	Password string
@@ -196,8 +196,7 @@ func (c *challenge) chooseCipher() (string, error) {
 }
 
 // parseFields parses name=value and name="value" between commas. In quotes a backslash stands
-// before a character that is taken as it is. Of a repeated realm the first counts; other names must
-// not be repeated.
+// before a character that is taken as it is. If a realm is repeated, the first one counts. Other names must not be repeated.
 func parseFields(token []byte) (map[string]string, error) {
 	fields := map[string]string{}
 	for rest := string(token); ; {

@@ -128,7 +128,7 @@ func (l *digestLayer) Unwrap(token []byte) ([]byte, error) {
 	return text, nil
 }
 
-// A digestCipher encrypts or decrypts tokens in place. Its state goes on from token to token.
+// A digestCipher encrypts or decrypts tokens in place. Its state continues from token to token.
 type digestCipher interface {
 	pad(b []byte, n int) []byte // for n bytes in all
 	unpad(b []byte) ([]byte, error)

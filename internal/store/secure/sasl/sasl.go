@@ -31,7 +31,7 @@ import (
 	"strings"
 )
 
-// A Protection is what is done to the bytes after authentication. A higher one is stronger.
+// A Protection is the level at which bytes are protected after authentication. A higher one is stronger.
 type Protection int
 
 // The protections, by the names that Hadoop's configuration has for them.

@@ -1,5 +1,5 @@
 // Package gsstest is the server's side of package gss, for tests: services with keys, tickets
-// for them, and contexts that check what a client sends. It reads the client's messages with
+// for them, and contexts that check the client's tokens. It reads the client's messages with
 // gokrb5, another implementation of Kerberos.
 package gsstest
 
