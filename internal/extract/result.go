@@ -82,7 +82,7 @@ func (x *Extract) there(ctx context.Context, err error) (Result, error) {
 	}
 	r := ResultOf(m, x.Out, 0)
 	if appended {
-		r = x.appended(m)
+		r = x.appended(m, len(parts))
 	}
 	r.Already = true
 	return r, err
@@ -96,9 +96,9 @@ func (x *Extract) added(m *manifest.Extract) []manifest.TrailPart {
 	})
 }
 
-// appended returns the extract of the result m that has the dates of x.
-func (x *Extract) appended(m *manifest.Extract) Result {
-	r := Result{Users: m.Users, Files: len(x.added(m)), Out: x.Out}
+// appended returns the extract of the result m that has the dates of x and the given number of files.
+func (x *Extract) appended(m *manifest.Extract, files int) Result {
+	r := Result{Users: m.Users, Files: files, Out: x.Out}
 	for _, a := range m.Extracts() {
 		if a.Span == x.Query.Span {
 			r.Found, r.NotFound, r.Active, r.Kept, r.Events = a.Found, a.NotFound, a.Active, a.Kept, a.Events
