@@ -47,7 +47,7 @@ func (s *Search) FindWhole(ctx context.Context) (*Found, error) {
 	if marked != nil {
 		for _, in := range found.Inputs {
 			if marker := s.lacks(marked, in); marker != "" {
-				found.unsettled[in.Path] = fmt.Errorf("%s: %w, or may be: its marker %s is not there: load it when the marker is", in.Path, bulkload.ErrGrowing, marker)
+				found.unsettled[in.Path] = fmt.Errorf("%s: %w, or may be: its marker %s does not exist yet: load the file when the marker exists", in.Path, bulkload.ErrGrowing, marker)
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func SameAs(ctx context.Context, fs dfs.FS, f job.Input, old *manifest.Input) er
 	if sum == old.SHA256 {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: it had %d bytes, sha256 %s, and has %d, %s; deliver what is new as a file of another name",
+	return fmt.Errorf("%s: %w: it had %d bytes, sha256 %s, and has %d, %s; deliver the new records as a file of another name",
 		f.Path, bulkload.ErrChanged, old.Size, old.SHA256, f.Size, sum)
 }
 

@@ -208,7 +208,7 @@ func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
 	y.SetJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-02/play.csv", bulkloadtest.Header+"u2,2014-09-02 08:00:00,a,1\n")
 	cfg = y.Config("2014-09-01", "2014-09-02")
-	says := "the job's is reversed, and table " + y.Store.Dir + " has tall for ever: write layout: tall"
+	says := "the job has reversed, and table " + y.Store.Dir + " has tall, which cannot change: write layout: tall"
 	want(t, check(t, cfg), precheck.LayoutKnown, precheck.Fail, says)
 	for what, try := range map[string]func() error{
 		"a load":    func() error { _, err := load.Run(t.Context(), cfg); return err },

@@ -38,7 +38,7 @@ func (t *Table) FitsBegun(ctx context.Context, fs dfs.FS, f job.Input, begun []*
 	grew := true
 	for _, b := range begun {
 		if err := delivered.SameAs(ctx, fs, f, b); errors.Is(err, bulkload.ErrChanged) {
-			return fmt.Errorf("%w; a load that was killed put some of its records as they were: deliver the file as it was, load it, then what is new", err)
+			return fmt.Errorf("%w; a killed load put some of its records in their earlier form: deliver the earlier file and load it; then load the new records", err)
 		} else if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (t *Table) FitsBegun(ctx context.Context, fs dfs.FS, f job.Input, begun []*
 }
 
 func (t *Table) otherJob(begun *manifest.Input, why string) error {
-	return fmt.Errorf("%w: %s: a load that was killed put some of its records by another job, whose digest begins with %.12s, and this job's with %.12s%s: load the file by the job as it was; if that was wrong, truncate the table, let `bulkload forget` set its catalog aside, and load all again",
+	return fmt.Errorf("%w: %s: a killed load put some of its records by another job. The digest of that job begins with %.12s, the digest of this job with %.12s%s: load the file by the earlier job; if that was wrong, truncate the table, let `bulkload forget` set its catalog aside, and load all again",
 		bulkload.ErrRequest, begun.Path, begun.Job, t.Job.Digest(), why)
 }
 

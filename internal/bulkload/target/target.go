@@ -102,7 +102,7 @@ func SameLayout(j *job.Job, info table.Info) error {
 	if has == j.Layout {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: layout: the job's is %s, and table %s has %s for ever: write layout: %s, or name another table; bulkload convert makes one of a table of files",
+	return fmt.Errorf("%w: %s: layout: the job has %s, and table %s has %s, which cannot change: write layout: %s, or name another table; bulkload convert copies a table of files to another layout",
 		job.ErrJob, j.Name, j.Layout, info.Address, has, has)
 }
 
@@ -178,7 +178,7 @@ func (t *Table) WarnOfDeletes(ctx context.Context, log *slog.Logger) {
 	case err != nil:
 		log.Info("could not check for deletes that hide loaded cells", "error", err)
 	case cells > 0:
-		log.Warn("deletes of another client hide what was loaded, and no reader sees it: bulkload verify counts it, docs/explanation/hbase.md says what a delete does to later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
+		log.Warn("deletes of another client hide loaded cells from all readers: bulkload verify counts these cells; docs/explanation/hbase.md describes what a delete does to later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
 	}
 }
 

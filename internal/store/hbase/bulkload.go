@@ -256,7 +256,7 @@ func checkToken(token, tableName string) error {
 	case !path.IsAbs(p) || path.Clean(p) != p:
 		return fmt.Errorf("bulk token %q is not a plain absolute path", token)
 	case !staged || root == "":
-		return fmt.Errorf("bulk token %q does not lie in the directory staging of HBase's root", token)
+		return fmt.Errorf("bulk token %q is not below the directory staging of HBase's root", token)
 	case !named || user == "" || !randomPart.MatchString(name[i+len("__"):]):
 		return fmt.Errorf("bulk token %q is not named <user>__<table>__<random> for table %s", token, tableName)
 	}

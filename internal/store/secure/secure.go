@@ -1,7 +1,7 @@
-// Package secure says who a client is on clusters with Kerberos or TLS, and how its connections
-// are protected.
+// Package secure holds the identity of a client on clusters with Kerberos or TLS, and the protection
+// of its connections.
 //
-//	sasl       the exchanges that prove both sides, and the protection of what follows
+//	sasl       the exchanges that prove both sides, and the protection of later messages
 //	gss        contexts of Kerberos, on which sasl builds
 //	etype      the encryption types of Kerberos
 //	kerberos   tickets from a keytab or a ticket cache
@@ -26,11 +26,11 @@ import (
 	"usertrail/internal/store/secure/token"
 )
 
-// ErrPolicy is wrapped if the configuration of a cluster does not fit to what is demanded of its
-// connections.
+// ErrPolicy is wrapped if the configuration of a cluster allows less protection than the user
+// demands.
 var ErrPolicy = exit.New(exit.Usage, "protection of connections")
 
-// A Config says who the user is and what is demanded. The zero Config is the user of the ticket
+// A Config has the credentials of the user and the least protection. The zero Config is the user of the ticket
 // cache, who demands what Hadoop's configuration says.
 type Config struct {
 	Kerberos kerberos.Config
@@ -136,8 +136,8 @@ func (i *Identity) Policy(listed []string, property string, sealed bool) (sasl.P
 	return p, nil
 }
 
-// Demands returns an error if connections without any protection are not allowed. what is such
-// a connection.
+// Demands returns an error if connections without any protection are not allowed. what describes
+// such a connection in the error.
 func (i *Identity) Demands(what string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -74,8 +74,8 @@ type Load struct {
 	HFiles bool  // it may write HFiles
 	Puts   bool  // it may put
 	Locked bool  // it holds the table's lock
-	// TTL is how long the job asks a live table to keep behaviours; 0 asks nothing,
-	// unless Forever says that it asks for ever.
+	// TTL is the time to live of cells that the job asks of a live table. It is 0 if the job asks
+	// for none, or if Forever is set: cells must then not expire.
 	TTL     time.Duration
 	Forever bool
 	// Traits are those of the job's layout.
@@ -118,8 +118,8 @@ func (l *List) Skips(reason string, names ...Name) {
 	}
 }
 
-// Complete returns checks in order. Those of Names that nobody made are Skipped for
-// the reason given.
+// Complete returns checks in order. It adds a Skipped check, with the given reason, for each of Names
+// that has no check.
 func Complete(checks []Check, reason string) []Check {
 	out := slices.Clone(checks)
 	for _, name := range Names {

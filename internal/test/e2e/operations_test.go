@@ -82,7 +82,7 @@ var provocations = map[string]string{
 	"damaged list of retired files":                   night + "; bulkload drop --quiet --before 2014-09-02; printf '{' > trails/retired.json; bulkload compact --quiet",
 	"A log was empty":                                 ": > logs/2014-09-01/play.csv; " + night,
 	"dates in the table would not agree":              night + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", zone: Asia/Shanghai}|' usertrail.yaml; " + night,
-	"for ever: write layout":                          "sed -i '1i layout: tall' usertrail.yaml; " + night + "; sed -i 1d usertrail.yaml; " + night,
+	"which cannot change: write layout":               "sed -i '1i layout: tall' usertrail.yaml; " + night + "; sed -i 1d usertrail.yaml; " + night,
 	"is not a number of at most":                      "sed -i '1i layout: fixed' usertrail.yaml; " + night,
 	"the job has no behaviour":                        night + "; " + night + " --types buy",
 	"wrong question":                                  night + "; " + strings.Replace(asking, "play", "buy", 1),

@@ -199,7 +199,7 @@ func (s Store) certificate() (tls.Certificate, error) {
 // explain says what an error of the library means.
 func explain(err error) error {
 	if errors.Is(err, pkcs12.ErrIncorrectPassword) {
-		return errors.New("the password is not that of the store")
+		return errors.New("the store has another password")
 	}
 	return err
 }

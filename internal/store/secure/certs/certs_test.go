@@ -200,7 +200,7 @@ func TestStoresThatCannotBeUsedAreNamed(t *testing.T) {
 	}{
 		"no file":        {certs.Client{Trust: certs.Store{File: "/none/trust.pem"}}, "/none/trust.pem"},
 		"no certificate": {certs.Client{Trust: certs.Store{File: file(t, "trust.pem", nil)}}, "it has no certificate"},
-		"wrong password": {certs.Client{Trust: certs.Store{File: file(t, "trust.p12", trust), Password: "hidden"}}, "the password is not that of the store"},
+		"wrong password": {certs.Client{Trust: certs.Store{File: file(t, "trust.p12", trust), Password: "hidden"}}, "the store has another password"},
 		"JKS":            {certs.Client{Trust: certs.Store{File: "trust.jks"}}, "type jks are not supported: make a PKCS12 store by keytool"},
 		"BCFKS":          {certs.Client{Key: certs.Store{File: "key", Type: "BCFKS"}}, "type bcfks are not supported"},
 		"no type":        {certs.Client{Key: certs.Store{File: "key.store"}}, `its type "store" is not pem or pkcs12`},

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/store/protofield"
 )
 
-// An Owner is what a token's identifier says.
+// An Owner has the fields of a token's identifier.
 type Owner struct {
 	User    string
 	Expires time.Time // the token cannot be used or renewed after it
