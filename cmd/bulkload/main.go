@@ -54,6 +54,7 @@ The last line of standard output is one JSON object, also after a failure.`)
   bulkload replay --job usertrail.yaml trails/quarantine/2014-09-01__play.csv.jsonl`
 	o.addLoad(root)
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, dryRunUsage)
+	o.addSample(root, "amount of log text that --dry-run parses, such as 1GiB, or 0 to parse none")
 	root.Flags().BoolVar(&o.each, "each-day", false, "load each day separately: a day that fails, or that lacks a required file, does not stop the others")
 	o.patience.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
@@ -77,6 +78,7 @@ type options struct {
 	mode   string
 	temp   string
 	dryRun bool
+	sample string
 	each   bool // each day separately
 
 	patience patience
@@ -92,8 +94,35 @@ func (o *options) addLoad(c *cobra.Command) {
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log each loaded batch, and when HBase becomes busy or is no longer busy")
 }
 
+// addSample adds --sample.
+func (o *options) addSample(c *cobra.Command, usage string) {
+	c.Flags().StringVar(&o.sample, "sample", "", fmt.Sprintf("%s (default %s)", usage, strings.ReplaceAll(humanize.IBytes(load.DefaultSample), " ", "")))
+}
+
+// sampleSize parses --sample. It returns 0 for the default, and -1 for no sample.
+func (o *options) sampleSize() (int64, error) {
+	if o.sample == "" {
+		return 0, nil
+	}
+	n, err := humanize.ParseBytes(o.sample)
+	if err != nil || n > 1<<40 {
+		return 0, fmt.Errorf("%w: --sample %q is not a size such as 64MiB or 1GiB", cli.ErrUsage, o.sample)
+	}
+	if n == 0 {
+		return -1, nil
+	}
+	return int64(n), nil
+}
+
 func (o *options) load(ctx context.Context) error {
 	span, err := o.flags.Span()
+	if err != nil {
+		return o.env.Report(bulkload.Result{}, err)
+	}
+	if o.sample != "" && !o.dryRun {
+		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --sample needs --dry-run: a load reads every record", cli.ErrUsage))
+	}
+	sample, err := o.sampleSize()
 	if err != nil {
 		return o.env.Report(bulkload.Result{}, err)
 	}
@@ -102,7 +131,7 @@ func (o *options) load(ctx context.Context) error {
 		return o.env.Report(bulkload.Result{}, err)
 	}
 	defer cfg.Store.Close()
-	cfg.Span = span
+	cfg.Span, cfg.Sample = span, sample
 	if o.each && (o.patience.asked || o.dryRun) {
 		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --each-day can be combined with --settle, but not with --wait or --dry-run", cli.ErrUsage))
 	}
@@ -110,6 +139,7 @@ func (o *options) load(ctx context.Context) error {
 		p, err := whenReady(ctx, o, cfg, load.DryRun)
 		if err == nil {
 			printPreview(o.env.Stdout, cfg, p)
+			printSample(o.env.Stdout, p.Sample)
 		}
 		return o.env.Report(dryResult{Preview: p}, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
-	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
@@ -27,21 +26,16 @@ const (
 // layout does not store a user's rows together.
 type Sample struct {
 	Keys  []split.Sample
-	Good  int            // records of a behaviour of the job
-	Skips manifest.Skips // records that the job skips
-	Unfit error          // of the first record that the layout cannot hold; it wraps ErrRequest
+	Unfit error // of the first record that the layout cannot hold; it wraps ErrRequest
 
 	job    *job.Job
 	layout layout.Layout
 	in     job.Input // the current file
 }
 
-// NewSample returns an empty sample of files of a job.
-func NewSample(j *job.Job, l layout.Layout) *Sample { return &Sample{job: j, layout: l} }
-
 // SampleOf collects the split keys of records in some of the files.
 func SampleOf(ctx context.Context, fs dfs.FS, j *job.Job, l layout.Layout, files []job.Input) (*Sample, error) {
-	s := NewSample(j, l)
+	s := &Sample{job: j, layout: l}
 	step := max(len(files)/sampleFiles, 1)
 	for i := 0; i < len(files); i += step {
 		if err := s.read(ctx, fs, files[i]); err != nil {
@@ -77,11 +71,6 @@ func (s *Sample) begin(ctx context.Context, fs dfs.FS, in job.Input) error {
 	if err != nil {
 		return nil
 	}
-	return s.Take(in, src, r, p)
-}
-
-// Take samples the beginning of an open file. r reads src, and p parses the records of r.
-func (s *Sample) Take(in job.Input, src *delivered.Source, r *record.Reader, p *record.Parser) error {
 	s.in = in
 	c, err := r.Next(make([]byte, 0, sampleBytes))
 	if err != nil && err != io.EOF {
@@ -92,7 +81,6 @@ func (s *Sample) Take(in job.Input, src *delivered.Source, r *record.Reader, p *
 
 // Keep implements record.Sink.
 func (s *Sample) Keep(r *behaviour.Record) error {
-	s.Good++
 	schema := s.job.Schema
 	if err := s.layout.Fits(schema, r); err != nil {
 		if s.Unfit == nil {
@@ -106,10 +94,7 @@ func (s *Sample) Keep(r *behaviour.Record) error {
 }
 
 // Skip implements record.Sink.
-func (s *Sample) Skip(r *record.Skipped) error {
-	delivered.CountSkip(&s.Skips, r.Why)
-	return nil
-}
+func (s *Sample) Skip(*record.Skipped) error { return nil }
 
 // Reject implements record.Sink.
 func (s *Sample) Reject(*record.Reject) error { return nil }

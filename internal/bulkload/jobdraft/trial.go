@@ -14,8 +14,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/peek"
+	"usertrail/internal/bulkload/tryout"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
 	"usertrail/internal/run/visible"
@@ -37,13 +37,13 @@ func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 				d.Passed++
 			}
 		}
-		c, err := d.readSample(ctx, cfg, j, g)
+		t, err := d.readSample(ctx, cfg, j, g)
 		if err != nil {
 			return nil, err
 		}
-		whyBad = c.why
-		if g.maxBad = c.maxBad(); g.maxBad != "" {
-			g.whyBad = c.reasons()
+		whyBad = t.why
+		if g.maxBad = d.maxBad(t.worst); g.maxBad != "" {
+			g.whyBad = d.reasons()
 			w = g.body(cfg)
 		}
 	}
@@ -67,76 +67,41 @@ func nameFor(cfg Config, rel string, single bool) string {
 	return path.Join(base, rel)
 }
 
-// readSample reads the sample's files with a job. It returns the first bad record of each
-// reason.
-func (d *Draft) readSample(ctx context.Context, cfg Config, j *job.Job, g *guessed) (*counter, error) {
-	c := &counter{summary: &d.Summary, first: map[record.Reason]string{}}
+// A tried is the result of the sample's files.
+type tried struct {
+	why   []string // records are bad, with the first of each reason
+	worst float64  // the largest share of bad records of a file
+}
+
+// readSample reads the sample's files with a job.
+func (d *Draft) readSample(ctx context.Context, cfg Config, j *job.Job, g *guessed) (*tried, error) {
+	var files []tryout.File
 	for _, s := range g.samples {
-		date, kind, ok := j.Pattern.Match(nameFor(cfg, s.rel, g.found.single))
-		if !ok {
-			continue
+		if date, kind, ok := j.Pattern.Match(nameFor(cfg, s.rel, g.found.single)); ok {
+			files = append(files, tryout.File{File: record.File{Path: s.name, Date: date, Kind: kind}, Limit: peek.Limit{Records: int64(cfg.Records)}})
 		}
-		before := *c.summary
-		err := peek.Read(ctx, cfg.FS, &j.Format, record.File{Path: s.name, Date: date, Kind: kind}, int64(cfg.Records), c)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err != nil {
-			c.why = append(c.why, err.Error())
+	}
+	r, err := tryout.Run(ctx, tryout.Config{FS: cfg.FS, Job: j}, files)
+	if err != nil {
+		return nil, err
+	}
+	d.Read, d.Good, d.Bad, d.Skipped = r.Records, r.Good, r.Bad, r.Skipped
+	t := &tried{}
+	for i := range r.Results {
+		f := &r.Results[i]
+		if f.Unread != nil {
+			t.why = append(t.why, f.Unread.Error())
 			d.Reasons["unread"]++
 		}
-		c.judge(d.Read-before.Read, d.Bad-before.Bad)
-	}
-	for _, r := range record.Reasons {
-		if first, ok := c.first[r]; ok {
-			c.why = append(c.why, fmt.Sprintf("%d %s, the first: %s", d.Reasons[string(r)], r, first))
+		if f.Read() > 0 {
+			t.worst = max(t.worst, float64(f.Bad)/float64(f.Read()))
 		}
 	}
-	return c, nil
-}
-
-// A counter counts the good, skipped and bad records of a sample.
-type counter struct {
-	summary *Summary
-	first   map[record.Reason]string
-	why     []string
-	worst   float64 // the largest share of bad records of a file
-}
-
-// judge notes the share of bad records of a file.
-func (c *counter) judge(read, bad int64) {
-	if read > 0 {
-		c.worst = max(c.worst, float64(bad)/float64(read))
+	for _, b := range r.BadReasons() {
+		d.Reasons[b.Reason] = int(b.Records)
+		t.why = append(t.why, fmt.Sprintf("%d %s, the first: %s: %s", b.Records, b.Reason, b.Place(), b.Detail))
 	}
-}
-
-// Keep implements record.Sink.
-func (c *counter) Keep(*behaviour.Record) error {
-	c.summary.Read++
-	c.summary.Good++
-	return nil
-}
-
-// Skip implements record.Sink.
-func (c *counter) Skip(*record.Skipped) error {
-	c.summary.Read++
-	c.summary.Skipped++
-	return nil
-}
-
-// Reject implements record.Sink.
-func (c *counter) Reject(r *record.Reject) error {
-	c.summary.Read++
-	c.summary.Bad++
-	c.summary.Reasons[string(r.Reason)]++
-	if _, ok := c.first[r.Reason]; !ok {
-		at := fmt.Sprintf("%s:%d", r.Path, r.Line)
-		if r.Line == 0 {
-			at = fmt.Sprintf("%s at byte %d", r.Path, r.Offset)
-		}
-		c.first[r.Reason] = fmt.Sprintf("%s: %v", at, r.Err)
-	}
-	return nil
+	return t, nil
 }
 
 // mostBad is the share of bad records of a sampled file beyond which the draft is wrong, and
@@ -145,12 +110,12 @@ const mostBad = 0.3
 
 // maxBad returns a value for max_bad with which the sampled files load, "" if the default
 // lets them load or if the draft seems to be wrong.
-func (c *counter) maxBad() string {
-	if c.worst <= 0.01 || c.worst > mostBad || c.summary.Reasons["unread"] > 0 {
+func (d *Draft) maxBad(worst float64) string {
+	if worst <= 0.01 || worst > mostBad || d.Reasons["unread"] > 0 {
 		return ""
 	}
 	for _, percent := range []int{2, 3, 5, 8, 10, 15, 20, 30, 40} {
-		if c.worst*150 <= float64(percent) {
+		if worst*150 <= float64(percent) {
 			return fmt.Sprintf("%d%%", percent)
 		}
 	}
@@ -158,9 +123,9 @@ func (c *counter) maxBad() string {
 }
 
 // reasons lists the reasons of bad records, the commonest first.
-func (c *counter) reasons() string {
-	names := slices.SortedFunc(maps.Keys(c.summary.Reasons), func(a, b string) int {
-		return cmp.Or(-cmp.Compare(c.summary.Reasons[a], c.summary.Reasons[b]), cmp.Compare(a, b))
+func (d *Draft) reasons() string {
+	names := slices.SortedFunc(maps.Keys(d.Reasons), func(a, b string) int {
+		return cmp.Or(-cmp.Compare(d.Reasons[a], d.Reasons[b]), cmp.Compare(a, b))
 	})
 	return strings.Join(names, ", ")
 }

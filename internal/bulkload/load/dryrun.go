@@ -8,6 +8,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/fit"
+	"usertrail/internal/bulkload/tryout"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/split"
@@ -24,6 +25,8 @@ type Preview struct {
 	Regions []PreviewRegion   `json:"regions"`
 	New     bool              `json:"new_table"`
 	Failed  []bulkload.Failed `json:"failed,omitempty"` // that a load would leave out, with status 1
+	// Sample describes the records of the files; nil if nothing was parsed.
+	Sample *tryout.Report `json:"sample,omitempty"`
 	bulkload.Choice
 }
 
@@ -74,7 +77,14 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	for _, b := range delivered.Batches(l.Files, l.batchBytes()) {
 		p.Batches = append(p.Batches, previewBatch(b))
 	}
-	p.Regions, err = l.previewRegions(ctx)
+	if p.Regions, err = l.previewRegions(ctx); err != nil {
+		return p, err
+	}
+	inputs := make([]job.Input, len(l.Files))
+	for i, f := range l.Files {
+		inputs[i] = f.Input
+	}
+	p.Sample, err = l.try(ctx, inputs)
 	return p, err
 }
 

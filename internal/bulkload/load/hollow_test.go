@@ -154,7 +154,7 @@ func TestTooFewRecordsAreRefused(t *testing.T) {
 func TestPreCheckSeesTooFewRecords(t *testing.T) {
 	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "max_bad", "min_records: 1\n  max_bad", 1))
 	y.Write("2014-09-01/play.csv", "")
-	list, err := load.PreCheck(t.Context(), y.Config("2014-09-01", "2014-09-01"))
+	list, _, err := load.PreCheck(t.Context(), y.Config("2014-09-01", "2014-09-01"))
 	if err != nil {
 		t.Fatal(err)
 	}

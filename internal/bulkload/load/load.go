@@ -43,6 +43,9 @@ type Config struct {
 	Types []string      // all behaviours of the job
 	Mode  bulkload.Mode // Auto
 	Batch int64         // about how many bytes of delivered files are committed together; by default as suits the table
+	// Sample is about how many bytes of text PreCheck and DryRun parse; DefaultSample. If it is
+	// negative, they parse none.
+	Sample int64
 	// Unsettled, if not nil, returns the files that may still be written, with the reason, by
 	// Path. The load calls it when it holds the table's lock, and leaves these files out.
 	Unsettled func(files []job.Input) (map[string]error, error)

@@ -448,7 +448,7 @@ func TestNamesMustBeUTF8(t *testing.T) {
 	y.WantCounts(y.Load(bulkload.ErrRequest, "2014-09-01", "2014-09-01"), 3, 3, 0, 0, 0)
 	y.WantCounts(y.Load(bulkload.ErrRequest, "2014-09-01", "2014-09-01"), 0, 0, 0, 0, 0)
 	y.Plan(bulkload.ErrRequest, 1<<20, "2014-09-01", "2014-09-01")
-	checks, err := load.PreCheck(t.Context(), y.Config("2014-09-01", "2014-09-01"))
+	checks, _, err := load.PreCheck(t.Context(), y.Config("2014-09-01", "2014-09-01"))
 	if err != nil || !errors.Is(precheck.Failure(checks), bulkload.ErrRequest) {
 		t.Errorf("the pre-check says %+v, %v", checks, err)
 	}

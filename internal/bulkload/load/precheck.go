@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/bulkload/target"
+	"usertrail/internal/bulkload/tryout"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -19,12 +20,13 @@ import (
 	"usertrail/internal/table/precheck"
 )
 
-// PreCheck makes all checks of the load that cfg asks for, without the table's lock.
-// It fails only where the request itself is wrong.
-func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
+// PreCheck makes all checks of the load that cfg asks for, without the table's lock, and parses a
+// sample of the files. The report of the sample is nil if nothing was parsed. PreCheck fails only where the
+// request itself is wrong.
+func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, *tryout.Report, error) {
 	l, err := New(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := &preCheck{load: l, alone: true}
 	p.where = l.asked(precheck.Load{HFiles: cfg.Mode != bulkload.Put, Puts: cfg.Mode != bulkload.HFile})
@@ -40,7 +42,7 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, error) {
 	p.areGrowing(ctx, files)
 	p.rest(ctx, files)
 	p.unopened(opened)
-	return precheck.Complete(p.List, "the table cannot tell"), ctx.Err()
+	return precheck.Complete(p.List, "the table cannot tell"), p.Sample, ctx.Err()
 }
 
 // Fresh reports whether the table does not know some of the delivered files, by name, size and
@@ -120,12 +122,15 @@ type preCheck struct {
 	precheck.List
 	where precheck.Load
 	alone bool // no load follows
+	// Sample is the report of the sample, nil if nothing was parsed.
+	Sample *tryout.Report
 }
 
 // A checked is a delivered file, and the reason why it cannot be loaded.
 type checked struct {
 	*delivered.File
-	err error
+	err     error
+	refused bool // a load would refuse the file because of its beginning
 }
 
 // input looks for the files, and for the required files.
@@ -249,6 +254,9 @@ func (p *preCheck) rest(ctx context.Context, files []*checked) {
 		p.where.Bytes += textBytes(f.File)
 	}
 	p.readable(ctx, files)
+	if p.alone {
+		p.sample(ctx, files)
+	}
 	if c, ok := p.load.cfg.Store.(precheck.Checker); ok {
 		p.List = append(p.List, c.Check(ctx, p.where)...)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -28,7 +29,7 @@ import (
 // check makes the checks of a load, and returns them by name.
 func check(t *testing.T, cfg load.Config) map[precheck.Name]precheck.Check {
 	t.Helper()
-	all, err := load.PreCheck(t.Context(), cfg)
+	all, _, err := load.PreCheck(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,18 +91,66 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 func TestPreCheckCountsSkippedRecords(t *testing.T) {
 	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind, skip: 'kind == \"beat\"'}\nuser: {column: user, empty: skip}\nbehaviours: {play: {id: 1}}\n")
 	y.Write("2014-09-01/a.csv", "user,time,kind\na,2014-09-01 08:00:00,play\n,2014-09-01 08:00:00,play\nb,2014-09-01 08:00:00,beat\nb,2014-09-01 08:00:00,beat\nc,2014-09-01 08:00:00,Play\n")
-	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK,
-		"looked into 1 file; 0 are empty; a load would skip 4 of 5 records: 1 of unknown behaviours, 1 without a user, 2 by the skip condition")
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.OK, "5 records of 1 file, 1 of them whole: 1 good, 0 bad, 4 skipped")
 }
 
-// TestPreCheckCountsRecordsOfNoBehaviour: a load would skip them with status 0.
-func TestPreCheckCountsRecordsOfNoBehaviour(t *testing.T) {
+// TestPreCheckRefusesRecordsOfNoBehaviour: a load would skip them with status 0.
+func TestPreCheckRefusesRecordsOfNoBehaviour(t *testing.T) {
 	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
 	const lines = "user,time,kind\na,2014-09-01 08:00:00,Play\nb,2014-09-01 08:00:00,Play\n"
-	y.Write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
-	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.OK, "looked into 1 file; 0 are empty; a load would skip 1 of 2 records: 1 of unknown behaviours")
 	y.Write("2014-09-01/b.csv", lines)
-	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.InputReadable, precheck.Warn, "a load would skip 3 of 4 records: 3 of unknown behaviours; among them are all records that were read of ")
+	found := check(t, y.Config("2014-09-01", "2014-09-01"))
+	want(t, found, precheck.RecordsParse, precheck.Fail, `no record of the sample is of a behaviour of the job: their behaviours are "Play" (2 records): correct the texts of the behaviours, or the column of behaviour`)
+	if !errors.Is(found[precheck.RecordsParse].Err, job.ErrJob) {
+		t.Errorf("%v, want ErrJob", found[precheck.RecordsParse].Err)
+	}
+	y.Write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Warn, "a load would skip all records of the sample of ")
+}
+
+// TestPreCheckParsesASample judges files as a load would.
+func TestPreCheckParsesASample(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	const good, bad = "u1,2014-09-01 08:00:00,a,1\n", "u1,2014-09-01 8.00,a,1\n"
+	write := func(name string, records int) {
+		y.Write(name, bulkloadtest.Header+strings.Repeat(strings.Repeat(good, 9)+bad, records/10))
+	}
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+strings.Repeat(good, 100))
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.OK, "100 records of 1 file, 1 of them whole: 100 good, 0 bad, 0 skipped")
+
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "9%", 1))
+	write("2014-09-02/play.csv", 30)
+	y.Write("2014-09-02/order.csv", "user,time,price\nu1,2014-09-02 08:00:00,x\n")
+	found := check(t, y.Config("2014-09-01", "2014-09-02"))
+	if err := found[precheck.RecordsParse].Err; !errors.Is(err, bulkload.ErrTooBad) {
+		t.Fatalf("%v, want ErrTooBad", err)
+	}
+	for _, says := range []string{
+		"2014-09-02/play.csv: more bad records than the job allows: 3 of 30, allowed are 9%: 3 bad time (line 11: \"2014-09-01 8.00\" is not a time",
+		"change the format of time in the job",
+		"1 of 1, allowed are 9%: 1 wrong type (line 2: field price: \"x\" is no double): if the log is written so, change the type of the field, or nulls in the job",
+	} {
+		want(t, found, precheck.RecordsParse, precheck.Fail, says)
+	}
+
+	cfg := y.Config("2014-09-02", "2014-09-02", "play")
+	write("2014-09-02/play.csv", 30_000)
+	cfg.Sample = 3000
+	want(t, check(t, cfg), precheck.RecordsParse, precheck.Warn, "more of these samples are bad than max_bad allows, 9%: ")
+	cfg.Sample = -1
+	want(t, check(t, cfg), precheck.RecordsParse, precheck.Skipped, "no sample is asked for")
+}
+
+// TestPreCheckFindsDamageBehindTheBeginning reads to the end of a compressed file.
+func TestPreCheckFindsDamageBehindTheBeginning(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	var lines strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&lines, "u%d,2014-09-01 08:00:00,a,1\n", i)
+	}
+	packed := bulkloadtest.Zipped(t, bulkloadtest.Header+lines.String())
+	y.Write("2014-09-01/play.csv.gz", packed[:len(packed)*3/4])
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Fail, "2014-09-01/play.csv.gz: after offset ")
 }
 
 // denied opens no file.
@@ -288,7 +337,7 @@ func TestPreCheckRefusesWhatIsNoRequest(t *testing.T) {
 		"no such behaviour": y.Config("2014-09-01", "2014-09-01", "plya"),
 		"a span backwards":  y.Config("2014-09-02", "2014-09-01"),
 	} {
-		if _, err := load.PreCheck(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) {
+		if _, _, err := load.PreCheck(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) {
 			t.Errorf("%s: %v, want ErrRequest", what, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ func write(t *testing.T, name string, n int, cut bool) string {
 func read(t *testing.T, path string, records int64) *seen {
 	t.Helper()
 	s := &seen{}
-	if err := peek.Read(t.Context(), local.New(), &format, record.File{Path: path, Kind: 0}, records, s); err != nil {
+	if _, err := peek.Read(t.Context(), local.New(), &format, record.File{Path: path, Kind: 0}, peek.Limit{Records: records}, s); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -124,8 +125,56 @@ func TestCompressedFilesAreReadAtTheBeginning(t *testing.T) {
 
 func TestErrorsOfTheSinkEndTheReading(t *testing.T) {
 	s := &seen{fail: errors.New("full")}
-	err := peek.Read(t.Context(), local.New(), &format, record.File{Path: write(t, "play.csv", 9, false), Kind: 0}, 300, s)
+	_, err := peek.Read(t.Context(), local.New(), &format, record.File{Path: write(t, "play.csv", 9, false), Kind: 0}, peek.Limit{Records: 300}, s)
 	if !errors.Is(err, s.fail) || len(s.good) != 1 {
 		t.Errorf("%v after %d records", err, len(s.good))
+	}
+}
+
+// TestALimitOfBytes reads about as many bytes of a long file, at three places, and a short file
+// whole.
+func TestALimitOfBytes(t *testing.T) {
+	long, packed := write(t, "play.csv", 50_000, true), write(t, "play.csv.gz", 50_000, true)
+	for _, c := range []struct {
+		path      string
+		bytes     int64
+		whole     bool
+		beginning string
+		bad       []string
+	}{
+		{path: write(t, "play.csv", 100, true), bytes: 4000, whole: true, bad: []string{"102 wrong width"}},
+		{path: write(t, "play.csv", 100, true), bytes: 2600, whole: true, bad: []string{"0 wrong width"}},
+		{path: long, bytes: 30_000, bad: []string{"0 wrong width"}},
+		{path: packed, bytes: 30_000, beginning: "it is compressed"},
+		{path: packed, bytes: 30 << 20, whole: true, bad: []string{"50002 wrong width"}},
+	} {
+		s := &seen{}
+		e, err := peek.Read(t.Context(), local.New(), &format, record.File{Path: c.path, Kind: 0}, peek.Limit{Bytes: c.bytes}, s)
+		if err != nil || e.Whole != c.whole || !c.whole && e.Beginning != c.beginning || !slices.Equal(s.bad, c.bad) {
+			t.Errorf("%d bytes of %s: %+v, %v, bad %q; want %+v", c.bytes, c.path, e, err, s.bad, c)
+		}
+		if e.Bytes > c.bytes+200 && !c.whole || e.Bytes < c.bytes*9/10 && !c.whole {
+			t.Errorf("%d bytes were read, want about %d", e.Bytes, c.bytes)
+		}
+		if c.path == long && (s.good[0] != 0 || s.good[len(s.good)-1] != 49_999 || s.good[len(s.good)/2] < 20_000 || s.good[len(s.good)/2] > 30_000) {
+			t.Errorf("the records are %d … %d … %d", s.good[0], s.good[len(s.good)/2], s.good[len(s.good)-1])
+		}
+	}
+}
+
+// TestQuotesThatMayBeOpen reads a file only at its beginning if no place after it is certainly
+// between two records.
+func TestQuotesThatMayBeOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "play.csv")
+	text := "user_id,time,n\n" + strings.Repeat("u1,2014-09-01 10:00:00,1\n", 1000) + strings.Repeat("A,\"\n", 20_000)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f := format
+	f.MaxLine = 128
+	s := &seen{}
+	e, err := peek.Read(t.Context(), local.New(), &f, record.File{Path: path, Kind: 0}, peek.Limit{Bytes: 30_000}, s)
+	if err != nil || e.Whole || e.Beginning != "quotes may be open elsewhere" || len(s.bad) > 0 || len(s.good) != 400 {
+		t.Errorf("%+v, %v, %d good, bad: %q", e, err, len(s.good), s.bad)
 	}
 }

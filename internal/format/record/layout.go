@@ -92,6 +92,9 @@ func (f *timeFormat) probe() error {
 	return nil
 }
 
+// units names the unit of an epoch with a number of units per second.
+var units = map[int64]string{1: "seconds", 1_000: "milliseconds", 1_000_000: "microseconds"}
+
 // describe returns the format of the times for a message.
 func (f *timeFormat) describe() string {
 	switch {
@@ -100,7 +103,7 @@ func (f *timeFormat) describe() string {
 	case f.rfc3339:
 		return "of RFC 3339"
 	case f.perSecond > 0:
-		return fmt.Sprintf("in units of 1/%d s since 1970", f.perSecond)
+		return "in " + units[f.perSecond] + " since 1970"
 	}
 	return fmt.Sprintf("such as %q", f.layout)
 }

@@ -155,6 +155,7 @@ func (p *Parser) Parse(c Chunk, s Sink) error {
 		at += size
 	}
 	if c.Long != nil {
+		c.Long.Kind = p.file.Kind
 		return s.Reject(c.Long)
 	}
 	return nil
@@ -191,6 +192,7 @@ func (p *Parser) measure(at int) (size, content int, quoted bool, bad Reason) {
 // record passes one record to s.
 func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error {
 	p.whole = p.chunk.Data[at : at+content : at+content]
+	p.rec.Kind = p.file.Kind
 	var why error
 	switch bad {
 	case TooLong:
@@ -208,18 +210,24 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 		p.rec.ID = p.chunk.Offset + int64(at)
 		return s.Keep(&p.rec)
 	case skipped:
-		p.left.Offset = p.chunk.Offset + int64(at)
+		p.left.Line, p.left.Offset, p.left.Raw = p.lineOf(at), p.chunk.Offset+int64(at), p.whole
 		return s.Skip(&p.left)
 	}
 	return s.Reject(p.place(at, &Reject{Reason: bad, Err: why, Raw: p.whole}))
 }
 
-// place sets the position of r in the file.
+// place sets the position of r in the file, and its behaviour.
 func (p *Parser) place(at int, r *Reject) *Reject {
+	r.Path, r.Kind, r.Line, r.Offset = p.file.Path, p.rec.Kind, p.lineOf(at), p.chunk.Offset+int64(at)
+	return r
+}
+
+// lineOf returns the number of the line that begins at a place. Calls come in the order of the
+// places.
+func (p *Parser) lineOf(at int) int64 {
 	p.line += int64(bytes.Count(p.chunk.Data[p.counted:at], newline))
 	p.counted = at
-	r.Path, r.Line, r.Offset = p.file.Path, p.line, p.chunk.Offset+int64(at)
-	return r
+	return p.line
 }
 
 // read makes p.rec from p.whole, or returns the reason why it cannot.
@@ -252,6 +260,7 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 		}
 		k = p.plans[n]
 	}
+	p.rec.Kind = k.kind
 	p.arena = p.arena[:0]
 	if bad, err := p.who(k); bad != "" {
 		return bad, err
@@ -358,7 +367,6 @@ func (p *Parser) who(k *plan) (Reason, error) {
 		return UserTooLong, fmt.Errorf("%d bytes, at most %d", len(user), behaviour.MaxUserLen)
 	}
 	p.rec.User = user
-	p.rec.Kind = k.kind
 	return "", nil
 }
 

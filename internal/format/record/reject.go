@@ -36,6 +36,7 @@ const MaxRaw = 4096
 // affected.
 type Reject struct {
 	Path   string
+	Kind   int   // of the schema; -1 if the record is bad before its behaviour is known
 	Line   int64 // the physical line that it begins in, from 1
 	Offset int64 // of its first byte in the file's text
 	Reason Reason

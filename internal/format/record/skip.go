@@ -9,8 +9,10 @@ import (
 // A Skipped is a record that is not wanted. It is not bad.
 type Skipped struct {
 	Why    SkipReason
+	Line   int64  // the physical line that it begins in, from 1
 	Offset int64  // of its first byte in the file's text
 	Kind   []byte // the text that names no behaviour, if Why is UnknownKind; valid until Skip returns
+	Raw    []byte // the record without its line end; valid until Skip returns
 }
 
 // A SkipReason is why a record is skipped.

@@ -19,12 +19,12 @@ func (s *skipList) Keep(r *behaviour.Record) error {
 }
 
 func (s *skipList) Skip(k *record.Skipped) error {
-	s.out = append(s.out, fmt.Sprintf("%d %s %q", k.Offset, k.Why, k.Kind))
+	s.out = append(s.out, fmt.Sprintf("%d %s %q in line %d: %s", k.Offset, k.Why, k.Kind, k.Line, k.Raw))
 	return nil
 }
 
 func (s *skipList) Reject(r *record.Reject) error {
-	s.out = append(s.out, fmt.Sprintf("%d bad: %s: %v", r.Offset, r.Reason, r.Err))
+	s.out = append(s.out, fmt.Sprintf("%d bad: %s: %v, behaviour %d", r.Offset, r.Reason, r.Err, r.Kind))
 	return nil
 }
 
@@ -55,9 +55,10 @@ func TestSkippedRecordsHaveAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`0 keep u1`, `23 skip condition ""`, `44 without user ""`, `65 without user ""`, `90 bad: no user: no text for the user`,
-		`110 unknown behaviour "sell"`, `131 bad: no behaviour: no text names the behaviour`, `150 bad: bad skip condition: runtime error: integer divide by zero`,
-		`169 skip condition ""`,
+		`0 keep u1`, `23 skip condition "" in line 2: ,2014-09-01,open,PUT`, `44 without user "" in line 3: ,2014-09-01,open,GET`,
+		`65 without user "" in line 4: NULL,2014-09-01,open,GET`, `90 bad: no user: no text for the user, behaviour 1`,
+		`110 unknown behaviour "sell" in line 6: ,2014-09-01,sell,GET`, `131 bad: no behaviour: no text names the behaviour, behaviour -1`,
+		`150 bad: bad skip condition: runtime error: integer divide by zero, behaviour -1`, `169 skip condition "" in line 9: u2,x,buy,GETA`,
 	}
 	if !slices.Equal(s.out, want) {
 		t.Errorf("the records are\n%q\nwant\n%q", s.out, want)

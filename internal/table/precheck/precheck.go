@@ -26,6 +26,7 @@ type Name string
 const (
 	InputThere         Name = "input-there"
 	InputReadable      Name = "input-readable"
+	RecordsParse       Name = "records-parse"
 	RequiredBehaviours Name = "required-behaviours"
 	TableThere         Name = "table-there"
 	FamilyThere        Name = "family-there"
@@ -43,7 +44,7 @@ const (
 
 // Names are all checks, in order.
 var Names = []Name{
-	InputThere, InputReadable, RequiredBehaviours, TableThere, FamilyThere, FamilyFit, LayoutKnown, SchemaFits, Regions,
+	InputThere, InputReadable, RecordsParse, RequiredBehaviours, TableThere, FamilyThere, FamilyFit, LayoutKnown, SchemaFits, Regions,
 	Permissions, StagingRoom, Versions, Clock, UnfinishedRun, DiskForTemp,
 }
 

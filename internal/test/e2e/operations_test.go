@@ -84,6 +84,7 @@ var provocations = map[string]string{
 	"dates in the table would not agree":              night + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", zone: Asia/Shanghai}|' usertrail.yaml; " + night,
 	"which cannot change: write layout":               "sed -i '1i layout: tall' usertrail.yaml; " + night + "; sed -i 1d usertrail.yaml; " + night,
 	"is not a number of at most":                      "sed -i '1i layout: fixed' usertrail.yaml; " + night,
+	"no record of the sample":                         `printf 'logs: {path: "logs/{date}/play.csv", behaviour: programme}\ntable: other\nbehaviours: {play: {id: 1}}\n' > usertrail.yaml; bulkload pre-check --from 2014-09-01 --to 2014-09-01`,
 	"the job has no behaviour":                        night + "; " + night + " --types buy",
 	"wrong question":                                  night + "; " + strings.Replace(asking, "play", "buy", 1),
 	"list of users":                                   night + `; printf '\377\n' > users.txt; ` + asking,

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"usertrail/internal/bulkload/tryout"
+	"usertrail/internal/run/visible"
+)
+
+// maxSampled is the maximum number of behaviours of a sample that are printed.
+const maxSampled = 100
+
+// printSample prints the report of a sample: a line for each behaviour, and below it two lines for each
+// reason of bad and skipped records.
+func printSample(w io.Writer, r *tryout.Report) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintf(w, "sampled     %s of %s, %s of text; %s parsed whole\n",
+		records(r.Records), english.Plural(r.Files, "file", ""), humanize.IBytes(uint64(r.Bytes)), english.Plural(r.Whole, "file", ""))
+	for _, b := range r.Beginnings {
+		fmt.Fprintf(w, "            %s parsed from the beginning only: %s\n", english.Plural(int(b.Count), "file", ""), b.Text)
+	}
+	for i, b := range r.Behaviours {
+		if i == maxSampled {
+			fmt.Fprintf(w, "            … and %d more behaviours\n", len(r.Behaviours)-i)
+			break
+		}
+		printTried(w, &b)
+	}
+	var texts []string
+	for _, t := range r.Unknown {
+		texts = append(texts, fmt.Sprintf("%q (%s)", t.Text, humanize.Comma(t.Count)))
+	}
+	if len(texts) > 0 {
+		fmt.Fprintf(w, "unknown     %s\n", strings.Join(texts, ", "))
+	}
+}
+
+// printTried prints a behaviour of a sample.
+func printTried(w io.Writer, b *tryout.Behaviour) {
+	name := visible.Text(b.Name)
+	if b.Name == "" {
+		name = "(no known behaviour)"
+	}
+	bad := humanize.Comma(b.Bad) + " bad"
+	if b.Bad > 0 {
+		bad += fmt.Sprintf(" (%.3g%%, max_bad is %s)", 100*float64(b.Bad)/float64(b.Records), b.MaxBad)
+	}
+	fmt.Fprintf(w, "%-11s %s: %s good, %s, %s skipped: %s\n", name, records(b.Records), humanize.Comma(b.Good), bad, humanize.Comma(b.Skipped), b.Verdict)
+	for _, r := range b.Reasons {
+		kind := "skipped"
+		if r.Bad {
+			kind = "bad"
+		}
+		line := fmt.Sprintf("%s %s: %s, the first at %s", humanize.Comma(r.Records), kind, r.Reason, visible.Text(r.Place()))
+		if r.Detail != "" {
+			line += ": " + visible.Text(r.Detail)
+		}
+		if key := tryout.Key(r.Reason); r.Bad && key != "" {
+			line += "; in the job: " + key
+		}
+		fmt.Fprintf(w, "            %s\n", line)
+		if r.Text != "" {
+			fmt.Fprintf(w, "              %s\n", visible.Text(r.Text))
+		}
+	}
+}
+
+func records(n int64) string {
+	return humanize.Comma(n) + " " + english.PluralWord(int(n), "record", "")
+}

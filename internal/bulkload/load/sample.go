@@ -1,0 +1,173 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/peek"
+	"usertrail/internal/bulkload/tryout"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/record"
+	"usertrail/internal/table/precheck"
+)
+
+const (
+	// DefaultSample is the number of bytes of text that PreCheck and DryRun parse.
+	DefaultSample = 64 << 20
+	// leastSample is the number of bytes that are parsed of each file at least.
+	leastSample = 24 << 10
+	// mostUnpacked is how many times larger a compressed text may be without compression, for the
+	// division of the sample among files.
+	mostUnpacked = 16
+)
+
+// try parses a sample of each file. It returns nil if the request asks for no sample, or there is no file.
+func (l *Load) try(ctx context.Context, files []job.Input) (*tryout.Report, error) {
+	bytes := cmp.Or(l.cfg.Sample, DefaultSample)
+	if bytes < 0 || len(files) == 0 {
+		return nil, nil
+	}
+	sizes := make([]int64, len(files))
+	for i, f := range files {
+		if sizes[i] = f.Size; record.IsCompressed(f.Path) {
+			sizes[i] *= mostUnpacked
+		}
+	}
+	list := make([]tryout.File, len(files))
+	for i, share := range tryout.Shares(sizes, bytes, leastSample) {
+		list[i] = tryout.File{File: files[i].File(), Part: l.Search.Part(files[i]), Limit: peek.Limit{Bytes: share}}
+	}
+	by, schema := l.layout, l.cfg.Job.Schema
+	if l.To != nil {
+		by = l.To.Layout
+	}
+	fits := func(r *behaviour.Record) error { return by.Fits(schema, r) }
+	return tryout.Run(ctx, tryout.Config{FS: l.cfg.FS, Job: l.cfg.Job, Fits: fits}, list)
+}
+
+// sample parses a sample of the files that a load would read.
+func (p *preCheck) sample(ctx context.Context, files []*checked) {
+	var inputs []job.Input
+	for _, f := range files {
+		if f.err == nil && !f.refused {
+			inputs = append(inputs, f.Input)
+		}
+	}
+	r, err := p.load.try(ctx, inputs)
+	switch {
+	case err != nil:
+		p.Fail(precheck.RecordsParse, err, "")
+	case len(files) == 0:
+		p.Skip(precheck.RecordsParse, "there is no file to load")
+	case len(inputs) == 0:
+		p.Skip(precheck.RecordsParse, "no file can be read")
+	case r == nil:
+		p.Skip(precheck.RecordsParse, "no sample is asked for")
+	default:
+		p.Sample = r
+		p.judge(r)
+	}
+}
+
+// judge makes the check of a sample.
+func (p *preCheck) judge(r *tryout.Report) {
+	var unread, unfit []error
+	var refused []*tryout.FileResult
+	var uncertain, unwanted []string
+	for i := range r.Results {
+		f := &r.Results[i]
+		switch {
+		case f.Unread != nil:
+			unread = append(unread, delivered.Unread(f.Path, f.Unread))
+		case f.Unfit != nil:
+			unfit = append(unfit, f.Unfit)
+		case f.Refused != nil:
+			refused = append(refused, f)
+		case f.Verdict == tryout.Uncertain:
+			uncertain = append(uncertain, f.Path)
+		case f.Good == 0 && f.Skipped > 0:
+			unwanted = append(unwanted, f.Path)
+		}
+	}
+	name, found := precheck.RecordsParse, sampled(r)
+	switch none := noBehaviour(r); {
+	case len(unread) > 0:
+		p.Fail(name, bulkload.Joined(unread), "the load would leave these files out")
+	case len(unfit) > 0:
+		p.Fail(name, bulkload.Joined(unfit), "")
+	case none != nil:
+		p.Fail(name, none, "")
+	case len(refused) > 0:
+		p.Fail(name, bulkload.Joined(grouped(refused)), "the load would leave these files out")
+	case len(uncertain) > 0:
+		p.Warn(name, "a load may refuse these files: read more of them with --sample, or correct the job",
+			"%s; more of these samples are bad than max_bad allows, %s: %s", found, p.load.cfg.Job.MaxBad, listed(uncertain))
+	case len(unwanted) > 0:
+		p.Warn(name, "a file that was loaded is not read again: if its records are wanted, correct behaviour, skip or user in the job before the first load",
+			"%s; a load would skip all records of the sample of %s", found, listed(unwanted))
+	default:
+		p.OK(name, "%s", found)
+	}
+}
+
+// grouped returns an error for the files that a load would refuse because of the same key of the job. It
+// has the error of the first of them.
+func grouped(refused []*tryout.FileResult) []error {
+	var out []error
+	for i, f := range refused {
+		same := func(o *tryout.FileResult) bool { return o.Key == f.Key }
+		if slices.IndexFunc(refused, same) < i {
+			continue
+		}
+		err := f.Refused
+		if n := len(refused) - len(slices.DeleteFunc(slices.Clone(refused), same)); n > 1 {
+			err = fmt.Errorf("%d files, the first is %w", n, err)
+		}
+		out = append(out, err)
+	}
+	return out
+}
+
+// sampled describes a sample in a line.
+func sampled(r *tryout.Report) string {
+	return fmt.Sprintf("%s of %s, %d of them whole: %s good, %s bad, %s skipped",
+		english.Plural(int(r.Records), "record", ""), english.Plural(r.Files, "file", ""), r.Whole, humanize.Comma(r.Good), humanize.Comma(r.Bad), humanize.Comma(r.Skipped))
+}
+
+// errNoBehaviour is wrapped if no text of the sample names a behaviour of the job.
+var errNoBehaviour = errors.New("no record of the sample is of a behaviour of the job")
+
+// noBehaviour returns an error if the job skips the records of all files because it knows none of their
+// behaviours.
+func noBehaviour(r *tryout.Report) error {
+	var unknown int64
+	for i := range r.Results {
+		unknown += r.Results[i].Unknown
+	}
+	if r.Good > 0 || unknown == 0 || 2*unknown < r.Records {
+		return nil
+	}
+	var texts []string
+	for _, t := range r.Unknown {
+		texts = append(texts, fmt.Sprintf("%q (%s)", t.Text, english.Plural(int(t.Count), "record", "")))
+	}
+	return fmt.Errorf("%w: %w: their behaviours are %s: correct the texts of the behaviours, or the column of behaviour", job.ErrJob, errNoBehaviour, strings.Join(texts, ", "))
+}
+
+// listed lists a few files.
+func listed(files []string) string {
+	if n := len(files) - bulkload.Shown; n > 0 {
+		files = append(files[:bulkload.Shown:bulkload.Shown], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(files, ", ")
+}

@@ -1,0 +1,198 @@
+// Package tryout parses a sample of delivered files with their job. It reports which records a load
+// would keep, skip and reject.
+//
+//	files ── peek: a part of each ──▶ counter of a file ── in order ──▶ Report
+//
+// A Report counts the records of each behaviour, the reasons of bad and skipped records with the
+// first example of each, and judges each file as a load would. It is the same whatever the number
+// of workers.
+package tryout
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/peek"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
+	"usertrail/internal/store/dfs"
+)
+
+// atOnce is the number of files that are read at the same time: reading one is mostly waiting.
+const atOnce = 16
+
+// A Config says how the files are parsed.
+type Config struct {
+	FS  dfs.FS
+	Job *job.Job
+	// Fits, if not nil, returns an error for a record that the table's layout cannot hold. Many
+	// goroutines call it.
+	Fits func(*behaviour.Record) error
+}
+
+// A File is a delivered file, and how much of it is parsed.
+type File struct {
+	record.File
+	Limit peek.Limit
+	Part  *manifest.Part // the requested part; nil is all
+}
+
+// Run parses a part of each file. A file that cannot be read has an error in its FileResult; Run itself
+// returns an error only if ctx has ended.
+func Run(ctx context.Context, cfg Config, files []File) (*Report, error) {
+	counters := make([]*counter, len(files))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, f := range files {
+		g.Go(func() error {
+			counters[i] = newCounter(cfg, f)
+			counters[i].read(ctx)
+			return context.Cause(ctx)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	b := newBuilder(cfg.Job, r)
+	for _, c := range counters {
+		b.add(c)
+	}
+	b.finish()
+	return r, nil
+}
+
+// A counter counts the records of one file.
+type counter struct {
+	cfg    Config
+	file   File
+	result FileResult
+	kinds  map[int]*Behaviour // by kind; -1 for records whose behaviour is not known
+	texts  map[string]int64   // of unknown behaviours
+}
+
+func newCounter(cfg Config, f File) *counter {
+	return &counter{cfg: cfg, file: f, result: FileResult{Path: f.Path}, kinds: map[int]*Behaviour{}, texts: map[string]int64{}}
+}
+
+// read parses the file, and judges it.
+func (c *counter) read(ctx context.Context) {
+	r := &c.result
+	r.Extent, r.Unread = peek.Read(ctx, c.cfg.FS, &c.cfg.Job.Format, c.file.File, c.file.Limit, c)
+	if r.Unread == nil {
+		c.judge()
+	}
+}
+
+// kind returns the counts of a behaviour.
+func (c *counter) kind(n int) *Behaviour {
+	b := c.kinds[n]
+	if b == nil {
+		b = &Behaviour{}
+		c.kinds[n] = b
+	}
+	return b
+}
+
+// Keep implements record.Sink.
+func (c *counter) Keep(r *behaviour.Record) error {
+	name := c.cfg.Job.Schema.Kinds[r.Kind].Name
+	if p := c.file.Part; !p.Has(r.Date, name) {
+		why := "other types"
+		if p.Span != nil && !p.Span.Has(r.Date) {
+			why = "outside the dates"
+		}
+		c.skip(r.Kind, Reason{Reason: why, Example: Example{Path: c.file.Path, Offset: r.ID}})
+		return nil
+	}
+	b := c.kind(r.Kind)
+	b.Records++
+	b.Good++
+	c.result.Good++
+	if c.cfg.Fits == nil || c.result.Unfit != nil {
+		return nil
+	}
+	if err := c.cfg.Fits(r); err != nil {
+		c.result.Unfit = fmt.Errorf("%w: %s: record at byte %d: %w", bulkload.ErrRequest, c.file.Path, r.ID, err)
+	}
+	return nil
+}
+
+// Skip implements record.Sink.
+func (c *counter) Skip(s *record.Skipped) error {
+	reason := Reason{Reason: string(s.Why), Example: Example{Path: c.file.Path, Line: s.Line, Offset: s.Offset, Text: beginning(s.Raw)}}
+	if s.Why == record.UnknownKind {
+		reason.Detail = fmt.Sprintf("%q is no behaviour of the job", beginning(s.Kind))
+		c.result.Unknown++
+		if text := beginning(s.Kind); len(c.texts) < mostTexts || c.texts[text] > 0 {
+			c.texts[text]++
+		}
+	}
+	c.skip(c.file.Kind, reason)
+	return nil
+}
+
+func (c *counter) skip(kind int, reason Reason) {
+	b := c.kind(kind)
+	b.Records++
+	b.Skipped++
+	c.result.Skipped++
+	b.note(reason)
+}
+
+// Reject implements record.Sink.
+func (c *counter) Reject(r *record.Reject) error {
+	b := c.kind(r.Kind)
+	b.Records++
+	b.Bad++
+	c.result.Bad++
+	b.note(Reason{Reason: string(r.Reason), Bad: true, Example: Example{
+		Path: r.Path, Line: r.Line, Offset: r.Offset, Detail: r.Err.Error(), Text: beginning(r.Raw),
+	}})
+	return nil
+}
+
+// judge sets the verdict of the file.
+func (c *counter) judge() {
+	j, r := c.cfg.Job, &c.result
+	if err := delivered.TooFew(j, r.Path, c.file.Kind, r.Read()); r.Whole && err != nil {
+		r.Verdict, r.Refused = Refused, err
+		return
+	}
+	if !j.MaxBad.Exceeded(r.Read(), r.Bad) {
+		return
+	}
+	if !r.Whole && !j.MaxBad.Exceeded(r.Read(), surely(r.Bad)) {
+		r.Verdict = Uncertain
+		return
+	}
+	reasons := badReasons(maps.Values(c.kinds))
+	slices.SortStableFunc(reasons, byRecords)
+	r.Verdict, r.Key = Refused, Key(reasons[0].Reason)
+	r.Refused = fmt.Errorf("%s: %w: %d of %d%s, allowed are %s: %s: if the log is written so, change %s in the job, or else have it delivered again",
+		r.Path, bulkload.ErrTooBad, r.Bad, r.Read(), r.ofSample(), j.MaxBad, text(reasons), r.Key)
+}
+
+// surely returns the number of bad records that a sample with n bad records shows beyond doubt: two
+// standard deviations of a Poisson distribution less.
+func surely(n int64) int64 { return max(0, n-int64(math.Ceil(2*math.Sqrt(float64(n))))) }
+
+// mostText is the number of bytes that are kept of a text.
+const mostText = 160
+
+// beginning returns the beginning of a text.
+func beginning(b []byte) string {
+	if len(b) <= mostText {
+		return string(b)
+	}
+	return string(b[:mostText]) + "…"
+}
