@@ -16,6 +16,7 @@ import (
 
 	"usertrail/internal/inspect"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // makeWorld writes one file or directory of each kind below a directory.
@@ -167,7 +168,7 @@ func TestStopsWhenCancelled(t *testing.T) {
 
 // TestOthersHFiles inspects files that HBase's own writer made.
 func TestOthersHFiles(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join(shared(t), "data/hfile/*.hfile"))
+	paths, err := filepath.Glob(filepath.Join(testkit.Shared(t, "data/hfile"), "*.hfile"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("found %d HFiles: %v", len(paths), err)
 	}
@@ -187,28 +188,6 @@ func TestOthersHFiles(t *testing.T) {
 		if len(r.HFile.Head) != int(min(10, cells)) {
 			t.Errorf("%s: %d first cells of %d", path, len(r.HFile.Head), cells)
 		}
-	}
-}
-
-// shared returns the folder of external data: $USERTRAIL_SHARED, or the folder shared next to
-// the project's root.
-func shared(t *testing.T) string {
-	t.Helper()
-	if dir := os.Getenv("USERTRAIL_SHARED"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(filepath.Dir(dir), "shared")
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod in any folder above")
-		}
-		dir = filepath.Dir(dir)
 	}
 }
 

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/test/testkit"
 )
 
 // TestNumbersAgreeWithDuckDB counts the same parts with DuckDB, in SQL.
 func TestNumbersAgreeWithDuckDB(t *testing.T) {
 	t.Parallel()
-	python := findPython(t)
+	python := testkit.Python(t)
 	weeks := evenings()
 	weeks.parts = crowd(5, 300, 100, 4, 2, 2)
 	weeks.Sequence = weeks.Sequence[:2]
@@ -53,20 +54,4 @@ func TestNumbersAgreeWithDuckDB(t *testing.T) {
 	if compared != len(names) {
 		t.Errorf("compared %d of %q", compared, names)
 	}
-}
-
-// findPython returns an interpreter that has DuckDB.
-func findPython(t *testing.T) string {
-	t.Helper()
-	if p := os.Getenv("USERTRAIL_PYTHON"); p != "" {
-		return p
-	}
-	p, err := filepath.Abs("../../../.cache/venv/bin/python")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(p); err != nil {
-		t.Fatalf("%v: run make venv, or set USERTRAIL_PYTHON to a Python with duckdb", err)
-	}
-	return p
 }

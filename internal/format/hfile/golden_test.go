@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
+	"usertrail/internal/test/testkit"
 )
 
 // goldens lists files that HBase's own writer made, and the settings of the writer.
@@ -35,7 +36,7 @@ var goldens = []struct {
 
 func goldenFile(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(shared(t, "data/hfile/hudi_1_0_"+name+".hfile"))
+	b, err := os.ReadFile(testkit.Shared(t, "data/hfile/hudi_1_0_"+name+".hfile"))
 	if err != nil {
 		t.Fatal(err)
 	}

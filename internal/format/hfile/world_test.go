@@ -5,36 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"usertrail/internal/cell"
 )
-
-// shared returns the path of a file in the shared data directory next to the repository.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	root := os.Getenv("USERTRAIL_SHARED")
-	if root == "" {
-		dir, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for !exists(filepath.Join(dir, "go.mod")) {
-			if dir == filepath.Dir(dir) {
-				t.Fatal("no go.mod above the working directory")
-			}
-			dir = filepath.Dir(dir)
-		}
-		root = filepath.Join(filepath.Dir(dir), "shared")
-	}
-	path := filepath.Join(root, filepath.FromSlash(name))
-	if !exists(path) {
-		t.Fatalf("%s is not there; USERTRAIL_SHARED names the folder of shared data", path)
-	}
-	return path
-}
 
 func exists(path string) bool {
 	_, err := os.Stat(path)

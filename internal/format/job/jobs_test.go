@@ -14,46 +14,18 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
-
-// repository returns the folder that contains go.mod.
-func repository(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-	}
-	t.Fatal("no go.mod above the test")
-	return ""
-}
-
-// shared returns the folder of real data.
-func shared(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("USERTRAIL_SHARED")
-	if dir == "" {
-		dir = filepath.Join(repository(t), "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "data", "logs")); err != nil {
-		t.Fatalf("the shared data are not there (USERTRAIL_SHARED names their folder): %v", err)
-	}
-	return dir
-}
 
 // load loads a file of jobs/ and replaces the path of the real data.
 func load(t *testing.T, name string) *job.Job {
 	t.Helper()
-	path := filepath.Join(repository(t), "jobs", name)
+	path := filepath.Join(testkit.Repository(t), "jobs", name)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := job.Parse(path, []byte(strings.ReplaceAll(string(text), "../../shared", shared(t))))
+	j, err := job.Parse(path, []byte(strings.ReplaceAll(string(text), "../../shared", testkit.Shared(t, ""))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +42,7 @@ func date(t *testing.T, s string) behaviour.Date {
 }
 
 func TestJobs(t *testing.T) {
-	folder := filepath.Join(repository(t), "jobs")
+	folder := filepath.Join(testkit.Repository(t), "jobs")
 	names, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil || len(names) < 3 {
 		t.Fatalf("found %d job files, %v; want at least journey, launch and settopbox", len(names), err)

@@ -6,27 +6,8 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/test/testkit"
 )
-
-// sharedLogs returns the folder of the real logs, in $USERTRAIL_SHARED or in the folder
-// shared next to the repository.
-func sharedLogs(t *testing.T) string {
-	t.Helper()
-	shared := os.Getenv("USERTRAIL_SHARED")
-	for dir := "."; shared == ""; dir = filepath.Join(dir, "..") {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			shared = filepath.Join(dir, "..", "shared")
-		}
-		if len(dir) > 60 {
-			t.Fatal("no go.mod above this package")
-		}
-	}
-	logs := filepath.Join(shared, "data", "logs")
-	if _, err := os.Stat(logs); err != nil {
-		t.Fatalf("the real logs are not there, set USERTRAIL_SHARED: %v", err)
-	}
-	return logs
-}
 
 // journey returns the format of a grocery's purchases.
 func journey(t *testing.T) *Format {
@@ -50,7 +31,7 @@ func journey(t *testing.T) *Format {
 // allowed.
 func TestRealLogs(t *testing.T) {
 	f := journey(t)
-	paths, err := filepath.Glob(filepath.Join(sharedLogs(t), "journey", "*", "purchase.csv.gz"))
+	paths, err := filepath.Glob(filepath.Join(testkit.Shared(t, "data/logs"), "journey", "*", "purchase.csv.gz"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("%d files, %v", len(paths), err)
 	}

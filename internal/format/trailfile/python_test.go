@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/test/testkit"
 )
 
 // said holds a sample, its file in each format, and the expected results in the form that
@@ -34,7 +35,7 @@ type saidColumn struct {
 // indexes and Bloom filters. Everything is compared with the written rows.
 func TestPythonReadersAgree(t *testing.T) {
 	t.Parallel()
-	python := findPython(t)
+	python := testkit.Python(t)
 	dir := t.TempDir()
 	var all []said
 	files := 0
@@ -74,33 +75,6 @@ func TestPythonReadersAgree(t *testing.T) {
 	for _, l := range lines[:len(lines)-1] {
 		t.Error(l)
 	}
-}
-
-// findPython returns an interpreter that has the libraries.
-func findPython(t *testing.T) string {
-	t.Helper()
-	if p := os.Getenv("USERTRAIL_PYTHON"); p != "" {
-		return p
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("no go.mod above the test's folder")
-		}
-		dir = up
-	}
-	p := filepath.Join(dir, ".cache", "venv", "bin", "python")
-	if _, err := os.Stat(p); err != nil {
-		t.Fatalf("%v: run make venv, or set USERTRAIL_PYTHON to a Python with duckdb, pyarrow, pytz and polars", err)
-	}
-	return p
 }
 
 func truth(c sample) []saidColumn {

@@ -181,7 +181,7 @@ func limited(t testing.TB, limit time.Duration) (context.Context, context.Cancel
 // find returns the cluster of dir. If dir is "", it is the cluster of the checkout. In a run
 // that covers everything, a test with exclusive use gets the second cluster.
 func (k kind) find(dir string, alone bool) (*Cluster, error) {
-	root, err := repository()
+	root, err := testkit.FindRepository()
 	if err != nil {
 		return nil, err
 	}
@@ -247,22 +247,6 @@ func (c *Cluster) provide() error {
 		return err
 	}
 	return c.up()
-}
-
-// repository returns the folder above the test that contains go.mod.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at, nil
-		}
-		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("no go.mod in or above %s", dir)
-		}
-	}
 }
 
 // up starts the cluster and waits until it is healthy.

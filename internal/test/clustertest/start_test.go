@@ -16,7 +16,7 @@ func TestAClusterStartsWithASlowNameNode(t *testing.T) {
 	if os.Getenv("USERTRAIL_CLUSTER") == "none" {
 		t.Skip("USERTRAIL_CLUSTER is none")
 	}
-	root, err := repository()
+	root, err := testkit.FindRepository()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"usertrail/internal/test/testkit"
 )
 
 // airflowPython returns the Python that has the packages of jobs/airflow/requirements.txt.
@@ -13,7 +14,7 @@ func airflowPython(t *testing.T) string {
 	if program := os.Getenv("USERTRAIL_AIRFLOW"); program != "" {
 		return program
 	}
-	return filepath.Join(repository(t), ".cache", "airflow", "bin", "python")
+	return filepath.Join(testkit.Repository(t), ".cache", "airflow", "bin", "python")
 }
 
 // TestAirflow runs the tests of jobs/airflow in a real Airflow, with the current commands. A
@@ -26,7 +27,7 @@ func TestAirflow(t *testing.T) {
 	}
 	python := airflowPython(t)
 	tests := exec.CommandContext(t.Context(), python, "-m", "pytest", "-q", "--durations=10", "--basetemp", filepath.Join(t.TempDir(), "pytest"))
-	tests.Dir = filepath.Join(repository(t), "jobs", "airflow")
+	tests.Dir = filepath.Join(testkit.Repository(t), "jobs", "airflow")
 	tests.Env = append(os.Environ(), "USERTRAIL_BIN="+dir, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := tests.CombinedOutput()
 	if err != nil {

@@ -75,7 +75,7 @@ func (e *example) run(t *testing.T, dir string) string {
 		if err := os.WriteFile(file, []byte(e.code), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c = exec.CommandContext(t.Context(), pythonProgram(t), file)
+		c = exec.CommandContext(t.Context(), testkit.Python(t), file)
 	}
 	c.Dir = dir
 	// Spark uses only the loopback interface. It ends before further JVM optimisation would
@@ -128,7 +128,7 @@ func TestAnalystsDocRunsInPythonDuckDBPolarsSpark(t *testing.T) {
 	sameFunnels(t, dir, programs, funnels)
 	if rewrite {
 		told.WriteString(text[written:])
-		if err := os.WriteFile(filepath.Join(repository(t), filepath.FromSlash(analysts)), []byte(told.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(testkit.Repository(t), filepath.FromSlash(analysts)), []byte(told.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

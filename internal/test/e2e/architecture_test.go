@@ -12,12 +12,13 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"usertrail/internal/test/testkit"
 )
 
 // TestExplanationNamesWhatExists looks for the Go names and the paths that the pages about the
 // program name in code spans.
 func TestExplanationNamesWhatExists(t *testing.T) {
-	tree := os.DirFS(repository(t))
+	tree := os.DirFS(testkit.Repository(t))
 	declared, err := declarations(tree)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload/samplelog"
+	"usertrail/internal/test/testkit"
 )
 
 // The days of the sample logs. A few late records belong to the day after the last one.
@@ -27,7 +28,7 @@ func newSQLFixture(t *testing.T) *sqlFixture {
 	}
 	var made struct{ Records, Loaded int64 }
 	command(t, "bulkload", &made, "sample", c.logs, "--records", "100000", "--users", "2000", "--days", "5", "--seed", "6", "--bad", "0", "--from", sampleFrom)
-	text, err := os.ReadFile(filepath.Join(repository(t), "jobs", "settopbox.yaml"))
+	text, err := os.ReadFile(filepath.Join(testkit.Repository(t), "jobs", "settopbox.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestDuckDBAnswersConditions(t *testing.T) {
 // sqlFixture returns the table of a real data set, and a list of some of its users.
 func (r *real) sqlFixture(t *testing.T, users ...string) *sqlFixture {
 	t.Helper()
-	c := &sqlFixture{name: r.logs, table: r.load(t), logs: filepath.Join(sharedLogs(t), r.logs), from: r.from, to: r.to, list: filepath.Join(t.TempDir(), "users.txt")}
+	c := &sqlFixture{name: r.logs, table: r.load(t), logs: filepath.Join(testkit.Shared(t, "data/logs"), r.logs), from: r.from, to: r.to, list: filepath.Join(t.TempDir(), "users.txt")}
 	c.write(t, append(users, "nobody"))
 	return c
 }

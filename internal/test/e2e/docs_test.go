@@ -14,12 +14,13 @@ import (
 	"testing"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/test/testkit"
 )
 
 // document returns the text of a file of the repository.
 func document(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository(t), filepath.FromSlash(name)))
+	text, err := os.ReadFile(filepath.Join(testkit.Repository(t), filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func readmeRun(t *testing.T) (dir, said string) {
 // copyRepository copies the files of a fresh clone.
 func copyRepository(t *testing.T, to string) {
 	t.Helper()
-	from := repository(t)
+	from := testkit.Repository(t)
 	leave := []string{".git", ".cache", "bin", "demo", "trails", filepath.Join("bench", "data")}
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -259,7 +260,7 @@ func TestTableDocNamesEveryField(t *testing.T) {
 
 // TestIndexListsEveryPage finds a link to each page of docs in docs/README.md.
 func TestIndexListsEveryPage(t *testing.T) {
-	names, err := markdown(os.DirFS(repository(t)))
+	names, err := markdown(os.DirFS(testkit.Repository(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

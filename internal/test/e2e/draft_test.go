@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
+	"usertrail/internal/test/testkit"
 )
 
 // loadDraft drafts a job from logs and loads all logs with it.
@@ -61,7 +62,7 @@ func TestDraftsOfTheRealLogsGiveTheRightAnswers(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			s := span(t, c.from, c.to)
-			loaded := loadDraft(t, filepath.Join(sharedLogs(t), c.logs), c.zone, dir, s)
+			loaded := loadDraft(t, filepath.Join(testkit.Shared(t, "data/logs"), c.logs), c.zone, dir, s)
 			if loaded.Quarantined != 0 || c.logs == "journey" && loaded.Loaded != c.loaded {
 				t.Errorf("loaded %d, %d bad; want %d", loaded.Loaded, loaded.Quarantined, c.loaded)
 			}

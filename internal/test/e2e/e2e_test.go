@@ -26,51 +26,13 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
+	"usertrail/internal/test/testkit"
 )
-
-// repository returns the folder that contains go.mod.
-func repository(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-	}
-	t.Fatal("no go.mod above the test")
-	return ""
-}
-
-// sharedLogs returns the folder of the real logs.
-func sharedLogs(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("USERTRAIL_SHARED")
-	if dir == "" {
-		dir = filepath.Join(repository(t), "..", "shared")
-	}
-	dir = filepath.Join(dir, "data", "logs")
-	if _, err := os.Stat(dir); err != nil {
-		t.Fatalf("the real logs are not there (USERTRAIL_SHARED names the folder of data): %v", err)
-	}
-	return dir
-}
-
-// pythonProgram returns the Python that has the packages of scripts/requirements.txt.
-func pythonProgram(t *testing.T) string {
-	t.Helper()
-	if program := os.Getenv("USERTRAIL_PYTHON"); program != "" {
-		return program
-	}
-	return filepath.Join(repository(t), ".cache", "venv", "bin", "python")
-}
 
 // python runs a script of testdata and decodes the JSON that it prints.
 func python(t *testing.T, into any, script string, args ...string) {
 	t.Helper()
-	program := pythonProgram(t)
+	program := testkit.Python(t)
 	c := exec.CommandContext(t.Context(), program, append([]string{filepath.Join("testdata", script)}, args...)...)
 	var said strings.Builder
 	c.Stderr = &said
@@ -98,7 +60,7 @@ func span(t *testing.T, from, to string) behaviour.Span {
 // loadJob loads into dir with a job of jobs/. It replaces the path of the job's logs.
 func loadJob(t *testing.T, name, written, logs, dir string, s behaviour.Span) bulkload.Result {
 	t.Helper()
-	path := filepath.Join(repository(t), "jobs", name)
+	path := filepath.Join(testkit.Repository(t), "jobs", name)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"usertrail/internal/test/testkit"
 )
 
 // TestFormatsDocRunsInPython runs the commands and the Python of docs/reference/formats.md, in order,
@@ -18,7 +19,7 @@ func TestFormatsDocRunsInPython(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?ms)^```(sh|python)\n(.*?)^```").FindAllStringSubmatch(text, -1) {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", m[2])
 		if m[1] == "python" {
-			c = exec.CommandContext(t.Context(), pythonProgram(t), "-c", m[2])
+			c = exec.CommandContext(t.Context(), testkit.Python(t), "-c", m[2])
 		}
 		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
 		out, err := c.CombinedOutput()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"usertrail/internal/test/testkit"
 )
 
 const module = "usertrail/"
@@ -150,7 +151,7 @@ func misplaced(all map[string][]string) []string {
 
 func TestImportsPointDownwards(t *testing.T) {
 	c := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./cmd/...", "./internal/...")
-	c.Dir = repository(t)
+	c.Dir = testkit.Repository(t)
 	var said strings.Builder
 	c.Stderr = &said
 	out, err := c.Output()

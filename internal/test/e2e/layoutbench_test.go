@@ -26,9 +26,9 @@ func TestLayoutsAreComparedByPythonAndDuckDB(t *testing.T) {
 	}
 	each := testkit.Pick([]string{"100"}, []string{"1", "100"})
 	data, out := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "figures.json")
-	run := exec.CommandContext(t.Context(), pythonProgram(t), "scripts/bench", "layouts",
+	run := exec.CommandContext(t.Context(), testkit.Python(t), "scripts/bench", "layouts",
 		"--records", "2000", "--each", strings.Join(each, " "), "--where", "files", "--asked", "10", "--dir", data, "--json", out)
-	run.Dir = repository(t)
+	run.Dir = testkit.Repository(t)
 	run.Env = append(os.Environ(), "USERTRAIL_BIN="+dir, "PYTHONDONTWRITEBYTECODE=1")
 	if said, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", run, err, said)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/test/testkit"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/load"
@@ -133,7 +134,7 @@ func TestEveryLayoutGivesTheSameTrails(t *testing.T) {
 func loadLayout(t *testing.T, name, dir string, s behaviour.Span) {
 	t.Helper()
 	text := document(t, "jobs/"+journey.job)
-	text = strings.Replace(text, journey.written, filepath.Join(sharedLogs(t), journey.logs), 1)
+	text = strings.Replace(text, journey.written, filepath.Join(testkit.Shared(t, "data/logs"), journey.logs), 1)
 	text = strings.Replace(text, "\ntable:", "\nlayout: "+name+"\ntable:", 1)
 	j, err := job.Parse(journey.job, []byte(text))
 	if err != nil {

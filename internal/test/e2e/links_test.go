@@ -12,11 +12,12 @@ import (
 	"testing"
 	"testing/fstest"
 	"unicode"
+	"usertrail/internal/test/testkit"
 )
 
 // TestLinksLead follows the links of every document, and looks for the heading that a link names.
 func TestLinksLead(t *testing.T) {
-	tree := os.DirFS(repository(t))
+	tree := os.DirFS(testkit.Repository(t))
 	names, err := markdown(tree)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestPythonNotebookRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), pythonProgram(t), script, "docs/analyst.ipynb")
+	c := exec.CommandContext(t.Context(), testkit.Python(t), script, "docs/analyst.ipynb")
 	c.Dir = dir
 	c.Env = append(testkit.CleanEnv(), "USERTRAIL_BIN="+filepath.Join(dir, "bin"), "PYTHONPATH="+filepath.Join(dir, "python/src"), "PYTHONDONTWRITEBYTECODE=1")
 	var said strings.Builder

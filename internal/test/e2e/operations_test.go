@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"usertrail/internal/test/testkit"
 )
 
 // An advice is an entry of docs/howto/operations.md.
@@ -255,7 +256,7 @@ func TestOperationsNamesEveryError(t *testing.T) {
 	book := document(t, "docs/howto/operations.md")
 	var source strings.Builder
 	for _, dir := range []string{"cmd", "internal"} {
-		err := filepath.WalkDir(filepath.Join(repository(t), dir), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(testkit.Repository(t), dir), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "test") {
 				return err
 			}

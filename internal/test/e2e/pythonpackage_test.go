@@ -19,7 +19,7 @@ func runPackage(t *testing.T, python string, args ...string) string {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), python, args...)
-	c.Dir = filepath.Join(repository(t), "python")
+	c.Dir = filepath.Join(testkit.Repository(t), "python")
 	c.Env = append(testkit.CleanEnv(), "USERTRAIL_BIN="+dir, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -31,7 +31,7 @@ func runPackage(t *testing.T, python string, args ...string) string {
 // TestPythonPackage runs the tests of the package usertrail with the current programs.
 func TestPythonPackage(t *testing.T) {
 	t.Parallel()
-	out := runPackage(t, pythonProgram(t), "-m", "pytest", "-q", "--basetemp", filepath.Join(t.TempDir(), "pytest"))
+	out := runPackage(t, testkit.Python(t), "-m", "pytest", "-q", "--basetemp", filepath.Join(t.TempDir(), "pytest"))
 	if !regexp.MustCompile(`\b\d+ passed`).MatchString(out) || strings.Contains(out, "skipped") {
 		t.Errorf("pytest says\n%s", out)
 	}
@@ -40,14 +40,14 @@ func TestPythonPackage(t *testing.T) {
 // TestPythonPackageIsTyped checks the types of the package with mypy.
 func TestPythonPackageIsTyped(t *testing.T) {
 	testkit.OnlyAll(t, "nothing: it checks no behaviour")
-	runPackage(t, pythonProgram(t), "-m", "mypy", "--cache-dir", t.TempDir())
+	runPackage(t, testkit.Python(t), "-m", "mypy", "--cache-dir", t.TempDir())
 }
 
 // TestPythonDocRuns runs the Python of docs/howto/python.md in the clone of README's demo.
 func TestPythonDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	script := strings.Join(blocks(t, document(t, "docs/howto/python.md"), "python"), "\n")
-	c := exec.CommandContext(t.Context(), pythonProgram(t), "-c", script)
+	c := exec.CommandContext(t.Context(), testkit.Python(t), "-c", script)
 	c.Dir = dir
 	c.Env = append(testkit.CleanEnv(), "USERTRAIL_BIN="+filepath.Join(dir, "bin"), "PYTHONPATH="+filepath.Join(dir, "python/src"), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := c.CombinedOutput()
@@ -68,7 +68,7 @@ func TestAWheelInstallsInEachPython(t *testing.T) {
 		t.Fatal("no Python from 3.10 on is here")
 	}
 	dir := t.TempDir()
-	runPackage(t, pythonProgram(t), "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", dir, ".")
+	runPackage(t, testkit.Python(t), "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", dir, ".")
 	wheels, err := filepath.Glob(filepath.Join(dir, "usertrail-*-py3-none-*.whl"))
 	if err != nil || len(wheels) != 1 {
 		t.Fatalf("pip made the wheels %q: %v", wheels, err)

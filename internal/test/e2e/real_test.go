@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"usertrail/internal/test/testkit"
 )
 
 // A question is a query about all users, and its result.
@@ -48,7 +49,7 @@ func (r *real) load(t *testing.T) string {
 	t.Helper()
 	r.once.Do(func() {
 		dir := filepath.Join(scratch, r.logs)
-		got := loadJob(t, r.job, r.written, filepath.Join(sharedLogs(t), r.logs), dir, span(t, r.from, r.to))
+		got := loadJob(t, r.job, r.written, filepath.Join(testkit.Shared(t, "data/logs"), r.logs), dir, span(t, r.from, r.to))
 		if got.Read != r.records || got.Loaded != r.records {
 			t.Errorf("%s: loaded %d of %d records, want all %d", r.logs, got.Loaded, got.Read, r.records)
 		}
@@ -126,7 +127,7 @@ func TestDuckDBAnswersTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		var answers []question
-		python(t, &answers, "questions.py", c.real.logs, filepath.Join(sharedLogs(t), c.real.logs), string(asked))
+		python(t, &answers, "questions.py", c.real.logs, filepath.Join(testkit.Shared(t, "data/logs"), c.real.logs), string(asked))
 		if len(answers) != len(c.questions) {
 			t.Fatalf("DuckDB answered %d of %d questions", len(answers), len(c.questions))
 		}

@@ -108,7 +108,7 @@ func TestTablesInPythonSpark(t *testing.T) {
 // TestTablesInPythonClickHouse needs chDB, which has half a gigabyte.
 func TestTablesInPythonClickHouse(t *testing.T) {
 	testkit.OnlyAll(t, "TestTablesInPythonDuckDB, and the drawings of internal/extract/ddl")
-	t.Setenv("USERTRAIL_PYTHON", cmp.Or(os.Getenv("USERTRAIL_CHDB"), filepath.Join(repository(t), ".cache", "chdb", "bin", "python")))
+	t.Setenv("USERTRAIL_PYTHON", cmp.Or(os.Getenv("USERTRAIL_CHDB"), filepath.Join(testkit.Repository(t), ".cache", "chdb", "bin", "python")))
 	wantTables(t, ddl.ClickHouse)
 }
 

@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
 	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 // TestHDFSAndDiskAgree makes logs, loads them and extracts from the table, once on a disk and
@@ -93,7 +94,7 @@ func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 // settopbox returns the job of that name in jobs/ with another path of the logs.
 func settopbox(t *testing.T, logs string) *job.Job {
 	t.Helper()
-	path := filepath.Join(repository(t), "jobs", "settopbox.yaml")
+	path := filepath.Join(testkit.Repository(t), "jobs", "settopbox.yaml")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

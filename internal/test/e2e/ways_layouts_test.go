@@ -51,7 +51,7 @@ func TestEveryLayoutInHBase(t *testing.T) {
 func (w *waysFixture) lays(name string) {
 	w.t.Helper()
 	text := document(w.t, "jobs/"+journey.job)
-	text = strings.Replace(text, journey.written, filepath.Join(sharedLogs(w.t), journey.logs), 1)
+	text = strings.Replace(text, journey.written, filepath.Join(testkit.Shared(w.t, "data/logs"), journey.logs), 1)
 	text = strings.Replace(text, "\ntable:", "\nlayout: "+name+"\ntable:", 1)
 	var err error
 	if w.job, err = job.Parse(journey.job, []byte(text)); err != nil {
