@@ -22,8 +22,9 @@ func newCommit(env *cli.Env) *cobra.Command {
 		Use:   "commit",
 		Short: "Publish the result of finished pieces",
 		Long: `Commit reads all lines that extract plan printed, and publishes the output of their pieces as the
-directory of their --out in one step. If it is killed, the same command continues. Commit does not read
-the table: each piece has checked that the table was as planned.
+directory of their --out in one step. If the plan had --append, it adds the output to the result there.
+If it is killed, the same command continues. Commit does not read the table: each piece has checked that
+the table was as planned.
 
 Status 75 says that pieces are not done yet, or that the output of a piece is damaged, and names them.
 Status 99 says that the plan was committed before.`,
@@ -74,7 +75,7 @@ func (o *options) publish(ctx context.Context, from string) (r commitResult, err
 	if r.Result, err = pieces.Commit(ctx, fs, lines); err != nil {
 		return r, err
 	}
-	r.Notes = append(r.Notes, (&output{partition: first.Question.PartitionBy}).notes(r.Result, false)...)
+	r.Notes = append(r.Notes, (&output{partition: first.Question.PartitionBy}).notes(r.Result, first.Append)...)
 	for _, note := range r.Notes {
 		fmt.Fprintln(o.env.Stderr, "extract:", note)
 	}

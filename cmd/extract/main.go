@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
@@ -56,7 +57,7 @@ closes the pipe, the status is 141.`)
   extract --users all --from 2014-09-01 --to 2014-09-10 --types play,order --active any --out ./trails-any
   cut -d, -f1 people.csv | extract --users - --table ./trails --from 2014-09-01 --to 2014-09-01 --types play`
 	o.add(root)
-	root.Flags().BoolVar(&o.append, "append", false, "add the dates to the result in --out, with --partition-by date; dates that it has are not added again (status 99)")
+	o.addAppend(root.Flags())
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
 	cli.Group(root, "inspect", "Inspect:", newShow(env), newReport(env), newDDL(env), cli.Inspect(env))
@@ -109,6 +110,11 @@ func (o *options) add(c *cobra.Command) {
 	f.BoolVar(&o.days, "require-days", false, "end with status 66 if a day of --from to --to is not loaded (default a note on standard error; --append requires it)")
 	f.BoolVar(&o.strict, "strict", false, "end with status 65 at a foreign cell, a cell that no load wrote (default skip it)")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
+}
+
+// addAppend adds --append to the commands that make a result.
+func (o *options) addAppend(f *pflag.FlagSet) {
+	f.BoolVar(&o.append, "append", false, "add the dates to the result in --out, with --partition-by date; dates that it has are not added again (status 99)")
 }
 
 func (o *options) extract(ctx context.Context) error {

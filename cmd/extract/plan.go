@@ -33,13 +33,15 @@ in any order. A piece may run more than once. Then extract commit publishes --ou
 as one extract with the same --piece-size.
 
 If plan runs again, the same flags give the same lines, and finished pieces stay finished. If --out
-already has the result of this plan, plan prints no line and ends with status 99.`,
+already has the result of this plan, or with --append the dates, plan prints no line and ends with
+status 99.`,
 		Example: `  extract plan --users all --from 2014-09-01 --to 2014-09-10 --types play,order --out ./trails-pieces >pieces &&
   tr '\n' '\0' <pieces | xargs -0 -n 1 -P 4 extract run-piece --quiet --piece &&
   extract commit --pieces pieces`,
 		Args: cli.NoArgs,
 	}
 	o.add(c)
+	o.addAppend(c.Flags())
 	o.output.pieceSize = pieces.Size
 	size := c.Flags().Lookup("piece-size")
 	size.Usage, size.DefValue = "approximate size of a piece, in events of users who may be active, such as 500000 or 4M", o.output.pieceSize.String()

@@ -23,17 +23,18 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Commit makes the result of a plan whose pieces are all done, and gives it its name. If Commit is killed
-// at any moment, a second call continues. It does not read the table: the result shows the table as it
-// was when it was planned, and each piece has checked that the table had not changed.
+// Commit makes the result of a plan whose pieces are all done, and gives it its name or appends it. If
+// Commit is killed at any moment, a second call continues. It does not read the table: the result shows
+// the table as it was when it was planned, and each piece has checked that the table had not changed.
 //
 // Its error wraps
 //
-//	piece.ErrPiece     if the lines are not the lines of one plan
-//	ErrStale           if Out has another plan, or none
-//	piece.ErrMissing   if pieces have not reported
-//	ErrNothing         if the plan is committed already
-//	fs.ErrExist        if Out exists and must not be replaced
+//	piece.ErrPiece        if the lines are not the lines of one plan
+//	ErrStale              if Out has another plan, or none
+//	piece.ErrMissing      if pieces have not reported
+//	ErrNothing            if the plan is committed already
+//	manifest.ErrAppended  if the plan appends, and Out has its dates
+//	fs.ErrExist           if Out exists and must not be replaced
 func Commit(ctx context.Context, fs dfs.FS, pieces []Piece) (extract.Result, error) {
 	if err := onePlan(pieces); err != nil {
 		return extract.Result{}, err
@@ -63,23 +64,34 @@ func onePlan(pieces []Piece) error {
 }
 
 func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error) {
+	if first.Append {
+		if err := p.FinishAppend(ctx); err != nil {
+			return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
+		}
+	}
 	have, err := p.planned(ctx)
 	if err != nil {
 		return extract.Result{}, err
 	}
 	ours := have != nil && have.Plan == first.Plan
-	if done, err := p.Committed(ctx, first.Plan); err != nil {
+	if done, err := p.Committed(ctx, first.Plan, first.Append); err != nil {
 		return extract.Result{}, err
 	} else if done {
 		err = p.tidyOf(ctx, first.Plan)
-		return extract.Result{}, errors.Join(fmt.Errorf("%w: --out %s is the answer of plan %s", ErrNothing, first.Out, first.Plan), err)
+		return extract.Result{}, errors.Join(fmt.Errorf("%w: --out %s has the result of plan %s", ErrNothing, first.Out, first.Plan), err)
 	}
 	if !ours {
 		return extract.Result{}, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, first.Out, first.Plan)
 	}
-	target := place.Target{FS: p.FS, Out: first.Out, Overwrite: first.Overwrite, Homes: first.homes()}
+	target := place.Target{FS: p.FS, Out: first.Out, Overwrite: first.Overwrite, Append: first.Append, Homes: first.homes()}
 	if err := target.Check(ctx); err != nil {
 		return extract.Result{}, err
+	}
+	var base *manifest.Extract
+	if first.Append {
+		if base, err = p.base(ctx, first.Plan, have.Answer); err != nil {
+			return extract.Result{}, err
+		}
 	}
 	reports, err := p.reports(ctx, have)
 	if err != nil {
@@ -105,17 +117,36 @@ func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error)
 		return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
 	}
 	m.NotFound, m.NotFoundFile = lost.Users, lost.File
-	s := p.Staging(place.ResultName)
-	if err := s.Finish(ctx, m); err != nil {
-		return extract.Result{}, err
-	}
-	if err := s.Rename(ctx, first.Overwrite); err != nil {
+	if err := p.publish(ctx, base, m, first.Overwrite); err != nil {
 		return extract.Result{}, err
 	}
 	r := extract.ResultOf(m, first.Out, calls)
 	r.Skip(skipped)
 	r.Notes = append(lost.Notes(m.Users, first.Out), skipped.Notes()...)
 	return r, p.Tidy(ctx)
+}
+
+// base returns the result in OUT to which the extract next of a plan is appended. It returns nil if
+// there is none. If OUT has the dates, base removes the files of the plan, which cannot be committed.
+// The caller holds the lock.
+func (p *plan) base(ctx context.Context, plan string, next *manifest.Extract) (*manifest.Extract, error) {
+	base, err := p.Base(ctx, next)
+	if errors.Is(err, manifest.ErrAppended) {
+		err = errors.Join(err, p.tidyOf(ctx, plan))
+	}
+	return base, err
+}
+
+// publish gives the collected files the name of the result, or appends them to base.
+func (p *plan) publish(ctx context.Context, base, m *manifest.Extract, overwrite bool) error {
+	s := p.Staging(place.ResultName)
+	if base != nil {
+		return s.Append(ctx, base, m)
+	}
+	if err := s.Finish(ctx, m); err != nil {
+		return err
+	}
+	return s.Rename(ctx, overwrite)
 }
 
 // skippedBy returns the foreign cells that the pieces read.

@@ -47,6 +47,7 @@ type Piece struct {
 	Version   string            `json:"table_version,omitempty"` // empty if nothing shows whether the table changes
 	Out       string            `json:"out"`
 	Overwrite bool              `json:"overwrite,omitempty"`
+	Append    bool              `json:"append,omitempty"` // add the dates to the result in Out
 	Strict    bool              `json:"strict,omitempty"`
 	From      manifest.Key      `json:"from,omitempty"`  // the first user key
 	Until     manifest.Key      `json:"until,omitempty"` // the first user key after the range
@@ -102,13 +103,17 @@ func (r PlanResult) Made() string { return r.Out }
 //
 // Its error wraps
 //
-//	ErrNothing         if Out is the result of this plan
-//	fs.ErrExist        if Out is anything else
-//	dfs.ErrLocked      if another run writes Out, or does a piece of another plan for it
-//	table.ErrChanged   and table.ErrUnsettled as the error of Settle does
+//	ErrNothing            if Out is the result of this plan
+//	manifest.ErrAppended  with Append, if Out has the dates of the query
+//	fs.ErrExist           if Out is anything else
+//	dfs.ErrLocked         if another run writes Out, or does a piece of another plan for it
+//	table.ErrChanged      and table.ErrUnsettled as the error of Settle does
 func Plan(ctx context.Context, c extract.Config, address string, access Access) ([]Piece, PlanResult, error) {
 	r := PlanResult{Out: c.Out}
 	c.PieceSize = cmp.Or(c.PieceSize, Size)
+	if err := c.CheckAppend(); err != nil {
+		return nil, r, err
+	}
 	x, err := extract.Prepare(&c)
 	if err != nil {
 		return nil, r, err
@@ -128,14 +133,19 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	}
 	p := planAt(c.FS, c.Out)
 	r.Plan, r.Pieces, r.Users = cuts.Plan, len(cuts.Ranges), int64(c.Users.Len())
-	if done, err := p.Committed(ctx, cuts.Plan); err != nil {
+	if done, err := p.Committed(ctx, cuts.Plan, false); err != nil {
 		return nil, r, err
-	} else if done {
+	} else if done && !c.Append {
 		err := p.tidyAfter(ctx, cuts.Plan)
 		return nil, r, errors.Join(fmt.Errorf("%w: --out %s is the answer of this plan; remove it to have it made again", ErrNothing, c.Out), err)
 	}
 	if err := c.Target.Check(ctx); err != nil {
 		return nil, r, err
+	}
+	if c.Append {
+		if err := p.checkBase(ctx, cuts.Plan, x.Query.Result()); err != nil {
+			return nil, r, err
+		}
 	}
 	list := userlist.Cut(c.Users, cuts.Ranges)
 	if err := p.prepare(ctx, x, cuts); err != nil {
@@ -147,9 +157,24 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	access.Unrolled = access.Unrolled || x.Query.Unrolled
 	first := Piece{
 		Header: piece.Header{Usertrail: Name, Version: piece.Version, Plan: cuts.Plan, Of: len(cuts.Ranges), Table: address},
-		Access: access, Version: x.Query.Version(), Out: c.Out, Overwrite: c.Overwrite, Strict: c.Strict, Fetch: c.Plan, Question: x.Query.Manifest(),
+		Access: access, Version: x.Query.Version(), Out: c.Out, Overwrite: c.Overwrite, Append: c.Append, Strict: c.Strict, Fetch: c.Plan, Question: x.Query.Manifest(),
 	}
 	return piecesOf(first, cuts.Ranges, list), r, nil
+}
+
+// checkBase finishes an append that was killed, and reports a result in OUT to which the extract next of
+// a plan cannot be appended.
+func (p *plan) checkBase(ctx context.Context, plan string, next *manifest.Extract) error {
+	l, err := p.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Drop()
+	if err := p.FinishAppend(ctx); err != nil {
+		return fmt.Errorf("plan --out %s: %w", p.Out, err)
+	}
+	_, err = p.base(ctx, plan, next)
+	return err
 }
 
 // piecesOf returns pieces that differ from the first only in their ranges and users.

@@ -191,7 +191,7 @@ func (at *plan) done(ctx context.Context, p *Piece) (*report, error) {
 		return nil, err
 	}
 	// Commit removes the reports after OUT has its name.
-	if done, err := at.Committed(ctx, p.Plan); err != nil {
+	if done, err := at.Committed(ctx, p.Plan, p.Append); err != nil {
 		return nil, err
 	} else if done {
 		return &report{Plan: p.Plan, Piece: p.Piece}, nil

@@ -22,9 +22,10 @@ const AppendName = "_append.json"
 // An Append is the decision to add an extract to the result in OUT. When its file exists, the parts of
 // the extract are complete, and the next run finishes the append.
 type Append struct {
-	Was  []byte            `json:"was"`  // the manifest in OUT before the append
-	Next *manifest.Extract `json:"next"` // the manifest in OUT after it
-	Dirs []string          `json:"dirs"` // directories that move from the place to OUT
+	Was    []byte            `json:"was"`              // the manifest in OUT before the append
+	Next   *manifest.Extract `json:"next"`             // the manifest in OUT after it
+	Dirs   []string          `json:"dirs"`             // directories that move to OUT
+	Pieces bool              `json:"pieces,omitempty"` // they are in the place's directory ResultName, not in the place itself
 	// Names is the name in OUT of the file with the users that were not found. It is empty if there is none.
 	Names string `json:"names,omitempty"`
 }
@@ -92,12 +93,13 @@ func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Ext
 	return was, nil
 }
 
-// append adds the extract with the manifest m to the result in OUT. The steps are:
+// Append adds the extract with the manifest m to the result base in OUT. The caller holds the lock.
+// The steps are:
 //
 //	_append.json   the decision; before it, OUT is as it was
 //	date=…         each directory moves by one rename
 //	_manifest.json is replaced; from now on it names the new parts
-func (s *Staging) append(ctx context.Context, m *manifest.Extract) error {
+func (s *Staging) Append(ctx context.Context, base, m *manifest.Extract) error {
 	p := At(s.FS, s.out)
 	dirs, err := datesOf(m)
 	if err != nil {
@@ -114,8 +116,8 @@ func (s *Staging) append(ctx context.Context, m *manifest.Extract) error {
 	if err != nil {
 		return fmt.Errorf("append: %w", err)
 	}
-	a := Append{Was: before, Dirs: dirs, Names: renameNames(m)}
-	a.Next = s.base.Append(m)
+	a := Append{Was: before, Dirs: dirs, Names: renameNames(m), Pieces: s.Dir != p.Dir}
+	a.Next = base.Append(m)
 	b, err := manifest.Seal(a)
 	if err != nil {
 		return err
@@ -195,14 +197,18 @@ func (p *Place) roll(ctx context.Context, a *Append) error {
 		return nil // it is done, or another result is there
 	}
 	breakpoint.Reach(breakpoint.Publish)
+	from := p.Dir
+	if a.Pieces {
+		from = p.Name(ResultName)
+	}
 	for _, dir := range a.Dirs {
-		if err := p.moveIn(ctx, dir, dir); err != nil {
+		if err := p.moveIn(ctx, dfs.Join(from, dir), dir); err != nil {
 			return err
 		}
 		breakpoint.Reach(breakpoint.Moved)
 	}
 	if a.Names != "" {
-		if err := p.moveIn(ctx, notfound.FileName, a.Names); err != nil {
+		if err := p.moveIn(ctx, dfs.Join(from, notfound.FileName), a.Names); err != nil {
 			return err
 		}
 	}
@@ -216,9 +222,9 @@ func (p *Place) roll(ctx context.Context, a *Append) error {
 	return nil
 }
 
-// moveIn moves the file or directory called from in the place to OUT, unless it was moved before.
+// moveIn moves the file or directory from to OUT, where it is called to, unless it was moved before.
 func (p *Place) moveIn(ctx context.Context, from, to string) error {
-	err := p.FS.Publish(ctx, p.Name(from), dfs.Join(p.Out, to))
+	err := p.FS.Publish(ctx, from, dfs.Join(p.Out, to))
 	if errors.Is(err, iofs.ErrNotExist) {
 		_, err = p.FS.Stat(ctx, dfs.Join(p.Out, to))
 	}

@@ -57,6 +57,9 @@ func (t *Target) Check(ctx context.Context) error {
 // CheckForPlan is Check for a plan of pieces. If Out is a result of pieces, it leaves the check
 // to the plan, which finds out whether it is the result of the same plan.
 func (t *Target) CheckForPlan(ctx context.Context) error {
+	if t.Append {
+		return t.Check(ctx)
+	}
 	return t.checkBut(ctx, func(m *manifest.Extract) bool { return m.Plan != "" })
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"slices"
 	"strings"
 
 	"usertrail/internal/extract/query"
@@ -150,10 +151,15 @@ func (p *Place) Damage(ctx context.Context, parts []manifest.TrailPart) (string,
 	return "", nil
 }
 
-// Committed reports whether OUT holds the result of a plan.
-func (p *Place) Committed(ctx context.Context, plan string) (bool, error) {
+// Committed reports whether OUT holds the result of a plan. If appends is set, OUT may have other
+// extracts next to it.
+func (p *Place) Committed(ctx context.Context, plan string, appends bool) (bool, error) {
 	m, err := p.Result(ctx)
-	return m != nil && m.Plan == plan, err
+	if m == nil || err != nil {
+		return false, err
+	}
+	of := func(a manifest.Appended) bool { return a.Plan == plan }
+	return m.Plan == plan || appends && slices.ContainsFunc(m.Appended, of), nil
 }
 
 // Tidy removes the files that remain when OUT has its name: a result that was replaced, the files of

@@ -212,7 +212,7 @@ func (s *Staging) Done(ctx context.Context, r output.Record) error {
 // Publish completes the result, and gives it its name or appends it.
 func (s *Staging) Publish(ctx context.Context, m *manifest.Extract, overwrite bool) error {
 	if s.base != nil {
-		return s.append(ctx, m)
+		return s.Append(ctx, s.base, m)
 	}
 	if err := s.Finish(ctx, m); err != nil {
 		return err

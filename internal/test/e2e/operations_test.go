@@ -103,7 +103,7 @@ var provocations = map[string]string{
 	"no table for this engine":                        night + "; " + asking + " --format csv --out text; extract ddl text --for spark",
 	"holds no metrics of usertrail":                   "echo hello > m.prom; " + night + " --metrics-file m.prom",
 	"holds something else than events of OpenLineage": "echo hello > notes.txt; " + night + " --openlineage notes.txt",
-	"is the answer of plan":                           night + "; extract plan --users all --from 2014-09-01 --to 2014-09-02 --types play --out active > pieces.jsonl; extract run-piece < pieces.jsonl; extract commit < pieces.jsonl; extract commit < pieces.jsonl",
+	"has the result of plan":                          night + "; extract plan --users all --from 2014-09-01 --to 2014-09-02 --types play --out active > pieces.jsonl; extract run-piece < pieces.jsonl; extract commit < pieces.jsonl; extract commit < pieces.jsonl",
 	"the folder of the logs":                          "mv logs gone; " + night,
 	"the job requires":                                "sed -i 's/id: 2,/id: 2, required: true,/' usertrail.yaml; " + night,
 	"no such table":                                   asking,

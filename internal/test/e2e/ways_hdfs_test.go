@@ -1,26 +1,31 @@
 package e2e_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/extract"
+	"usertrail/internal/extract/pieces"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/test/clustertest"
 	"usertrail/internal/test/testkit"
@@ -81,6 +86,12 @@ func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	grown := dfs.Join(dir, "grown")
+	appendDays(t, extract.Config{
+		Spec:   query.Spec{Users: userlist.All(), Types: []string{"play", "order"}, Active: "any", Output: query.Output{Partition: "date"}},
+		Target: place.Target{FS: fsys, Out: grown, Append: true},
+		Table:  tab, Workers: 2, PieceSize: 3000, Progress: progress.Config{Quiet: true},
+	}, s)
 	found := map[string]string{}
 	for name, b := range dfstest.Snapshot(t, fsys, dir) {
 		switch filepath.Ext(name) {
@@ -89,6 +100,46 @@ func outcome(t *testing.T, fsys dfs.FS, dir string) map[string]string {
 		}
 	}
 	return found
+}
+
+// appendDays appends the days of s to a result. It appends every other day by pieces. A repeated
+// append has nothing to do.
+func appendDays(t *testing.T, c extract.Config, s behaviour.Span) {
+	t.Helper()
+	for d := s.From; d <= s.To; d++ {
+		c.Span = behaviour.Span{From: d, To: d}
+		var err error
+		if (d-s.From)%2 == 0 {
+			_, err = extract.Run(t.Context(), c)
+		} else {
+			err = byPieces(t, c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := extract.Run(t.Context(), c); !errors.Is(err, manifest.ErrAppended) {
+			t.Errorf("%s again: %v, want nothing to do", d, err)
+		}
+	}
+}
+
+// byPieces does an extract by pieces.
+func byPieces(t *testing.T, c extract.Config) error {
+	t.Helper()
+	list, _, err := pieces.Plan(t.Context(), c, c.Table.Info().Address, pieces.Access{})
+	if err != nil {
+		return err
+	}
+	w := pieces.Worker{FS: c.FS, Workers: c.Workers, Progress: c.Progress, Open: func(context.Context, *pieces.Piece) (table.Table, func() error, error) {
+		return c.Table, func() error { return nil }, nil
+	}}
+	for i := range list {
+		if _, err := pieces.Run(t.Context(), w, &list[i]); err != nil {
+			return err
+		}
+	}
+	_, err = pieces.Commit(t.Context(), c.FS, list)
+	return err
 }
 
 // settopbox returns the job of that name in jobs/ with another path of the logs.

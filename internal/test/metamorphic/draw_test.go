@@ -90,6 +90,9 @@ func (d *drawer) step() Step {
 			return c.draw()
 		}
 	}
+	if d.m.Store != inHBase && d.r.IntN(3) == 0 {
+		return d.growResult()
+	}
 	return d.extract()
 }
 

@@ -17,6 +17,7 @@ type model struct {
 	tables map[string]*table
 	saved  map[string][]badLine // copies of quarantine files, by the delivered file's path
 	outs   map[string]bool      // existing results of extracts
+	grown  map[string]*growing  // results to which extracts were appended
 
 	half    *table // the table as it would be if the killed load by puts had written everything
 	halfJob Job    // of that load
@@ -104,7 +105,7 @@ type outcome struct {
 }
 
 func newModel(q *Sequence) *model {
-	return &model{Sequence: q, files: map[string]*delivered{}, tables: map[string]*table{}, saved: map[string][]badLine{}, outs: map[string]bool{}}
+	return &model{Sequence: q, files: map[string]*delivered{}, tables: map[string]*table{}, saved: map[string][]badLine{}, outs: map[string]bool{}, grown: map[string]*growing{}}
 }
 
 // table returns a table, nil if it does not exist.

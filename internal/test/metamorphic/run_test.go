@@ -177,6 +177,8 @@ func (x *run) do(s *Step) error {
 		return x.extract(s)
 	case "cut":
 		return x.cut(s)
+	case "grow":
+		return x.grow(s)
 	}
 	return fmt.Errorf("there is no step %q", s.Do)
 }

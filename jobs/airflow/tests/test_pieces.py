@@ -62,6 +62,29 @@ def test_a_load_and_an_extract_in_pieces(world, context):
     assert parquet(once) == parquet(world.out) != {}
 
 
+def test_each_night_is_appended_in_pieces(world, context):
+    def plan(date):
+        flags = dict(table=str(world.table), types=TYPES, active="any", out=str(world.out), piece_size="100", append=True)
+        return ExtractPlanOperator(task_id="plan", from_date=date, flags=["--partition-by=date"], **flags)
+
+    events = 0
+    for date in DATES[:2]:
+        world.load(date)
+        pieces = plan(date).execute(context())
+        assert len(pieces) > 1
+        for piece in pieces:
+            ExtractPiecesOperator(task_id="piece", piece=piece).execute(context())
+        commit = ExtractCommitOperator(task_id="commit", pieces=pieces)
+        events += commit.execute(context())["events"]
+        with pytest.raises(AirflowSkipException):
+            commit.execute(context())
+        commit.execute(context(try_number=2))
+    with pytest.raises(AirflowSkipException, match="the dates are appended already"):
+        plan(DATES[0]).execute(context())
+    assert events > 0 and json.loads((world.out / "_manifest.json").read_text())["events"] == events
+    assert sorted(f.name for f in world.out.glob("date=*")) == [f"date={d}" for d in DATES[:2]]
+
+
 def test_nothing_to_do_has_no_pieces(world, context):
     for date in DATES:
         world.load(date)

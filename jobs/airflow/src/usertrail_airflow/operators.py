@@ -192,6 +192,7 @@ class OfExtract(OfDates):
     :param out: the folder that the trails are written to
     :param active: all, any or min:N
     :param overwrite: whether a folder that is there is replaced
+    :param append: whether the dates are added to the result in out; flags has --partition-by=date
     """
 
     program = "extract"
@@ -206,6 +207,7 @@ class OfExtract(OfDates):
         users: str = "all",
         active: str | None = None,
         overwrite: bool = False,
+        append: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(from_date=from_date, types=types, **kwargs)
@@ -213,12 +215,13 @@ class OfExtract(OfDates):
         self.out = out
         self.active = active
         self.overwrite = overwrite
+        self.append = append
 
     def arguments(self, hook: UsertrailHook) -> list[str]:
         if self.out == "-":
             raise AirflowFailException("out: name a folder; nobody reads standard output here")
         flags = options(users=self.users, out=self.out, active=self.active)
-        return super().arguments(hook) + flags + (["--overwrite"] if self.overwrite else [])
+        return super().arguments(hook) + flags + (["--overwrite"] if self.overwrite else []) + (["--append"] if self.append else [])
 
 
 class ExtractOperator(OfExtract):
@@ -227,16 +230,7 @@ class ExtractOperator(OfExtract):
     A folder that an earlier try of the same task has written is done, as long as the table is
     the same: it is no output of others that is there. The same holds for dates that an earlier
     try has appended.
-
-    :param append: whether the dates are added to the result in out; flags has --partition-by=date
     """
-
-    def __init__(self, *, append: bool = False, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.append = append
-
-    def arguments(self, hook: UsertrailHook) -> list[str]:
-        return super().arguments(hook) + (["--append"] if self.append else [])
 
     def was_done_before(self, context: Any, ended: Ended) -> bool:
         return super().was_done_before(context, ended) or ended.status == status.THERE and bool(ended.result.get("already")) and context["ti"].try_number > 1

@@ -1,0 +1,282 @@
+package metamorphic_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"usertrail/internal/run/breakpoint"
+)
+
+// A growing is a result to which extracts were appended.
+type growing struct {
+	step    Step       // of the first extract
+	columns string     // of the table at the last extract
+	parts   []appended // in order of their dates
+	killed  *appended  // of a killed extract; the next one finishes it if it was decided
+}
+
+// An appended is one extract of a growing result.
+type appended struct {
+	from, until string
+	events      []event
+}
+
+// question returns what must be the same in each extract of a growing result.
+func (s *Step) question() string {
+	return fmt.Sprint(s.Table, s.Types, s.Active, s.Format, s.Users, s.Conditions.flags())
+}
+
+// columnsOf returns a text that changes if the columns of a result change. It may change although they
+// do not.
+func (t *table) columnsOf() string { return fmt.Sprint(t.kinds, t.zone) }
+
+// mayMiss reports whether t may lack a day of the step's dates.
+func (t *table) mayMiss(s *Step) bool {
+	return slices.ContainsFunc(days, func(day string) bool {
+		return s.From <= day && day <= s.Until && (day < t.dropped || !slices.ContainsFunc(t.entries, func(e entry) bool {
+			return dateOf(e.path) == day && e.lines == nil && e.part.covers(&part{from: day, until: day, kinds: s.Types})
+		}))
+	})
+}
+
+// expected returns the statuses with which an append may end.
+func (g *growing) expected(s *Step, t *table) []int {
+	out := []int{0}
+	if g != nil {
+		all := g.parts
+		if g.killed != nil {
+			all = append(slices.Clone(all), *g.killed)
+		}
+		switch {
+		case g.step.question() != s.question():
+			out = []int{73}
+		case slices.ContainsFunc(g.parts, func(p appended) bool { return p.from == s.From && p.until == s.Until }):
+			out = []int{99}
+		case slices.ContainsFunc(g.parts, func(p appended) bool { return p.from <= s.Until && s.From <= p.until }):
+			out = []int{73}
+		case slices.ContainsFunc(all, func(p appended) bool { return p.from <= s.Until && s.From <= p.until }):
+			out = []int{0, 73, 99}
+		}
+		if g.columns != t.columnsOf() {
+			out = append(out, 73)
+		}
+		if len(g.parts) == 0 { // the killed extract was the first
+			out = []int{0, 73, 99}
+		}
+	}
+	if t.mayMiss(s) {
+		out = append(out, 66)
+	}
+	return out
+}
+
+// grow appends the days of a step to a result, by one process or, with --piece-size, by pieces.
+func (x *run) grow(s *Step) error {
+	t := x.table(s.Table)
+	if t == nil || x.inHBase(s.Table) || s.Conditions.wrong(t) || slices.ContainsFunc(s.Types, func(k string) bool { return !slices.Contains(t.names(), k) }) {
+		return nil
+	}
+	args, err := x.question(s)
+	if err != nil {
+		return err
+	}
+	want := t.extract(s)
+	statuses := x.grown[s.Out].expected(s, t)
+	run := x.growAtOnce
+	if slices.Contains(s.Flags, "--piece-size") {
+		run = x.growByPieces
+	}
+	status, err := run(s, append(args, "--append"), statuses, want)
+	if err != nil {
+		return fmt.Errorf("extract --append --out %s: %w", s.Out, err)
+	}
+	return x.compareGrown(s, status, appended{s.From, s.Until, want.events})
+}
+
+// growAtOnce appends by one process, and returns its status.
+func (x *run) growAtOnce(s *Step, args []string, statuses []int, want result) (int, error) {
+	got, err := x.command(s, "extract", "", args...)
+	if err != nil || got.Status == killed {
+		return got.Status, err
+	}
+	if err := got.want(statuses); err != nil || got.Status != 0 {
+		return got.Status, err
+	}
+	return 0, x.compareResult(s, got, want)
+}
+
+// growByPieces appends by pieces, and returns the status of the last command. A killed piece runs again,
+// and a killed commit does not.
+func (x *run) growByPieces(s *Step, args []string, statuses []int, want result) (int, error) {
+	stop, inCommit := *s, *s
+	for _, step := range []string{breakpoint.Publish, breakpoint.Moved} { // Publish begins Published, too
+		if strings.HasPrefix(s.Stop, step) {
+			stop.Stop = ""
+		}
+	}
+	if stop.Stop != "" {
+		inCommit.Stop = ""
+	}
+	planned := *s
+	planned.Stop = ""
+	x.shown = words("extract", slices.Concat([]string{"plan"}, args)) + " > pieces"
+	plan, err := x.command(&planned, "extract", "", slices.Concat([]string{"plan"}, args)...)
+	if err == nil {
+		err = plan.want(statuses)
+	}
+	if err != nil || plan.Status != 0 {
+		return plan.Status, err
+	}
+	if err := x.runPieces(&stop, plan.Stdout, []int{0}); err != nil {
+		return 0, err
+	}
+	x.shown = words("extract", []string{"commit", "--quiet", "--pieces", "pieces"})
+	got, err := x.command(&inCommit, "extract", plan.Stdout, "commit", "--quiet")
+	if err != nil || got.Status == killed {
+		return got.Status, err
+	}
+	if err := got.want([]int{0}); err != nil {
+		return 0, err
+	}
+	return 0, x.compareResult(s, got, want)
+}
+
+// compareGrown compares a growing result after a command with what was appended. added is the extract
+// of the command.
+func (x *run) compareGrown(s *Step, status int, added appended) error {
+	g := x.grown[s.Out]
+	have, err := x.spansIn(s.Out)
+	if err != nil {
+		return err
+	}
+	if g == nil && (status == 0 || status == killed) {
+		g = &growing{step: *s}
+		x.grown[s.Out] = g
+	}
+	if g == nil {
+		return nil
+	}
+	all := slices.Clone(g.parts)
+	if k := g.killed; k != nil && slices.Contains(have, k.from+".."+k.until) {
+		all = append(all, *k)
+	}
+	if status == 0 || status == killed && slices.Contains(have, added.from+".."+added.until) && !slices.ContainsFunc(all, func(p appended) bool { return p.from == added.from && p.until == added.until }) {
+		all = append(all, added)
+	}
+	slices.SortFunc(all, func(a, b appended) int { return strings.Compare(a.from, b.from) })
+	var spans []string
+	var events []event
+	for _, p := range all {
+		spans = append(spans, p.from+".."+p.until)
+		events = append(events, p.events...)
+	}
+	if !slices.Equal(have, spans) {
+		return fmt.Errorf("%s has the extracts %q, want %q", s.Out, have, spans)
+	}
+	g.parts = all
+	switch status {
+	case killed:
+		g.killed = &added
+		x.outs[s.Out] = len(have) > 0
+		return nil
+	case 0:
+		g.columns = x.table(s.Table).columnsOf()
+		fallthrough
+	case 73, 99:
+		g.killed = nil
+	}
+	x.outs[s.Out] = len(have) > 0
+	if len(have) == 0 {
+		delete(x.grown, s.Out)
+	}
+	if g.killed != nil || len(have) == 0 {
+		return nil
+	}
+	rows, err := rowsByDate(x.path(s.Out), g.step.Format)
+	if err == nil {
+		err = sameEvents(rows, events)
+	}
+	return wrapped("the grown result "+s.Out, err)
+}
+
+// spansIn returns the dates of each extract of the result in a directory, none if there is no result.
+func (x *run) spansIn(out string) (all []string, err error) {
+	b, err := os.ReadFile(filepath.Join(x.path(out), "_manifest.json"))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	type span struct{ From, To string }
+	var m struct {
+		Question struct{ Span span }
+		Appended []struct{ Span span }
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, err
+	}
+	for _, a := range m.Appended {
+		all = append(all, a.Span.From+".."+a.Span.To)
+	}
+	if len(all) == 0 {
+		all = []string{m.Question.Span.From + ".." + m.Question.Span.To}
+	}
+	return all, nil
+}
+
+// rowsByDate reads the parts of a result in directories of dates.
+func rowsByDate(dir, format string) ([]row, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "date=*"))
+	if err != nil {
+		return nil, err
+	}
+	var out []row
+	for _, name := range names {
+		rows, err := rowsIn(name, format)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			rows[i].date = strings.TrimPrefix(filepath.Base(name), "date=")
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// growResult generates an append to a result, mostly with the query of the result.
+func (d *drawer) growResult() Step {
+	s := Step{
+		Do: "grow", Table: d.table(), Types: some(d.r, allKinds, 1+d.r.IntN(2)), Active: one(d.r, "any", "any", "all"),
+		Format: one(d.r, "parquet", "csv", "jsonl"), Out: one(d.r, "grown0", "grown1"),
+	}
+	if t := d.m.table(s.Table); t != nil {
+		s.Types = some(d.r, t.names(), 1+d.r.IntN(2))
+	}
+	if g := d.m.grown[s.Out]; g != nil && d.r.IntN(8) > 0 {
+		was := g.step
+		s.Table, s.Types, s.Active, s.Format, s.Users = was.Table, was.Types, was.Active, was.Format, was.Users
+	} else if d.r.IntN(2) == 0 {
+		s.Users = some(d.r, d.users, 1+d.r.IntN(4))
+	}
+	n := d.r.IntN(len(days))
+	s.From, s.Until = days[n], days[min(n+d.r.IntN(2), len(days)-1)]
+	s.Flags = []string{"--partition-by", "date"}
+	if d.r.IntN(2) == 0 {
+		s.Flags = append(s.Flags, "--piece-size", one(d.r, "1", "2", "1000"))
+		for range d.r.IntN(4) {
+			s.Order = append(s.Order, d.r.IntN(8))
+		}
+	}
+	if d.r.IntN(4) == 0 {
+		s.Stop = one(d.r, append(slices.Clone(extractSteps), breakpoint.Moved)...) + ":1"
+	}
+	return s
+}
