@@ -114,28 +114,27 @@ func atOnce(ctx context.Context, count int, do func(context.Context, int) error)
 // that the piece is done again. void is the reason.
 func (c *commit) report(ctx context.Context, n int) (r *manifest.Report, void string, err error) {
 	r, err = c.folder.Report(ctx, n)
-	if r == nil || err != nil {
+	switch {
+	case errors.Is(err, manifest.ErrDamaged):
+		void = err.Error()
+	case r == nil || err != nil:
 		return nil, "", err
-	}
-	if err := c.fits(&c.pieces[n], r); err != nil {
-		return nil, "", err
-	}
-	if void, err = c.void(ctx, &c.pieces[n], r); err != nil || void == "" {
-		return r, "", err
+	case !fits(&c.pieces[n], r):
+		void = "its report is of other files"
+	default:
+		if void, err = c.void(ctx, &c.pieces[n], r); err != nil || void == "" {
+			return r, "", err
+		}
 	}
 	c.with.Log.Warn("a piece has to be done again", "plan", c.first.Plan, "piece", n, "why", void)
 	return nil, void, c.folder.DropReport(ctx, n)
 }
 
-// fits returns an error if the report has other files than the piece.
-func (c *commit) fits(of *Piece, r *manifest.Report) error {
-	same := slices.EqualFunc(of.Inputs, r.Inputs, func(in Input, o manifest.Outcome) bool {
+// fits reports whether the report has the files of the piece.
+func fits(of *Piece, r *manifest.Report) bool {
+	return slices.EqualFunc(of.Inputs, r.Inputs, func(in Input, o manifest.Outcome) bool {
 		return in.Rel == o.Path && in.Number == o.Number && in.Size == o.Size && sameRange(in.Range, o.Range)
 	})
-	if !same {
-		return fmt.Errorf("plan %s, piece %d: %w: its report is of other files", c.first.Plan, of.Piece, manifest.ErrDamaged)
-	}
-	return nil
 }
 
 func sameRange(a, b *manifest.Range) bool { return a == b || a != nil && b != nil && *a == *b }

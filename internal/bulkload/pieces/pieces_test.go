@@ -19,7 +19,6 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/bulkload/upkeep"
-	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
@@ -585,14 +584,50 @@ func TestForeignLinesAreRefused(t *testing.T) {
 	changed[1].Table = "/elsewhere"
 	y.Commit(piece.ErrPiece, changed)
 	y.Commit(piece.ErrPiece, nil)
-	// The plan and the number in a report tell whose report it is.
-	dir := filepath.Join(y.Store.Dir, "plans", parts[0].Plan)
-	b, err := os.ReadFile(filepath.Join(dir, "00000.json"))
+}
+
+// TestAPieceWithADamagedReportIsDoneAgain damages the report of the second of two pieces, or replaces
+// it by the report of the first. A commit drops the report. A worker that finds it does the piece again.
+func TestAPieceWithADamagedReportIsDoneAgain(t *testing.T) {
+	for what, damage := range map[string]func(second, first []byte) []byte{
+		"cut short":        func(second, _ []byte) []byte { return second[:len(second)-5] },
+		"one byte differs": func(second, _ []byte) []byte { return bytes.Replace(second, []byte("play"), []byte("plaY"), 1) },
+		"of another piece": func(_, first []byte) []byte { return first },
+	} {
+		for _, commits := range []bool{true, false} {
+			t.Run(fmt.Sprint(what, ", commit first: ", commits), func(t *testing.T) {
+				y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+				y.WriteJob(bulkloadtest.TwoKinds)
+				y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+				y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
+				parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-02")
+				if len(parts) != 2 {
+					t.Fatalf("%d pieces, want 2", len(parts))
+				}
+				y.DoAll(parts)
+				dir := filepath.Join(y.Store.Dir, "plans", parts[0].Plan)
+				first, second := read(t, filepath.Join(dir, "00000.json")), read(t, filepath.Join(dir, "00001.json"))
+				if err := os.WriteFile(filepath.Join(dir, "00001.json"), damage(second, first), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if commits {
+					y.Commit(piece.ErrMissing, parts)
+				}
+				y.DoAll(parts)
+				y.WantCounts(y.Commit(nil, parts), 4, 4, 0, 0, 0)
+				if got := y.Trails(false); len(got) != 4 {
+					t.Errorf("the table holds %q, want 4 records", got)
+				}
+			})
+		}
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "00001.json"), b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	y.Commit(manifest.ErrDamaged, parts)
+	return b
 }

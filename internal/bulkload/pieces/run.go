@@ -113,10 +113,14 @@ func (w *worker) locked(ctx context.Context, lock dfs.Lock) (report *manifest.Re
 	return w.work(ctx)
 }
 
-// isDone returns the report, if there is one. already says whether the piece is done. If the plan does not
-// exist any more, it was committed, or it is out of date.
+// isDone returns the report, if there is one. already says whether the piece is done. A piece with a damaged
+// report is done again. If the plan does not exist any more, it was committed, or it is out of date.
 func (w *worker) isDone(ctx context.Context) (*manifest.Report, error) {
 	r, err := w.folder.Report(ctx, w.piece.Piece)
+	if errors.Is(err, manifest.ErrDamaged) {
+		w.with.Log.Warn("the piece is done again", "plan", w.piece.Plan, "piece", w.piece.Piece, "why", err)
+		return nil, nil
+	}
 	if r != nil || err != nil {
 		w.already = err == nil
 		return r, err
