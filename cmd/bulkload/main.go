@@ -328,6 +328,9 @@ func printResult(w io.Writer, store table.Store, r bulkload.Result) {
 		}
 		fmt.Fprintf(w, "skipped     %s records%s, and %s duplicates\n", humanize.Comma(r.Skipped), why, humanize.Comma(r.Duplicate))
 	}
+	if texts := r.Unmapped.Describe(r.Skips.Unknown); texts != "" {
+		fmt.Fprintf(w, "unmapped    %s\n", texts)
+	}
 	if r.Mode == bulkload.Put {
 		fmt.Fprintf(w, "put         %s cells\n", humanize.Comma(r.Cells))
 		return

@@ -59,6 +59,7 @@ func (r *piecesResult) add(p pieces.Result) {
 	sum := r.Result
 	r.Result = p
 	r.Counts.Add(sum.Counts)
+	r.Unmapped.Merge(&sum.Unmapped)
 	r.Cells += sum.Cells
 	r.Files += sum.Files
 	r.Bytes += sum.Bytes

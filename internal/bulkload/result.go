@@ -13,15 +13,18 @@ import (
 // other files.
 type Result struct {
 	manifest.Counts
-	Cells    int64 `json:"cells"`
-	Files    int   `json:"files"`           // delivered files that were loaded
-	Already  int   `json:"already"`         // delivered files that had been loaded before
-	Missing  int   `json:"missing"`         // days and behaviours without a file
-	Older    int64 `json:"older,omitempty"` // skipped records of days that were dropped
-	Bytes    int64 `json:"bytes"`           // of the delivered files
-	HFiles   int   `json:"hfiles"`
-	Loads    int   `json:"loads"`
-	Finished int   `json:"finished,omitempty"` // of them, those that a killed load had all but done
+	// Unmapped has the skipped records whose text names no behaviour of the job. Of each file, it
+	// has the texts in the ledger.
+	Unmapped manifest.Unmapped `json:"unmapped,omitzero"`
+	Cells    int64             `json:"cells"`
+	Files    int               `json:"files"`           // delivered files that were loaded
+	Already  int               `json:"already"`         // delivered files that had been loaded before
+	Missing  int               `json:"missing"`         // days and behaviours without a file
+	Older    int64             `json:"older,omitempty"` // skipped records of days that were dropped
+	Bytes    int64             `json:"bytes"`           // of the delivered files
+	HFiles   int               `json:"hfiles"`
+	Loads    int               `json:"loads"`
+	Finished int               `json:"finished,omitempty"` // of them, those that a killed load had all but done
 	Choice
 	table.Held
 
@@ -48,6 +51,7 @@ func (r Result) Counted() outcome.Counts {
 // Add adds the result of a load of another day. The days of the results stay apart.
 func (r *Result) Add(o Result) {
 	r.Counts.Add(o.Counts)
+	r.Unmapped.Merge(&o.Unmapped)
 	r.Cells += o.Cells
 	r.Files += o.Files
 	r.Already += o.Already
@@ -65,6 +69,7 @@ func (r *Result) Add(o Result) {
 func (r *Result) AddLoad(of *manifest.Load) {
 	for i := range of.Inputs {
 		r.Counts.Add(of.Inputs[i].Counts)
+		r.Unmapped.AddList(of.Inputs[i].Unmapped)
 	}
 	r.Files += len(of.Inputs)
 	r.Loads++

@@ -8,11 +8,13 @@ import (
 
 // A Ledger describes the input of one load and the outcome of its records.
 type Ledger struct {
-	Number int              `json:"number"`
-	Job    string           `json:"job"` // the digest of the job
-	Counts manifest.Counts  `json:"counts"`
-	Inputs []manifest.Input `json:"inputs"`
-	Days   []Day            `json:"days"` // by date and behaviour
+	Number int             `json:"number"`
+	Job    string          `json:"job"` // the digest of the job
+	Counts manifest.Counts `json:"counts"`
+	// Unmapped has the skipped records whose text names no behaviour of the job.
+	Unmapped manifest.Unmapped `json:"unmapped,omitzero"`
+	Inputs   []manifest.Input  `json:"inputs"`
+	Days     []Day             `json:"days"` // by date and behaviour
 }
 
 func (l *look) ledger(r *Report) error {
@@ -23,6 +25,7 @@ func (l *look) ledger(r *Report) error {
 	out := &Ledger{Number: m.Number, Job: m.Job, Inputs: m.Inputs, Days: []Day{}}
 	for _, in := range m.Inputs {
 		out.Counts.Add(in.Counts)
+		out.Unmapped.AddList(in.Unmapped)
 	}
 	for _, d := range m.Days {
 		out.Days = append(out.Days, Day{Date: d.Date, Behaviour: d.Behaviour, Records: d.Records, Cells: d.Tally.Cells})
@@ -41,6 +44,7 @@ func (l *Ledger) text(p *page) {
 		fact{"quarantined", count(l.Counts.Quarantined)},
 		fact{"duplicate", count(l.Counts.Duplicate)},
 		fact{"skipped", skipped(l.Counts)},
+		fact{"unmapped", l.Unmapped.Describe(l.Counts.Skips.Unknown)},
 	)
 	g := newGrid("path", ">number", ">size", ">read", ">loaded", ">quarantined", ">duplicate", ">skipped", "remark")
 	for i := range l.Inputs {

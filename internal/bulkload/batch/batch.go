@@ -179,6 +179,9 @@ func (b *Batch) judgeOne(ctx context.Context, in *Input) error {
 		in.err = delivered.TooBad(b.cfg.Job, in.Path, c, b.cfg.Store.Quarantine(in.Rel), in.bad.Reasons())
 	}
 	if in.err == nil && in.Whole() {
+		in.err = delivered.TooManyOthers(b.cfg.Job, in.Path, c, &in.others)
+	}
+	if in.err == nil && in.Whole() {
 		in.err = delivered.TooFew(b.cfg.Job, in.Path, in.Kind, c.Read)
 	}
 	if errors.Is(in.err, bulkload.ErrTooBad) {

@@ -24,13 +24,14 @@ type Input struct {
 
 	mu      sync.Mutex
 	counts  manifest.Counts // Loaded is what may be loaded, until the batch is written
-	err     error           // why nothing of it is loaded
-	sha     string          // of the bytes that are read
-	ranges  []string        // digests of all ranges, if Cuts is set
-	lines   int64           // that end in the range
-	copies  []ledger.Copy   // of the file, in the table already
-	sameAs  string          // the first of them, if they have every requested record
-	replays []int64         // offsets of the records that replays brought, in order
+	others  manifest.Unmapped
+	err     error         // why nothing of it is loaded
+	sha     string        // of the bytes that are read
+	ranges  []string      // digests of all ranges, if Cuts is set
+	lines   int64         // that end in the range
+	copies  []ledger.Copy // of the file, in the table already
+	sameAs  string        // the first of them, if they have every requested record
+	replays []int64       // offsets of the records that replays brought, in order
 	bad     *quarantine.File
 	places  []int64 // offsets of the corrected records that no earlier replay loaded
 }
@@ -99,6 +100,22 @@ func (in *Input) count(c manifest.Counts) {
 	in.counts.Add(c)
 }
 
+// countOthers adds to the records whose text names no behaviour of the job.
+func (in *Input) countOthers(u *manifest.Unmapped) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.others.Merge(u)
+}
+
+// unmapped returns the texts of these records for the ledger. Of a range it returns all, because the
+// commit adds up the ranges.
+func (in *Input) unmapped() []manifest.TextCount {
+	if in.Only != nil {
+		return in.others.List(manifest.MaxUnmapped)
+	}
+	return in.others.List(manifest.ListedUnmapped)
+}
+
 // Index returns the position of the input in its batch.
 func (in *Input) Index() int { return in.index }
 
@@ -149,6 +166,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: kind, Number: in.Number, Size: in.Size, Modified: in.Modified,
 		SHA256: in.sha, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), SameAs: in.sameAs, Older: in.counts.Skips.DroppedDays, Counts: in.counts,
+		Unmapped: in.unmapped(),
 	}
 	if in.corrected == nil {
 		out.BadAt = in.bad.BadAt()

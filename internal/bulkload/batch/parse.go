@@ -135,6 +135,7 @@ type parser struct {
 
 	// Of the current chunk:
 	counts  manifest.Counts
+	others  manifest.Unmapped
 	rejects []quarantine.Record
 	settled bool // a text of the corrected record was good
 	packed  []byte
@@ -146,7 +147,7 @@ func (p *parser) parse(t task) error {
 		t.in.fail(delivered.Unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}
-	p.counts, p.rejects = manifest.Counts{}, nil
+	p.counts, p.others, p.rejects = manifest.Counts{}, manifest.Unmapped{}, nil
 	var err error
 	if t.in.corrected == nil {
 		err = p.parser.Parse(t.chunk, p)
@@ -157,6 +158,7 @@ func (p *parser) parse(t task) error {
 		return fmt.Errorf("load %s: %w", t.in.Path, err)
 	}
 	p.in.count(p.counts)
+	p.in.countOthers(&p.others)
 	p.records.Add(p.counts.Read)
 	return p.in.bad.Add(t.number, p.rejects)
 }
@@ -246,6 +248,9 @@ func (p *parser) Skip(s *record.Skipped) error {
 	p.counts.Read++
 	p.counts.Skipped++
 	delivered.CountSkip(&p.counts.Skips, s.Why)
+	if s.Why == record.UnknownKind {
+		p.others.Add(s.Kind, 1)
+	}
 	return nil
 }
 

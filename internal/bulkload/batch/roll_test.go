@@ -522,7 +522,7 @@ func killedPuts(p *bulkloadtest.HBase) {
 // that was not killed. Otherwise the load is refused.
 func TestAGrownJobGoesOn(t *testing.T) {
 	const (
-		kinds  = "\nlogs: {path: \"logs/{date}/play.csv\", behaviour: kind, max_bad: 90%}\nuser: user\nbehaviours:\n"
+		kinds  = "\nlogs: {path: \"logs/{date}/play.csv\", behaviour: {column: kind, others: skip}, max_bad: 90%}\nuser: user\nbehaviours:\n"
 		before = kinds + "  play: {id: 2, fields: {title: string, seconds: int64}}\n  visit: {id: 3}\n"
 		night  = "user,time,kind,title,seconds,more,last\na,2014-09-01 10:00:00,play,one,1,x,9\na,2014-09-01 10:00:01,play,,1,x,9\nb,2014-09-01 11:00:00,visit,two,2,,8\nc,2014-09-01 11:00:00,play,two,many,x,7\nc,2014-09-01 11:00:00,login,two,3,y,many\n"
 	)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
@@ -36,6 +38,17 @@ func TooBad(j *job.Job, path string, c *manifest.Counts, quarantine string, reas
 		return nil
 	}
 	return fmt.Errorf("%s: %w: %d of %d, allowed are %s: %s; see %s", path, bulkload.ErrTooBad, c.Quarantined, c.Read, j.MaxBad, reasons, quarantine)
+}
+
+// TooManyOthers returns an error if more records of the file at path name no behaviour of the job
+// than the job allows. others counts these records by their text.
+func TooManyOthers(j *job.Job, path string, c *manifest.Counts, others *manifest.Unmapped) error {
+	n := c.Skips.Unknown
+	if j.SkipOthers || !j.MaxSkipped.Exceeded(c.Read, n) {
+		return nil
+	}
+	return refusedError{fmt.Errorf("%s: %s of %s records name no behaviour of the job, and its max_skipped is %s: %s: nothing of the file is loaded: say in logs.behaviour.texts which behaviours these texts name, or skip such records with others: skip under logs.behaviour; then load again",
+		path, humanize.Comma(n), humanize.Comma(c.Read), j.MaxSkipped, others.Describe(n))}
 }
 
 // TooFew returns an error if the file at path has fewer records than the job asks for. kind is the

@@ -51,7 +51,7 @@ func TestLoadsWhatIsThere(t *testing.T) {
 // TestSkippedRecordsAreCountedByReason loads parts of a file in which every reason occurs.
 func TestSkippedRecordsAreCountedByReason(t *testing.T) {
 	y := bulkloadtest.New(t, `
-logs: {path: logs/all.csv, behaviour: event, skip: 'event == "test"'}
+logs: {path: logs/all.csv, behaviour: {column: event, others: skip}, skip: 'event == "test"'}
 user: {column: user, empty: skip}
 behaviours: {play: {id: 1}, order: {id: 2}}
 `)
@@ -70,7 +70,7 @@ behaviours: {play: {id: 1}, order: {id: 2}}
 
 func TestConservationHoldsForEachFile(t *testing.T) {
 	y := bulkloadtest.New(t, `
-logs: {path: "logs/{date}/*.csv", behaviour: kind, max_bad: 60%}
+logs: {path: "logs/{date}/*.csv", behaviour: {column: kind, others: skip}, max_bad: 60%}
 user: user
 behaviours:
   play: {id: 1, unique: [title], fields: {title: string}}
@@ -272,7 +272,7 @@ behaviours:
 // after the other; each record comes once.
 func TestAFileOfManyDaysIsLoadedByParts(t *testing.T) {
 	y := bulkloadtest.New(t, `
-logs: {path: "logs/*.csv", behaviour: kind}
+logs: {path: "logs/*.csv", behaviour: {column: kind, others: skip}}
 user: user
 behaviours:
   play: {id: 1, fields: {title: string}}

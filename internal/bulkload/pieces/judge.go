@@ -121,11 +121,13 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	var lines int64
 	var found []string
 	var badAt []int64
+	var others manifest.Unmapped
 	for _, r := range ranges {
 		if r.Error != "" && out.Error == "" {
 			out.Error, out.TooBad = r.Error, r.TooBad
 		}
 		out.Counts.Add(r.Counts)
+		others.AddList(r.Unmapped)
 		if out.Older += r.Older; r.Older > 0 {
 			out.Part = r.Part
 		}
@@ -139,7 +141,8 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	if out.Error == "" && !slices.Equal(found, digests.Ranges) {
 		out.Error = delivered.Written(in.Path).Error()
 	}
-	refused, err := c.refusal(ctx, in, &out, bad.files)
+	out.Unmapped = others.List(manifest.ListedUnmapped)
+	refused, err := c.refusal(ctx, in, &out, &others, bad.files)
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +163,9 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	return &out, nil
 }
 
-// refusal returns why a file is refused: it has too many bad records, which are in the files bad, or
-// too few records. It returns nil if the file is not refused.
-func (c *commit) refusal(ctx context.Context, in *Input, o *manifest.Outcome, bad []quarantine.Range) (refused, err error) {
+// refusal returns why a file is refused: it has too many bad records, which are in the files bad, too
+// many records of other behaviours, or too few records. It returns nil if the file is not refused.
+func (c *commit) refusal(ctx context.Context, in *Input, o *manifest.Outcome, others *manifest.Unmapped, bad []quarantine.Range) (refused, err error) {
 	reasons := &quarantine.Reasons{}
 	if c.job.MaxBad.Exceeded(o.Read, o.Quarantined) {
 		if reasons, err = quarantine.ReasonsOf(ctx, c.with.FS, bad); err != nil {
@@ -170,6 +173,9 @@ func (c *commit) refusal(ctx context.Context, in *Input, o *manifest.Outcome, ba
 		}
 	}
 	if refused := delivered.TooBad(c.job, in.Path, &o.Counts, c.with.Store.Quarantine(in.Rel), reasons); refused != nil {
+		return refused, nil
+	}
+	if refused := delivered.TooManyOthers(c.job, in.Path, &o.Counts, others); refused != nil {
 		return refused, nil
 	}
 	kind, ok := c.job.Schema.Kind(in.Behaviour)

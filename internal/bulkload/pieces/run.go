@@ -32,13 +32,14 @@ type Result struct {
 	Piece   int    `json:"piece"`
 	Already bool   `json:"already"` // it had been done before
 	manifest.Counts
-	Cells   int64             `json:"cells"`
-	Files   int               `json:"files"`
-	Missing int               `json:"missing"` // always 0: the plan says which days have no file
-	Bytes   int64             `json:"bytes"`
-	HFiles  int               `json:"hfiles"`
-	Mode    bulkload.Mode     `json:"mode"`
-	Failed  []bulkload.Failed `json:"failed,omitempty"`
+	Unmapped manifest.Unmapped `json:"unmapped,omitzero"` // as in bulkload.Result
+	Cells    int64             `json:"cells"`
+	Files    int               `json:"files"`
+	Missing  int               `json:"missing"` // always 0: the plan says which days have no file
+	Bytes    int64             `json:"bytes"`
+	HFiles   int               `json:"hfiles"`
+	Mode     bulkload.Mode     `json:"mode"`
+	Failed   []bulkload.Failed `json:"failed,omitempty"`
 	table.Held
 }
 
@@ -296,6 +297,7 @@ func (w *worker) resultOf(r *manifest.Report) Result {
 			continue
 		}
 		out.Counts.Add(in.Counts)
+		out.Unmapped.AddList(in.Unmapped)
 		switch {
 		case in.Range != nil:
 			out.Bytes += in.Range.To - in.Range.From

@@ -50,15 +50,19 @@ const maxSize = 512 << 10
 
 // A Job is a job file without errors.
 type Job struct {
-	Name       string // as given to Load or Parse
-	Schema     *behaviour.Schema
-	Format     record.Format
-	Pattern    *Pattern // the paths of the logs
-	Marker     *Marker  // the path of the files that mark a day's logs as complete; nil if the job has none
-	Table      Table
-	Kerberos   Kerberos
-	Layout     string // the name of a new table's key design in package layout
-	MaxBad     MaxBad
+	Name     string // as given to Load or Parse
+	Schema   *behaviour.Schema
+	Format   record.Format
+	Pattern  *Pattern // the paths of the logs
+	Marker   *Marker  // the path of the files that mark a day's logs as complete; nil if the job has none
+	Table    Table
+	Kerberos Kerberos
+	Layout   string // the name of a new table's key design in package layout
+	MaxBad   Limit
+	// MaxSkipped is how many records of a file may name no behaviour of the job. It has no effect
+	// if SkipOthers is set.
+	MaxSkipped Limit
+	SkipOthers bool
 	MinRecords int64       // minimum for each file; 0 sets no minimum
 	Behaviours []Behaviour // for each of Schema.Kinds
 }
@@ -168,7 +172,7 @@ type kind struct {
 
 // build reads the parts in the order of their dependencies.
 func (b *builder) build(root object) {
-	b.job.MaxBad = DefaultMaxBad
+	b.job.MaxBad, b.job.MaxSkipped = DefaultMaxBad, DefaultMaxSkipped
 	b.logs = b.logsObject(root)
 	b.readFormat()
 	b.readBehaviours(root)

@@ -55,7 +55,11 @@ func draw(j *job.Job) string {
 	}
 	if f.KindColumn != nil {
 		texts, _ := json.Marshal(f.KindOf)
-		fmt.Fprintf(&b, "behaviour by %s: %s\n", column(*f.KindColumn), texts)
+		others := "up to " + j.MaxSkipped.String()
+		if j.SkipOthers {
+			others = "any number"
+		}
+		fmt.Fprintf(&b, "behaviour by %s: %s, others %s\n", column(*f.KindColumn), texts, others)
 	}
 	fmt.Fprintf(&b, "table %q, regions %d, %s", j.Table.Address, j.Table.Regions, j.Table.Compression)
 	if j.Layout != layout.Default {
@@ -202,6 +206,12 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 	if digest("job.yaml", each) != digest("job.yaml", "fields: {n: int64}\n"+strings.Replace(each, ", fields: {n: int64}", "", 1)) {
 		t.Error("fields of all behaviours change the digest")
 	}
+	mixed := "logs: {path: x, behaviour: {column: event}}\nbehaviours: {a: {id: 1}}\n"
+	for _, change := range [][2]string{{"}}\nb", "}, max_skipped: 3}\nb"}, {"event", "event, others: skip"}} {
+		if digest("job.yaml", mixed) != digest("job.yaml", strings.Replace(mixed, change[0], change[1], 1)) {
+			t.Errorf("%q changes the digest", change[1])
+		}
+	}
 	seen := map[string]string{want: "nothing"}
 	for _, change := range [][2]string{
 		{"uid", "id"}, {"zone: Asia/Shanghai", "zone: UTC"}, {"int64", "double"}, {"id: 2", "id: 3"}, {"zone:", "slack: 2, zone:"},
@@ -295,7 +305,7 @@ func TestMaxBad(t *testing.T) {
 		{"7", 7, 7, false},
 		{"7", 8, 8, true},
 	} {
-		m, err := job.ParseMaxBad(c.text)
+		m, err := job.ParseLimit(c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 			continue
@@ -308,7 +318,7 @@ func TestMaxBad(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "%", "-1", "1.5", "101%", "1.00001%", "1.%", ".5%", "x%", "+1%", "1e3", "99999999999999999999"} {
-		if m, err := job.ParseMaxBad(s); err == nil {
+		if m, err := job.ParseLimit(s); err == nil {
 			t.Errorf("%q is taken for %s", s, m)
 		}
 	}

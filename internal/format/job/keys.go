@@ -15,8 +15,8 @@ type level struct {
 
 var (
 	topLevel       = level{"at the top", []string{"logs", "table", "layout", "user", "time", "fields", "behaviours", "kerberos"}}
-	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "skip", "min_records", "behaviour"}}
-	kindLevel      = level{"under logs.behaviour", []string{"column", "pattern", "texts"}}
+	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "max_skipped", "skip", "min_records", "behaviour"}}
+	kindLevel      = level{"under logs.behaviour", []string{"column", "pattern", "texts", "others"}}
 	tableLevel     = level{"under table", []string{"path", "regions", "compression", "catalog", "family", "root", "ttl", "others"}}
 	behaviourLevel = level{"under a behaviour", []string{"id", "path", "user", "time", "required", "min_records", "unique", "fields"}}
 	userLevel      = level{"under user", []string{"column", "pattern", "empty"}}

@@ -58,7 +58,7 @@ func (b *builder) readFormat() {
 	if n, ok := b.logs.get("slack").whole(0, maxSlack); ok {
 		f.Slack = n
 	}
-	b.readMaxBad()
+	b.logs.get("max_bad").limit(&b.job.MaxBad)
 	b.readSkip()
 	n, _ := b.logs.get("min_records").whole(0, math.MaxInt32)
 	b.job.MinRecords = int64(n)
@@ -151,24 +151,11 @@ func (b *builder) readEncoding() {
 // commonEncodings are the encodings that a misspelt name is compared with.
 var commonEncodings = []string{"utf-8", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-8859-1", "windows-1252", "utf-16", "utf-16le", "utf-16be"}
 
-func (b *builder) readMaxBad() {
-	v := b.logs.get("max_bad")
-	s, ok := v.word()
-	if !ok {
-		return
-	}
-	m, err := ParseMaxBad(s)
-	if err != nil {
-		v.wrong("%v", err)
-		return
-	}
-	b.job.MaxBad = m
-}
-
 // readKindColumn reads which column names the behaviour, and which behaviour each of its
 // texts means. A behaviour's own name always means the behaviour.
 func (b *builder) readKindColumn() {
-	v := b.logs.get("behaviour")
+	v, most := b.logs.get("behaviour"), b.logs.get("max_skipped")
+	most.limit(&b.job.MaxSkipped)
 	if !v.given() {
 		return
 	}
@@ -193,6 +180,12 @@ func (b *builder) readKindColumn() {
 			if name, ok := e.oneOf("behaviour of this job", f.Schema.Names()); ok {
 				f.KindOf[e.name], _ = f.Schema.Kind(name)
 			}
+		}
+	}
+	if s, ok := o.get("others").oneOf("value of others", []string{"limit", "skip"}); ok {
+		b.job.SkipOthers = s == "skip"
+		if b.job.SkipOthers && most.given() {
+			most.wrong("others: skip under logs.behaviour skips any number of records: remove one of the two")
 		}
 	}
 }

@@ -98,6 +98,20 @@ func (v value) whole(lo, hi int) (int, bool) {
 	return n, true
 }
 
+// limit sets l to the number of records, or to the share of a file's records.
+func (v value) limit(l *Limit) {
+	s, ok := v.word()
+	if !ok {
+		return
+	}
+	parsed, err := ParseLimit(s)
+	if err != nil {
+		v.wrong("%v", err)
+		return
+	}
+	*l = parsed
+}
+
 // truth returns true or false.
 func (v value) truth() (is, ok bool) {
 	s, ok := v.text()

@@ -69,6 +69,9 @@ type Input struct {
 	Offsets []int64 `json:"offsets,omitzero"`
 	// BadAt are the offsets of the quarantined records, see BadOffsets.
 	BadAt Offsets `json:"bad_at,omitempty"`
+	// Unmapped lists the commonest texts that name no behaviour of the job, each with its number
+	// of records. Ledgers of older versions do not have it.
+	Unmapped []TextCount `json:"unmapped,omitempty"`
 	// Older is the number of skipped records of days that were dropped before the load. In that
 	// case Part begins after these days.
 	Older int64 `json:"older,omitempty"`

@@ -165,7 +165,7 @@ func (j *Job) yaml(q *Sequence, table, layout string) string {
 	paths := map[string]string{daily: "{date}/{behaviour}.*", dated: "{date}/events.*", export: "export.*"}
 	fmt.Fprintf(&b, "logs:\n  path: logs/%s\n  format: %s\n  zone: %s\n  max_bad: %s\n", paths[q.Logs], q.Format, j.Zone, j.MaxBad)
 	if q.Logs != daily {
-		fmt.Fprintf(&b, "  behaviour: %s\n", kindColumn)
+		fmt.Fprintf(&b, "  behaviour: {column: %s, others: skip}\n", kindColumn)
 	}
 	fmt.Fprintf(&b, "table: %s\nlayout: %s\nuser: %s\ntime: %s\nbehaviours:\n", table, layout, j.User, timeColumn)
 	for _, k := range j.Kinds {
