@@ -89,7 +89,7 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 // TestPreCheckCountsSkippedRecords has records of each reason for which the job skips records. A load
 // skips them with status 0.
 func TestPreCheckCountsSkippedRecords(t *testing.T) {
-	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind, skip: 'kind == \"beat\"'}\nuser: {column: user, empty: skip}\nbehaviours: {play: {id: 1}}\n")
+	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}, skip: 'kind == \"beat\"'}\nuser: {column: user, empty: skip}\nbehaviours: {play: {id: 1}}\n")
 	y.Write("2014-09-01/a.csv", "user,time,kind\na,2014-09-01 08:00:00,play\n,2014-09-01 08:00:00,play\nb,2014-09-01 08:00:00,beat\nb,2014-09-01 08:00:00,beat\nc,2014-09-01 08:00:00,Play\n")
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.OK, "5 records of 1 file, 1 of them whole: 1 good, 0 bad, 4 skipped")
 }
@@ -105,6 +105,8 @@ func TestPreCheckRefusesRecordsOfNoBehaviour(t *testing.T) {
 		t.Errorf("%v, want ErrJob", found[precheck.RecordsParse].Err)
 	}
 	y.Write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Fail, `logs/2014-09-01/a.csv: 1 of 2 records name no behaviour of the job, and its max_skipped is 10%: 1 "Play": nothing of the file is loaded`)
+	y.SetJob("logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}}\n")
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Warn, "a load would skip all records of the sample of ")
 }
 
@@ -136,7 +138,7 @@ func TestPreCheckParsesASample(t *testing.T) {
 	cfg := y.Config("2014-09-02", "2014-09-02", "play")
 	write("2014-09-02/play.csv", 30_000)
 	cfg.Sample = 3000
-	want(t, check(t, cfg), precheck.RecordsParse, precheck.Warn, "more of these samples are bad than max_bad allows, 9%: ")
+	want(t, check(t, cfg), precheck.RecordsParse, precheck.Warn, "more of these samples are bad than max_bad allows, 9%, or name no behaviour than max_skipped, 10%: ")
 	cfg.Sample = -1
 	want(t, check(t, cfg), precheck.RecordsParse, precheck.Skipped, "no sample is asked for")
 }

@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/bulkload/peek"
 	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/run/visible"
 )
@@ -20,9 +21,9 @@ type Verdict string
 // The verdicts, the best first.
 const (
 	Loads     Verdict = "loads"
-	Uncertain Verdict = "uncertain" // the sample has more bad records than max_bad allows, but it is small
+	Uncertain Verdict = "uncertain" // the sample has more bad records than max_bad allows, or more skipped ones than max_skipped, but it is small
 	Skips     Verdict = "skipped"   // all of the behaviour's records are skipped
-	Refused   Verdict = "refused"   // the file has more bad records than max_bad allows, or too few records
+	Refused   Verdict = "refused"   // the file has more bad or skipped records than the job allows, or too few records
 )
 
 // verdicts are in order.
@@ -108,7 +109,7 @@ type FileResult struct {
 	Verdict Verdict // Loads if it is empty
 	Unread  error   // that ended the reading
 	Unfit   error   // of the first record that the layout cannot hold; it wraps bulkload.ErrRequest
-	Key     string  // of the job that decides about the commonest reason, if Refused is about bad records
+	Key     string  // of the job that decides about the commonest reason, if Refused is about records of this reason
 	Refused error   // for which a load would refuse the file; it wraps bulkload.ErrTooBad
 }
 
@@ -184,12 +185,10 @@ func (b *Behaviour) add(o *Behaviour, file int, v Verdict) {
 // byRecords orders reasons by their numbers of records, the commonest first.
 func byRecords(a, b Reason) int { return cmp.Compare(b.Records, a.Records) }
 
-// Limits of a report: the texts of unknown behaviours that are counted in a file, and the texts that the
-// report lists.
+// Limits of a report: the texts that it lists, and the reasons of a file in a message.
 const (
-	mostTexts  = 1000
 	shownTexts = 5
-	shown      = 3 // reasons of a file in a message
+	shown      = 3
 )
 
 // text lists the commonest reasons, each with its first record.
@@ -241,12 +240,12 @@ type builder struct {
 	job    *job.Job
 	report *Report
 	kinds  map[int]*Behaviour
-	texts  map[string]int64
+	others manifest.Unmapped
 	begins map[string]int64
 }
 
 func newBuilder(j *job.Job, r *Report) *builder {
-	return &builder{job: j, report: r, kinds: map[int]*Behaviour{}, texts: map[string]int64{}, begins: map[string]int64{}}
+	return &builder{job: j, report: r, kinds: map[int]*Behaviour{}, begins: map[string]int64{}}
 }
 
 func (b *builder) add(c *counter) {
@@ -273,9 +272,7 @@ func (b *builder) add(c *counter) {
 		}
 		b.kinds[kind].add(c.kinds[kind], r.Files, of.Verdict)
 	}
-	for text, n := range c.texts {
-		b.texts[text] += n
-	}
+	b.others.Merge(&c.others)
 }
 
 // finish lists the behaviours in the order of their IDs, and then the records of no known behaviour. It
@@ -293,7 +290,10 @@ func (b *builder) finish() {
 		slices.SortStableFunc(b.kinds[kind].Reasons, byRecords)
 		b.report.Behaviours = append(b.report.Behaviours, *b.kinds[kind])
 	}
-	b.report.Unknown, b.report.Beginnings = most(b.texts), most(b.begins)
+	for _, c := range b.others.List(shownTexts) {
+		b.report.Unknown = append(b.report.Unknown, Text{c.Text, c.Records})
+	}
+	b.report.Beginnings = most(b.begins)
 }
 
 // most returns the texts with the highest numbers.

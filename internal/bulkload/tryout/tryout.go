@@ -77,11 +77,11 @@ type counter struct {
 	file   File
 	result FileResult
 	kinds  map[int]*Behaviour // by kind; -1 for records whose behaviour is not known
-	texts  map[string]int64   // of unknown behaviours
+	others manifest.Unmapped  // records of unknown behaviours
 }
 
 func newCounter(cfg Config, f File) *counter {
-	return &counter{cfg: cfg, file: f, result: FileResult{Path: f.Path}, kinds: map[int]*Behaviour{}, texts: map[string]int64{}}
+	return &counter{cfg: cfg, file: f, result: FileResult{Path: f.Path}, kinds: map[int]*Behaviour{}}
 }
 
 // read parses the file, and judges it.
@@ -133,9 +133,7 @@ func (c *counter) Skip(s *record.Skipped) error {
 	if s.Why == record.UnknownKind {
 		reason.Detail = fmt.Sprintf("%q is no behaviour of the job", beginning(s.Kind))
 		c.result.Unknown++
-		if text := beginning(s.Kind); len(c.texts) < mostTexts || c.texts[text] > 0 {
-			c.texts[text]++
-		}
+		c.others.Add(s.Kind, 1)
 	}
 	c.skip(c.file.Kind, reason)
 	return nil
@@ -169,6 +167,7 @@ func (c *counter) judge() {
 		return
 	}
 	if !j.MaxBad.Exceeded(r.Read(), r.Bad) {
+		c.judgeOthers()
 		return
 	}
 	if !r.Whole && !j.MaxBad.Exceeded(r.Read(), surely(r.Bad)) {
@@ -181,6 +180,25 @@ func (c *counter) judge() {
 	r.Refused = fmt.Errorf("%s: %w: %d of %d%s, allowed are %s: %s: if the log is written so, change %s in the job, or else have it delivered again",
 		r.Path, bulkload.ErrTooBad, r.Bad, r.Read(), r.ofSample(), j.MaxBad, text(reasons), r.Key)
 }
+
+// judgeOthers sets the verdict of a file by its records of unknown behaviours.
+func (c *counter) judgeOthers() {
+	r := &c.result
+	counts := manifest.Counts{Read: r.Read(), Skips: manifest.Skips{Unknown: r.Unknown}}
+	err := delivered.TooManyOthers(c.cfg.Job, r.Path, &counts, &c.others)
+	switch {
+	case err == nil:
+	case r.Whole:
+		r.Verdict, r.Refused, r.Key = Refused, err, maxSkipped
+	case c.cfg.Job.MaxSkipped.Exceeded(r.Read(), surely(r.Unknown)):
+		r.Verdict, r.Refused, r.Key = Refused, fmt.Errorf("in a sample of the file: %w", err), maxSkipped
+	default:
+		r.Verdict = Uncertain
+	}
+}
+
+// maxSkipped is the key of the job that decides about records of unknown behaviours.
+const maxSkipped = "max_skipped"
 
 // surely returns the number of bad records that a sample with n bad records shows beyond doubt: two
 // standard deviations of a Poisson distribution less.

@@ -193,3 +193,32 @@ func TestShares(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownBehavioursAreJudged compares records of unknown behaviours with max_skipped, in a whole file
+// and in a sample.
+func TestUnknownBehavioursAreJudged(t *testing.T) {
+	w := newWorld(t, kinds)
+	unknown := strings.Replace(good, "play", "sell", 1)
+	lines := func(known, others int) string {
+		return strings.Repeat(strings.Repeat(good, known)+strings.Repeat(unknown, others), 100)
+	}
+	for _, c := range []struct {
+		text    string
+		part    bool
+		verdict tryout.Verdict
+	}{
+		{lines(9, 1), false, tryout.Loads}, {lines(8, 1), false, tryout.Refused}, {lines(19, 1), true, tryout.Loads}, {lines(7, 1), true, tryout.Uncertain}, {lines(1, 1), true, tryout.Refused},
+	} {
+		f := w.file("a.csv", header+c.text)
+		if c.part {
+			f.Limit.Bytes = 2000
+		}
+		of := w.run(f).Results[0]
+		if of.Verdict != c.verdict || of.Whole == c.part || (of.Refused != nil) != (c.verdict == tryout.Refused) {
+			t.Errorf("%d of %d unknown: %s, whole %v, %v; want %s", of.Unknown, of.Read(), of.Verdict, of.Whole, of.Refused, c.verdict)
+		}
+		if of.Refused != nil && (!errors.Is(of.Refused, bulkload.ErrTooBad) || !strings.Contains(of.Refused.Error(), "\"sell\": nothing of the file is loaded") || strings.HasPrefix(of.Refused.Error(), "in a sample of the file: ") != c.part) {
+			t.Errorf("the file is refused: %v", of.Refused)
+		}
+	}
+}
