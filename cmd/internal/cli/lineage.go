@@ -144,7 +144,7 @@ func (t *trace) datasets(ctx context.Context, end *outcome.Outcome) (inputs, out
 	} else if about.logs != "" {
 		inputs = append(inputs, lineage.Place(about.logs))
 	}
-	if end.Status == exit.OK {
+	if end.Status == exit.OK || end.Counts().Int(outcome.Loaded) > 0 { // a load that fails may have loaded other files
 		table.Written = written(end, outcome.Loaded, outcome.HFiles)
 	}
 	return inputs, []lineage.Dataset{table}
