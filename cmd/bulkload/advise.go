@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/advise"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/outcome"
@@ -179,7 +180,7 @@ func (o *advising) createLine(j *job.Job, c *advise.Choice) string {
 	}
 	line += " --from " + o.flags.From + " --to " + o.flags.To
 	if types := o.flags.Behaviours(); len(types) > 0 {
-		line += " --types " + shellWord(strings.Join(types, ","))
+		line += " --types " + shellWord(behaviour.Flag(types))
 	}
 	return line + " --regions " + strconv.Itoa(c.Regions)
 }

@@ -8,7 +8,6 @@ package behaviour
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -170,8 +169,6 @@ func mergeFields(old, next []Field) ([]Field, error) {
 	return out, nil
 }
 
-var name = regexp.MustCompile(`^[\p{L}][\p{L}\p{N}_]*$`)
-
 // Reserved are the columns that every trail has. A field cannot have one of these names. The
 // names of a job's fields must also differ from them in more than case.
 var Reserved = []string{"user_id", "date", "time", "behaviour", "id"}
@@ -186,8 +183,8 @@ func (s *Schema) Validate() error {
 	}
 	names, types := map[string]bool{}, map[string]Type{}
 	for i, k := range s.Kinds {
-		if !name.MatchString(k.Name) {
-			return fmt.Errorf("behaviour %q: a name is a letter, then letters, digits and _", k.Name)
+		if err := CheckName(k.Name); err != nil {
+			return fmt.Errorf("behaviour %q: %w", k.Name, err)
 		}
 		if names[k.Name] {
 			return fmt.Errorf("behaviour %s stands twice", k.Name)
@@ -211,7 +208,7 @@ func (s *Schema) Validate() error {
 func validateFields(k Kind, types map[string]Type) error {
 	mine := map[string]bool{}
 	for _, f := range k.Fields {
-		if !name.MatchString(f.Name) {
+		if !IsWord(f.Name) {
 			return fmt.Errorf("field %q: a name is a letter, then letters, digits and _", f.Name)
 		}
 		if slices.Contains(Reserved, f.Name) {

@@ -3,7 +3,6 @@ package behaviour
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // FieldNames returns the fields of the given kinds, each with its behaviour: play.seconds.
@@ -22,7 +21,7 @@ func (s *Schema) FieldNames(kinds []int) []string {
 func (s *Schema) Select(names []string) ([]int, error) {
 	for _, name := range names {
 		if _, ok := s.Kind(name); !ok {
-			return nil, fmt.Errorf("no behaviour %q; it has %s", name, strings.Join(s.Names(), ", "))
+			return nil, fmt.Errorf("no behaviour %q; it has %s", name, List(s.Names()))
 		}
 	}
 	var kinds []int

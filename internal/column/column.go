@@ -31,6 +31,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -76,6 +77,12 @@ func Number(path string, free func(uint32) bool) (uint32, error) {
 	}
 	return 0, fmt.Errorf("column: all %d file numbers are taken", Numbers)
 }
+
+// Escape returns the form of any text that can take the place of a field in a qualifier: \c is a
+// comma, and \\ is a backslash.
+func Escape(text string) string { return escapes.Replace(text) }
+
+var escapes = strings.NewReplacer(`\`, `\\`, string(Separator), `\c`)
 
 // AppendPrefix appends the prefix of all qualifiers of a field.
 func AppendPrefix(dst []byte, field string) []byte {

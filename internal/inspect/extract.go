@@ -136,7 +136,7 @@ func (l *look) firstTrail(name string) (*FirstTrail, error) {
 
 // below adds to each event the value in the directory of its file, such as date=2014-09-01.
 func (t *FirstTrail) below(dir string) {
-	column, value, _ := strings.Cut(dir, "=")
+	column, value, _ := trailfile.CutFolder(dir)
 	for i := range t.Behaviours {
 		switch column {
 		case trailfile.DateColumn:
@@ -151,7 +151,7 @@ func (e *Extract) text(p *page) {
 	facts := []fact{
 		{"table", e.Table},
 		{"dates", e.Question.Span.String()},
-		{"types", strings.Join(e.Question.Types, ", ")},
+		{"types", behaviour.List(e.Question.Types)},
 		{"active", e.Question.Active},
 	}
 	for _, c := range e.Question.Conditions(time.UTC) {

@@ -19,6 +19,12 @@ import usertrail
 QUERY = {"start": "2014-09-01", "end": "2014-09-04", "types": ["play", "order"], "active": "any"}
 
 
+def test_names_in_a_list_may_have_commas() -> None:
+    from usertrail._extract import options
+
+    assert options(types=["play", "a,b", 'say "hi"', "Course viewed"]) == ["--types", 'play,"a,b","say ""hi""",Course viewed']
+
+
 def test_a_table_has_the_rows_of_a_directory(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [usertrail.program("extract"), "--table", table, "--users", "all", "--from", "2014-09-01", "--to", "2014-09-04", "--types", "play,order", "--active", "any", "--out", out]

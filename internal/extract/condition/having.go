@@ -57,7 +57,8 @@ func (v together) alone(name string) (*term, string) {
 		}
 	}
 	if kind, ok := v.schema.Kind(name); ok {
-		return nil, fmt.Sprintf("%s is a behaviour: write count(%s), days(%s), first(%s) or last(%s)", name, v.schema.Kinds[kind].Name, name, name, name)
+		term := kindTerm(&v.schema.Kinds[kind])
+		return nil, fmt.Sprintf("%s is a behaviour: write count(%s), days(%s), first(%s) or last(%s)", name, term, term, term, term)
 	}
 	return nil, stranger(v.schema, name)
 }
@@ -65,7 +66,7 @@ func (v together) alone(name string) (*term, string) {
 func (v together) of(kind, field int) (*term, string) {
 	k := &v.schema.Kinds[kind]
 	f := k.Fields[field]
-	name := k.Name + "." + f.Name
+	name := fieldTerm(k, f)
 	if summed(f.Type) {
 		return nil, fmt.Sprintf("%s has a value for each %s: write sum(%s), avg, min, max or count", name, k.Name, name)
 	}
@@ -90,9 +91,9 @@ func (v together) calls() []string { return slices.Concat(aggregates, functionNa
 func (v together) shown(a argument) string {
 	k := &v.schema.Kinds[a.kind]
 	if a.field < 0 {
-		return k.Name
+		return kindTerm(k)
 	}
-	return k.Name + "." + k.Fields[a.field].Name
+	return fieldTerm(k, k.Fields[a.field])
 }
 
 // wants returns what is wrong with the number or kind of an aggregate's arguments, or "".
@@ -104,7 +105,7 @@ func (v together) wants(name string, args []argument, field bool) string {
 		return "count has one behaviour or field, or nothing"
 	case slices.Contains([]string{"days", "first", "last"}, name):
 		if len(args) != 1 || field {
-			return fmt.Sprintf("%s has one behaviour, such as %s(%s)", name, name, v.schema.Kinds[0].Name)
+			return fmt.Sprintf("%s has one behaviour, such as %s(%s)", name, name, kindTerm(&v.schema.Kinds[0]))
 		}
 	case len(args) != 1 || !field:
 		return fmt.Sprintf("%s has one field%s", name, v.example(name))

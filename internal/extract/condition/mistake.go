@@ -101,7 +101,7 @@ func instead(s string, words []string) string {
 	if w := nearest(s, words); w != "" {
 		return "did you mean " + w + "?"
 	}
-	return "there are " + strings.Join(words, ", ")
+	return "there are " + behaviour.List(words)
 }
 
 // noKind returns the message that s has no behaviour called name.

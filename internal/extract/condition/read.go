@@ -3,6 +3,7 @@ package condition
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -204,11 +205,16 @@ func (r *reader) named(a argument) (*term, string) {
 	return r.words.of(a.kind, a.field)
 }
 
-// argument reads play, play.seconds, and the same with names in quotes.
+// argument reads play, play.seconds, and the same with names in quotes: ["play"], ["play"].seconds
+// and $env["play"].seconds.
 func (r *reader) argument(n ast.Node) (argument, error) {
 	none := argument{}
 	if id, ok := n.(*ast.IdentifierNode); ok {
 		kind, err := r.kind(n, id.Value)
+		return argument{kind, -1}, err
+	}
+	if name := quotedName(n); name != nil {
+		kind, err := r.kind(name, name.Value)
 		return argument{kind, -1}, err
 	}
 	m, ok := n.(*ast.MemberNode)
@@ -236,6 +242,27 @@ func (r *reader) argument(n ast.Node) (argument, error) {
 		return none, r.wrong(property, "%s", noField(k, property.Value))
 	}
 	return argument{of.kind, field}, nil
+}
+
+// kindTerm returns a behaviour as a condition writes it: play, or ["Course viewed"].
+func kindTerm(k *behaviour.Kind) string {
+	if behaviour.IsWord(k.Name) && !slices.Contains(keywords, k.Name) {
+		return k.Name
+	}
+	return "[" + strconv.Quote(k.Name) + "]"
+}
+
+// fieldTerm returns a field as a condition writes it: play.seconds, or ["Course viewed"].seconds.
+func fieldTerm(k *behaviour.Kind, f behaviour.Field) string { return kindTerm(k) + "." + f.Name }
+
+// quotedName returns the text of a list of one text, or nil.
+func quotedName(n ast.Node) *ast.StringNode {
+	list, ok := n.(*ast.ArrayNode)
+	if !ok || len(list.Nodes) != 1 {
+		return nil
+	}
+	name, _ := list.Nodes[0].(*ast.StringNode)
+	return name
 }
 
 func (r *reader) kind(n ast.Node, name string) (int, error) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
 )
@@ -26,7 +26,7 @@ type Step struct {
 // A Sequence is a list of steps that a trail may contain:
 //
 //	sequence = step 1*31( "->" step [ "within" duration ] )
-//	step     = the name of a behaviour
+//	step     = the name of a behaviour, in quotes if it is not a letter, and then letters, digits and _
 //	duration = 1*( number unit )
 //	unit     = "w" / "d" / "h" / "m" / "s"
 //
@@ -112,18 +112,34 @@ func (p *sequenceParser) arrow() error {
 
 func (p *sequenceParser) step() (Step, error) {
 	if p.done() {
-		return Step{}, p.wrong(p.at, "a behaviour is missing; there are %s", strings.Join(p.schema.Names(), ", "))
+		return Step{}, p.wrong(p.at, "a behaviour is missing; there are %s", behaviour.List(p.schema.Names()))
 	}
 	begin := p.at
-	name := p.word()
+	name, err := p.name()
+	if err != nil {
+		return Step{}, err
+	}
 	if name == "" {
-		return Step{}, p.wrong(begin, "a step is a behaviour; there are %s", strings.Join(p.schema.Names(), ", "))
+		return Step{}, p.wrong(begin, "a step is a behaviour; there are %s", behaviour.List(p.schema.Names()))
 	}
 	kind, ok := p.schema.Kind(name)
 	if !ok {
 		return Step{}, p.wrong(begin, "%s", noKind(p.schema, name))
 	}
 	return Step{Kind: kind}, nil
+}
+
+// name reads a word, or a text in quotes.
+func (p *sequenceParser) name() (string, error) {
+	if p.runes[p.at] != '"' {
+		return p.word(), nil
+	}
+	quoted, err := strconv.QuotedPrefix(string(p.runes[p.at:]))
+	if err != nil {
+		return "", p.wrong(p.at, `a quote ends with ", and \" in it is a quote, and \\ a backslash`)
+	}
+	p.at += utf8.RuneCountInString(quoted)
+	return strconv.Unquote(quoted)
 }
 
 // word reads letters, digits and _.

@@ -88,7 +88,7 @@ func bareKind(k *behaviour.Kind) string {
 	if len(k.Fields) == 0 {
 		return say
 	}
-	return fmt.Sprintf("%s, or one of its fields, such as %s.%s", say, k.Name, k.Fields[0].Name)
+	return fmt.Sprintf("%s, or one of its fields, such as %s", say, fieldTerm(k, k.Fields[0]))
 }
 
 // stranger returns a hint for an unknown identifier. It may be a field without its behaviour,
@@ -96,8 +96,8 @@ func bareKind(k *behaviour.Kind) string {
 func stranger(s *behaviour.Schema, name string, others ...string) string {
 	var full []string
 	for _, k := range s.Kinds {
-		if slices.ContainsFunc(k.Fields, func(f behaviour.Field) bool { return f.Name == name }) {
-			full = append(full, k.Name+"."+name)
+		if i := slices.IndexFunc(k.Fields, func(f behaviour.Field) bool { return f.Name == name }); i >= 0 {
+			full = append(full, fieldTerm(&k, k.Fields[i]))
 		}
 	}
 	if len(full) > 0 {
@@ -109,14 +109,14 @@ func stranger(s *behaviour.Schema, name string, others ...string) string {
 	if word := nearest(name, append(others, s.Names()...)); word != "" {
 		return fmt.Sprintf("%s is not known, did you mean %s?", name, word)
 	}
-	return fmt.Sprintf("%s is not known; the behaviours are %s", name, strings.Join(s.Names(), ", "))
+	return fmt.Sprintf("%s is not known; the behaviours are %s", name, behaviour.List(s.Names()))
 }
 
 func (v single) of(kind, field int) (*term, string) {
 	k := &v.schema.Kinds[kind]
 	f := k.Fields[field]
 	return &term{
-		name: k.Name + "." + f.Name, typ: goTypes[f.Type], shown: string(f.Type), nullable: true, quality: valueOf, kind: kind, field: field,
+		name: fieldTerm(k, f), typ: goTypes[f.Type], shown: string(f.Type), nullable: true, quality: valueOf, kind: kind, field: field,
 	}, ""
 }
 

@@ -97,7 +97,7 @@ func nobody(ctx context.Context, q *query.Query, t table.Table, r extract.Result
 		}
 		return fmt.Sprintf("%s active as --active %s%s asks%s", were, q.Active, without(c.Without), advice(q)), nil
 	case q.Where != nil && !q.Where.Kinds().Meets(q.Rule.Asked):
-		return fmt.Sprintf("--where keeps none of --types %s", strings.Join(q.Names(), ",")), nil
+		return fmt.Sprintf("--where keeps none of --types %s", behaviour.Flag(q.Names())), nil
 	case r.Active == 1:
 		return fmt.Sprintf("1 user is active, and nothing of the user is left by %s", strings.Join(flags(c), ", ")), nil
 	default:
@@ -121,7 +121,7 @@ func without(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " --without " + strings.Join(names, ",")
+	return " --without " + behaviour.Flag(names)
 }
 
 // flags returns the flags of the conditions that were set.

@@ -232,7 +232,7 @@ func (p *partitioner) writeLeaves(ctx context.Context, w *leafWriter, n int, nam
 	defer func() { err = errors.Join(err, it.Close()) }()
 	for more := it.Next(); more; {
 		v := valueOf(it)
-		name := dfs.Join(p.Query.Output.Partition+"="+p.called(v), name)
+		name := dfs.Join(trailfile.Folder(p.Query.Output.Partition, p.called(v)), name)
 		f, err := w.writeFile(ctx, p.Sink, name, func() error {
 			for ; more && valueOf(it) == v; more = it.Next() {
 				if err := w.add(it); err != nil {

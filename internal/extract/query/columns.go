@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func (q *Query) shape(o Output) (err error) {
 	}
 	if q.Output.Shape == trailfile.LongShape {
 		q.Schema = trailfile.Long(q.Names(), q.StepCount(), q.Columns())
-		return q.checkSteps()
+		return cmp.Or(q.checkFolders(), q.checkSteps())
 	}
 	if q.Wide, err = wideColumns(q.Conditions.Fields); err != nil {
 		return err
@@ -104,6 +105,19 @@ func (q *Query) shape(o Output) (err error) {
 		clear(q.Fields[k]) // only the fields of conditions are read
 	}
 	q.Schema = trailfile.Wide(q.Names(), q.Wide, q.StepCount())
+	return q.checkCase()
+}
+
+// checkCase reports behaviours whose columns differ only in case. DuckDB and Spark would mix them up.
+func (q *Query) checkCase() error {
+	seen := map[string]string{}
+	for _, name := range q.Names() {
+		fold := behaviour.Fold(name)
+		if other, ok := seen[fold]; ok {
+			return fmt.Errorf("%w: --shape wide: the columns of %s and %s differ only in case, and DuckDB and Spark ignore case: leave one of them out of --types", ErrWrong, other, name)
+		}
+		seen[fold] = name
+	}
 	return nil
 }
 

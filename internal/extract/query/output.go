@@ -75,6 +75,29 @@ func oneOf[T ~string](flag string, v T, all []T) error {
 	return fmt.Errorf("%w: %s %q is none of %s", ErrWrong, flag, v, strings.Join(names, ", "))
 }
 
+// maxFolder is the maximum size of a folder's name in bytes, on local disks and on HDFS.
+const maxFolder = 255
+
+// hiveNull is the folder of null in Hive's form.
+const hiveNull = "__HIVE_DEFAULT_PARTITION__"
+
+// checkFolders reports a behaviour that cannot have a folder.
+func (q *Query) checkFolders() error {
+	if q.Output.Partition != trailfile.BehaviourColumn {
+		return nil
+	}
+	for _, name := range q.Names() {
+		n := len(trailfile.Folder(q.Output.Partition, name))
+		switch {
+		case name == hiveNull:
+			return fmt.Errorf("%w: --partition-by behaviour: readers take a folder of %s for null: partition by date", ErrWrong, name)
+		case n > maxFolder:
+			return fmt.Errorf("%w: --partition-by behaviour: the name of the folder of %s would have %d bytes, and file systems take %d: partition by date", ErrWrong, name, n, maxFolder)
+		}
+	}
+	return nil
+}
+
 // PartName returns the name of the files of part n.
 func (o *Output) PartName(n int) string {
 	if o.Stream != nil {

@@ -6,7 +6,6 @@ package query
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
@@ -95,7 +94,7 @@ func New(t table.Table, known *manifest.Table, s *Spec) (*Query, error) {
 func (q *Query) choose(types []string) (err error) {
 	s := q.Info.Schema
 	if len(types) == 0 {
-		return fmt.Errorf("%w: --types names no behaviour; the table has %s; all is every one of them", ErrWrong, strings.Join(s.Names(), ", "))
+		return fmt.Errorf("%w: --types names no behaviour; the table has %s; all is every one of them", ErrWrong, behaviour.List(s.Names()))
 	}
 	if _, named := s.Kind(EveryType); !named && slices.Contains(types, EveryType) {
 		if len(types) > 1 {

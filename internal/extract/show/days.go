@@ -52,14 +52,14 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 		}
 	}
 	if len(there) > 0 {
-		return fmt.Sprintf("user %q did nothing of %s in %s; there is %s", a.User, strings.Join(a.names(), ", "), a.looked(), strings.Join(there, ", ")), nil
+		return fmt.Sprintf("user %q did nothing of %s in %s; there is %s", a.User, behaviour.List(a.names()), a.looked(), strings.Join(there, ", ")), nil
 	}
 	said := fmt.Sprintf("the table has nothing of user %q on any day", a.User)
 	s, ok, err := table.SpanOf(ctx, t)
 	if err != nil || !ok {
 		return said, err
 	}
-	return fmt.Sprintf("%s; of others it has %s in %s", said, strings.Join(a.Schema.Names(), ", "), s), nil
+	return fmt.Sprintf("%s; of others it has %s in %s", said, behaviour.List(a.Schema.Names()), s), nil
 }
 
 // looked describes the dates and times that the query covered.

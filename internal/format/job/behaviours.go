@@ -2,7 +2,6 @@ package job
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,10 +14,6 @@ const (
 	defaultUser = "user_id"
 	defaultTime = "time"
 )
-
-// name matches the names of behaviours and fields. Schema.Validate checks them too, but it
-// cannot report the position in the file.
-var name = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_]*$`)
 
 // typeHints maps the type names of other systems to our types.
 var typeHints = map[string]behaviour.Type{
@@ -49,8 +44,8 @@ func (b *builder) readBehaviours(root object) {
 	}
 	b.readShared(root.get("fields"), &seen)
 	for _, e := range entries {
-		if !name.MatchString(e.name) {
-			e.wrong("a behaviour's name is a letter, then letters, digits and _")
+		if err := behaviour.CheckName(e.name); err != nil {
+			e.wrong("%v", err)
 			continue
 		}
 		if o, ok := e.object(behaviourLevel); ok {
@@ -162,7 +157,7 @@ func readPathName(name string, o object, seen *kindsSeen) string {
 func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Field, record.Column, bool) {
 	f := behaviour.Field{Name: e.name, Type: behaviour.String}
 	switch {
-	case !name.MatchString(e.name):
+	case !behaviour.IsWord(e.name):
 		e.wrong("a field's name is a letter, then letters, digits and _; with another name for the field, column: %s still finds it", e.name)
 		return f, record.Column{}, false
 	case slices.Contains(behaviour.Reserved, e.name):

@@ -1,5 +1,7 @@
 package job
 
+import "strings"
+
 // readPattern reads the paths of the logs.
 func (b *builder) readPattern() {
 	v := b.logs.get("path")
@@ -22,6 +24,7 @@ func (b *builder) readPattern() {
 			continue
 		}
 		b.checkTells(item, g)
+		b.checkSlashes(item, g)
 		if b.logs.get("behaviour").given() {
 			g.kind = -1 // even if the job has only one behaviour
 		}
@@ -36,6 +39,18 @@ func (b *builder) readPattern() {
 	b.job.Pattern = p
 	b.checkRequired(p)
 	b.checkLeast()
+}
+
+// checkSlashes reports a behaviour whose name cannot be a part of a path, if paths name behaviours.
+func (b *builder) checkSlashes(v value, g glob) {
+	if !g.kinded {
+		return
+	}
+	for i, k := range b.job.Behaviours {
+		if name := b.job.Schema.Kinds[i].Name; k.Path == name && strings.Contains(name, "/") {
+			v.wrong("{behaviour} is a part of a name without a slash, and the behaviour %q has one: give the behaviour the key path", name)
+		}
+	}
 }
 
 // checkLeast reports a behaviour with a minimum of records if files hold records of several

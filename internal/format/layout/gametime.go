@@ -17,7 +17,7 @@ import (
 // GameTime has one row for each user and second. It is the other form of Game:
 //
 //	row        account _ time                  u42_2013-04-01 00:00:00
-//	qualifier  behaviour , column ID           (package column)
+//	qualifier  behaviour , column ID           (package column; the name is escaped)
 //	timestamp  the behaviour's time in milliseconds
 //	value      uvarint(microseconds within the millisecond) , packed record
 //
@@ -87,7 +87,7 @@ func (GameTime) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}
 	var names []string
 	for _, k := range q.Kinds {
-		names = append(names, s.Kinds[k].Name)
+		names = append(names, column.Escape(s.Kinds[k].Name))
 	}
 	prefixes, err := column.Prefixes(names)
 	if err != nil {
@@ -109,18 +109,18 @@ func (GameTime) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}, nil
 }
 
-// kindsByName are the kinds of a schema by name.
-func kindsByName(s *behaviour.Schema) map[string]int {
+// kindsByColumn returns the kinds of a schema by their text in qualifiers.
+func kindsByColumn(s *behaviour.Schema) map[string]int {
 	kinds := make(map[string]int, len(s.Kinds))
 	for i, k := range s.Kinds {
-		kinds[k.Name] = i
+		kinds[column.Escape(k.Name)] = i
 	}
 	return kinds
 }
 
 // Teller implements Layout.
 func (GameTime) Teller(s *behaviour.Schema) Teller {
-	return &gameTimeTeller{kinds: kindsByName(s), dates: dates{zone: s.Zone}}
+	return &gameTimeTeller{kinds: kindsByColumn(s), dates: dates{zone: s.Zone}}
 }
 
 type gameTimeTeller struct {
@@ -171,7 +171,7 @@ func (t *gameTimeTeller) begin(row []byte) bool {
 func (GameTime) Encoder(s *behaviour.Schema, family string) Encoder {
 	e := &gameTimeEncoder{family: []byte(family), kinds: make([]gameTimeKind, len(s.Kinds))}
 	for i, k := range s.Kinds {
-		e.kinds[i] = gameTimeKind{prefix: column.AppendPrefix(nil, k.Name), fields: len(k.Fields)}
+		e.kinds[i] = gameTimeKind{prefix: column.AppendPrefix(nil, column.Escape(k.Name)), fields: len(k.Fields)}
 	}
 	return e
 }
@@ -230,7 +230,7 @@ func (e *gameTimeEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 
 // Decoder implements Layout.
 func (GameTime) Decoder(s *behaviour.Schema, q Want) Decoder {
-	return &gameTimeDecoder{kinds: kindsByName(s), dates: dates{zone: s.Zone}, span: q.Span, has: q.fields(s), wanted: q.wanted(s)}
+	return &gameTimeDecoder{kinds: kindsByColumn(s), dates: dates{zone: s.Zone}, span: q.Span, has: q.fields(s), wanted: q.wanted(s)}
 }
 
 // gameTimeDecoder makes an event of each cell.

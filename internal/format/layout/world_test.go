@@ -53,7 +53,8 @@ var days = []string{
 	"1969-12-31", "1901-01-01", "0002-01-01", "9998-12-31",
 }
 
-var kindNames = []string{"play", "playlist", "play_list", "play_", "p", "visit", "节目", "order_2014", "x_y_z", "REMARK"}
+var kindNames = []string{"play", "playlist", "play_list", "play_", "p", "visit", "节目", "order_2014", "x_y_z", "REMARK",
+	"Course viewed", "0", "a,b", `a\cb`, `a\`, "..", "/", "!", "%", "k=v", `"`, strings.Repeat("_", 255), strings.Repeat(",", 255)}
 
 // fieldTypes are the types of fields by name. Some names are prefixes of others, and one is the
 // name of a column that a layout makes.

@@ -38,8 +38,12 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Version is written into every manifest. Read rejects other versions.
+// Version is written into every manifest, except into tables with NamesVersion.
 const Version = 1
+
+// NamesVersion is the version of a table with a behaviour whose name is not a word. Releases that
+// know only Version refuse such names.
+const NamesVersion = 2
 
 var (
 	// ErrDamaged is returned for a file that cannot have been written by this package.
@@ -48,7 +52,7 @@ var (
 	ErrNewer = exit.New(exit.Usage, "a newer usertrail wrote it")
 )
 
-// Read reads the JSON file called name into v. It rejects other versions, files with a wrong
+// Read reads the JSON file called name into v. It rejects versions that it does not know, files with a wrong
 // checksum, and file names that leave the folder which the file describes. A file without a
 // checksum was written by an older version or by hand.
 func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) error {
@@ -63,8 +67,12 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 		return "", err
 	}
 	err = json.Unmarshal(b, v)
-	if err == nil && v.version() > Version {
-		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), Version)
+	newest := Version
+	if _, ok := v.(*Table); ok {
+		newest = NamesVersion
+	}
+	if err == nil && v.version() > newest {
+		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), newest)
 	}
 	if err == nil {
 		sum, err = unsealed(b)
@@ -72,7 +80,7 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
 	}
-	if v.version() != Version {
+	if v.version() < Version {
 		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: use the release that wrote it", name, damaged(v), v.version(), Version)
 	}
 	if c, ok := v.(interface{ check() error }); ok {

@@ -26,7 +26,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: got %v, want a damaged ledger", text, err)
 		}
 	}
-	if err := read(`{"version": 2}`); !errors.Is(err, manifest.ErrNewer) || errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "upgrade") {
+	if err := read(`{"version": 3}`); !errors.Is(err, manifest.ErrNewer) || errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "upgrade") {
 		t.Errorf("got %v, want a newer release and what to do", err)
 	}
 }

@@ -72,6 +72,14 @@ type LoadRef struct {
 
 func (t *Table) version() int { return t.Version }
 
+// SetSchema sets the schema, and the lowest version that can have it.
+func (t *Table) SetSchema(s *behaviour.Schema) {
+	t.Schema, t.Version = s, Version
+	if s != nil && !s.Words() {
+		t.Version = NamesVersion
+	}
+}
+
 // Points returns the table's split points.
 func (t *Table) Points() split.Points { return PointsOf(t.Splits) }
 

@@ -121,7 +121,7 @@ func noTable(ctx context.Context, fs dfs.FS, dir string) error {
 
 // New returns a catalog for dir, which has no load yet. The catalog owns m.
 func New(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
-	m.Version = manifest.Version
+	m.SetSchema(m.Schema)
 	m.Files, m.Loads = []manifest.File{}, []manifest.LoadRef{}
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("make table %s: %w", dir, err)
@@ -165,7 +165,7 @@ func (c *Catalog) Extend(s *behaviour.Schema) error {
 	if err != nil {
 		return fmt.Errorf("table %s: %w", c.dir, err)
 	}
-	m.Schema = merged
+	m.SetSchema(merged)
 	c.set(&m)
 	return nil
 }

@@ -84,6 +84,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err
 	if len(r.missing) > 0 {
 		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s", dir, table.ErrDamaged, listed(r.missing))
 	}
+	r.m.SetSchema(r.m.Schema)
 	if err := r.m.Validate(); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}

@@ -11,7 +11,7 @@ from conftest import BIN, DATES
 
 from usertrail_airflow import BulkloadOperator, ExtractOperator, UsertrailHook, VerifyOperator
 from usertrail_airflow._airflow import AirflowException, AirflowFailException, AirflowSkipException
-from usertrail_airflow.operators import UsertrailOperator
+from usertrail_airflow.operators import UsertrailOperator, options
 
 
 class Log(logging.Handler):
@@ -79,6 +79,10 @@ def test_missing_input_fails_for_good(world, context):
     (world.logs / DATES[0] / "play.csv").unlink()
     with pytest.raises(AirflowFailException, match="status 66.*play"):
         BulkloadOperator(task_id="load", **world.flags()).execute(context())
+
+
+def test_names_in_a_list_may_have_commas():
+    assert options(types=["play", "a,b", 'say "hi"', "Course viewed"]) == ['--types=play,"a,b","say ""hi""",Course viewed']
 
 
 def test_output_that_is_there_fails_for_good(world, context):

@@ -189,5 +189,12 @@ def text(name: str, value: Any) -> str:
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
     if isinstance(value, Iterable):
-        return ",".join(map(str, value))
+        return ",".join(quoted(str(one)) for one in value)
     return str(value)
+
+
+def quoted(name: str) -> str:
+    """Returns a name of a list as a flag reads it: in quotes, as in csv, if it has a comma or a quote."""
+    if not any(c in name for c in ',"'):
+        return name
+    return '"' + name.replace('"', '""') + '"'

@@ -77,7 +77,7 @@ func (Day) cut(row []byte) (behaviour.Date, []byte, error) {
 func (Day) Reads(s *behaviour.Schema, q layout.Want) (*layout.Reads, error) {
 	var names []string
 	for _, k := range q.Kinds {
-		names = append(names, s.Kinds[k].Name)
+		names = append(names, column.Escape(s.Kinds[k].Name))
 	}
 	prefixes, err := column.Prefixes(names)
 	if err != nil {
@@ -123,8 +123,8 @@ func (t dayTeller) parse(c *cell.Cell) (told layout.Told, key []byte, err error)
 	if err != nil {
 		return told, nil, fmt.Errorf("layout: row %q: %w", c.Row, err)
 	}
-	kind, ok := t.schema.Kind(string(name))
-	if !ok {
+	kind := slices.IndexFunc(t.schema.Kinds, func(k behaviour.Kind) bool { return column.Escape(k.Name) == string(name) })
+	if kind < 0 {
 		return told, nil, fmt.Errorf("layout: row %q, qualifier %q: no behaviour is called %q", c.Row, c.Qualifier, name)
 	}
 	told.Kind, told.ID = kind, id
@@ -158,7 +158,7 @@ func (e *dayEncoder) Add(r *behaviour.Record) {
 		e.err = err
 	}
 	e.cells = append(e.cells, &cell.Cell{
-		Family: e.family, Qualifier: column.Append(nil, e.schema.Kinds[r.Kind].Name, r.ID),
+		Family: e.family, Qualifier: column.Append(nil, column.Escape(e.schema.Kinds[r.Kind].Name), r.ID),
 		Time: millis, Type: cell.Put, Value: value,
 	})
 }

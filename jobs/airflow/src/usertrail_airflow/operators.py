@@ -259,7 +259,14 @@ def options(**flags: Any) -> list[str]:
     argv: list[str] = []
     for name, value in flags.items():
         if isinstance(value, (list, tuple)):
-            value = ",".join(map(str, value))
+            value = ",".join(quoted(str(one)) for one in value)
         if value is not None and value != "":
             argv.append(f"--{name.replace('_', '-')}={value}")
     return argv
+
+
+def quoted(name: str) -> str:
+    """A name of a list as a flag reads it: in quotes, as in csv, if it has a comma or a quote."""
+    if not any(c in name for c in ',"'):
+        return name
+    return '"' + name.replace('"', '""') + '"'
