@@ -2,12 +2,14 @@
 package bulkload
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 )
 
 var (
@@ -45,6 +47,17 @@ func (m *many) Error() string {
 }
 
 func (m *many) Unwrap() []error { return m.errs }
+
+// StopsAll reports whether every later piece of the work would meet an error, too: the lock, the cluster or the
+// file system cannot be had, or the run is stopped.
+func StopsAll(err error) bool {
+	for _, all := range []error{dfs.ErrLocked, dfs.ErrLockLost, dfs.ErrUnavailable, table.ErrUnreachable, context.Canceled} {
+		if errors.Is(err, all) {
+			return true
+		}
+	}
+	return false
+}
 
 // Unlock releases a lock. If the lock was lost before, Unlock adds the reason to err: another
 // run may have undone the changes that this run made without the lock.

@@ -28,6 +28,11 @@ type Result struct {
 	Choice
 	table.Held
 
+	// Removed and Unchanged describe a replay: the lines of quarantine files whose records are in the
+	// table, and the files in which no record was corrected.
+	Removed   int64 `json:"removed,omitempty"`
+	Unchanged int   `json:"unchanged,omitempty"`
+
 	Failed []Failed `json:"failed,omitempty"`
 	// Days and Calendar describe the days of a load of several days: how many ended in
 	// each way, and how each day ended.
@@ -59,6 +64,7 @@ func (r *Result) Add(o Result) {
 	r.Older += o.Older
 	r.Bytes += o.Bytes
 	r.HFiles += o.HFiles
+	r.Removed += o.Removed
 	r.Loads += o.Loads
 	r.Finished += o.Finished
 	r.Choice, r.Held = o.Choice, o.Held

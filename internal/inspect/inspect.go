@@ -141,10 +141,13 @@ func (l *look) dir(r *Report) error {
 			return m.look(r, l.path, name)
 		}
 	}
+	if found, err := l.quarantines(r); found || err != nil {
+		return err
+	}
 	if err := catalog.CheckBare(l.ctx, l.fs, l.path); errors.Is(err, table.ErrNoManifest) {
 		return err
 	}
-	return fmt.Errorf("%w: a directory with neither %s nor %s in it", ErrUnknown, tableManifest, extractManifest)
+	return fmt.Errorf("%w: a directory with neither %s nor %s nor quarantine files in it", ErrUnknown, tableManifest, extractManifest)
 }
 
 // file reports a file.

@@ -140,7 +140,7 @@ func TestErrorsKeepTheirKind(t *testing.T) {
 	for path, want := range map[string]error{
 		"trails/none":     iofs.ErrNotExist,
 		"none/none":       iofs.ErrNotExist,
-		"other":           inspect.ErrUnknown,
+		"trails/d":        inspect.ErrUnknown,
 		"other/empty":     inspect.ErrUnknown,
 		"other/text":      inspect.ErrUnknown,
 		"other/log.gz":    inspect.ErrUnknown,

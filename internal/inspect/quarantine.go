@@ -10,13 +10,15 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
 )
 
-// A Quarantine holds the bad records of a delivered file.
+// A Quarantine holds the bad records of a quarantine file, or of a folder of them.
 type Quarantine struct {
+	Files   int           `json:"files,omitempty"` // of a folder
 	Records int64         `json:"records"`
 	Reasons []ReasonCount `json:"reasons"` // in the order in which a record is checked
 	Paths   []PathCount   `json:"paths"`   // delivered files, sorted
@@ -48,27 +50,99 @@ type BadRecord struct {
 }
 
 func (l *look) quarantine(r *Report, f dfs.File) error {
-	q := &Quarantine{Reasons: []ReasonCount{}, Paths: []PathCount{}, First: []BadRecord{}}
-	reasons, paths := map[record.Reason]int64{}, map[string]int64{}
+	t := l.newQuarantineCount()
+	if err := t.add(f); err != nil {
+		return err
+	}
+	r.Quarantine = t.finish()
+	return nil
+}
+
+// quarantines reports the quarantine files of a directory. found is false if the directory has none.
+func (l *look) quarantines(r *Report) (found bool, err error) {
+	list, err := l.fs.List(l.ctx, l.path)
+	if err != nil {
+		return false, err
+	}
+	t := l.newQuarantineCount()
+	for _, info := range list {
+		if info.Dir || !strings.HasSuffix(info.Name, ".jsonl") || info.Size == 0 {
+			continue
+		}
+		is, err := l.addQuarantine(t, info.Name)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", info.Name, err)
+		}
+		if is {
+			t.Files++
+			r.Size += info.Size
+		}
+	}
+	if t.Files == 0 {
+		return false, nil
+	}
+	r.Kind, r.Quarantine = KindQuarantine, t.finish()
+	return true, nil
+}
+
+// addQuarantine adds a file if it is a quarantine file.
+func (l *look) addQuarantine(to *quarantineCount, name string) (is bool, err error) {
+	f, err := l.fs.Open(l.ctx, name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	kind, err := detect(f)
+	if errors.Is(err, ErrUnknown) || err == nil && kind != KindQuarantine {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, to.add(f)
+}
+
+// A quarantineCount counts bad records.
+type quarantineCount struct {
+	Quarantine
+	rows    int // of First
+	reasons map[record.Reason]int64
+	paths   map[string]int64
+}
+
+func (l *look) newQuarantineCount() *quarantineCount {
+	return &quarantineCount{
+		Quarantine: Quarantine{Reasons: []ReasonCount{}, Paths: []PathCount{}, First: []BadRecord{}},
+		rows:       l.rows, reasons: map[record.Reason]int64{}, paths: map[string]int64{},
+	}
+}
+
+// add counts the records of a file.
+func (c *quarantineCount) add(f io.Reader) error {
 	for b, err := range badRecords(f) {
 		if err != nil {
 			return err
 		}
-		q.Records++
-		reasons[b.Reason]++
-		paths[b.Path]++
-		if len(q.First) < l.rows {
-			q.First = append(q.First, b)
+		c.Records++
+		c.reasons[b.Reason]++
+		c.paths[b.Path]++
+		if len(c.First) < c.rows {
+			c.First = append(c.First, b)
 		}
 	}
-	for _, reason := range slices.SortedFunc(maps.Keys(reasons), compareReasons) {
-		q.Reasons = append(q.Reasons, ReasonCount{reason, reasons[reason]})
-	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		q.Paths = append(q.Paths, PathCount{path, paths[path]})
-	}
-	r.Quarantine = q
 	return nil
+}
+
+// finish sorts what was counted.
+func (c *quarantineCount) finish() *Quarantine {
+	q := &c.Quarantine
+	for _, reason := range slices.SortedFunc(maps.Keys(c.reasons), compareReasons) {
+		q.Reasons = append(q.Reasons, ReasonCount{reason, c.reasons[reason]})
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.paths)) {
+		q.Paths = append(q.Paths, PathCount{path, c.paths[path]})
+	}
+	return q
 }
 
 // badRecords reads f line by line. It ends after the first error.
@@ -124,7 +198,11 @@ func compareReasons(a, b record.Reason) int {
 }
 
 func (q *Quarantine) text(p *page) {
-	p.facts(fact{"records", count(q.Records)})
+	facts := []fact{{"records", count(q.Records)}}
+	if q.Files > 0 {
+		facts = append([]fact{{"files", count(q.Files)}}, facts...)
+	}
+	p.facts(facts...)
 	g := newGrid("reason", ">records")
 	for _, r := range q.Reasons {
 		g.add(string(r.Reason), count(r.Records))

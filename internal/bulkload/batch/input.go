@@ -147,6 +147,13 @@ func (in *Input) digest() string {
 	return in.sha
 }
 
+// Places returns the sorted offsets of the corrected records that no earlier replay brought.
+func (in *Input) Places() []int64 {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Sorted(slices.Values(in.places))
+}
+
 // replayed records that a corrected record is not one of an earlier replay.
 func (in *Input) replayed(id int64) {
 	_, offset := column.Place(id)

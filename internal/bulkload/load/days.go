@@ -7,8 +7,6 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
-	"usertrail/internal/store/dfs"
-	"usertrail/internal/table"
 )
 
 // Days loads the days of cfg.Span one by one, each as Run does. A day that fails, or whose
@@ -20,7 +18,7 @@ func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 	said := map[string]bool{}
 	counts := new(bulkload.DayCounts)
 	for d := cfg.Span.From; d <= cfg.Span.To; d++ {
-		if ctx.Err() != nil || stopsAll(errors.Join(failed...)) {
+		if ctx.Err() != nil || bulkload.StopsAll(errors.Join(failed...)) {
 			counts.Left++
 			sum.Calendar = append(sum.Calendar, bulkload.DayLine{Date: d, Ended: bulkload.DayLeft})
 			continue
@@ -44,16 +42,6 @@ func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 		return sum, fmt.Errorf("%w: of %s all %d files were loaded before", bulkload.ErrNothing, cfg.Span, sum.Already)
 	}
 	return sum, bulkload.Joined(failed)
-}
-
-// stopsAll reports whether every day would meet an error.
-func stopsAll(err error) bool {
-	for _, all := range []error{dfs.ErrLocked, dfs.ErrLockLost, dfs.ErrUnavailable, table.ErrUnreachable, context.Canceled} {
-		if errors.Is(err, all) {
-			return true
-		}
-	}
-	return false
 }
 
 // dayLine returns the result of a day. Run returned r and err for it.

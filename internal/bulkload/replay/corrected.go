@@ -39,6 +39,7 @@ type correction struct {
 	offset, line int64
 	proven       bool // its line has the digest of the loaded bytes
 	clip         clip
+	fault        uint64 // faultOf the reason in its line
 	raw          []byte
 }
 
@@ -177,7 +178,7 @@ func (c *corrected) sort(ctx context.Context, byName map[string]*file, parts int
 		if f == nil || read > c.records {
 			return c.changed()
 		}
-		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", clip: clipOf(r, raw), raw: raw}
+		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", clip: clipOf(r, raw), fault: fault(r), raw: raw}
 		if x.proven && r.SHA256 != f.sha {
 			return fmt.Errorf("%w: %s, line %d: the quarantine file is of other bytes (sha256 %s) than were loaded (%s), which brought its corrected records: remove the quarantine file",
 				bulkload.ErrRequest, r.Path, r.Line, r.SHA256, f.sha)
@@ -255,14 +256,22 @@ func (x *correction) appendPacked(dst []byte) []byte {
 	if x.proven {
 		flags |= 1
 	}
-	return append(binary.AppendVarint(append(dst, flags), x.line), x.raw...)
+	dst = binary.BigEndian.AppendUint64(append(dst, flags), x.fault)
+	return append(binary.AppendVarint(dst, x.line), x.raw...)
 }
+
+// packedHead is the number of bytes before the line of a packed correction: the flags and the fault.
+const packedHead = 1 + 8
 
 // unpackCorrection is the inverse of appendPacked. The text is a copy.
 func unpackCorrection(offset int64, b []byte) (correction, error) {
-	if len(b) > 1 {
-		if line, n := binary.Varint(b[1:]); n > 0 {
-			return correction{offset: offset, line: line, proven: b[0]&1 != 0, clip: clip(b[0] >> 1), raw: append(make([]byte, 0, len(b)-n), b[1+n:]...)}, nil
+	if len(b) > packedHead {
+		if line, n := binary.Varint(b[packedHead:]); n > 0 {
+			raw := b[packedHead+n:]
+			return correction{
+				offset: offset, line: line, proven: b[0]&1 != 0, clip: clip(b[0] >> 1), fault: binary.BigEndian.Uint64(b[1:]),
+				raw: append(make([]byte, 0, len(raw)+1), raw...),
+			}, nil
 		}
 	}
 	return correction{}, fmt.Errorf("packed correction of %d bytes is damaged", len(b))

@@ -43,17 +43,13 @@ func (f *file) Numbers() []uint32 { return f.numbers }
 // records were not replayed.
 func (f *file) Keeps() quarantine.Keeps {
 	return func(old *quarantine.Record) bool {
-		_, replayed := slices.BinarySearch(f.offsets, old.Offset)
-		return old.Path != f.Rel || old.SHA256 == f.sha && !replayed && !f.replayedBefore(old.Offset)
+		return old.Path != f.Rel || old.SHA256 == f.sha && !has(f.offsets, old.Offset) && !f.replayedBefore(old.Offset)
 	}
 }
 
 // replayedBefore reports whether a ledger lists a replay of the record at an offset.
 func (f *file) replayedBefore(offset int64) bool {
-	return slices.ContainsFunc(f.done, func(offsets []int64) bool {
-		_, found := slices.BinarySearch(offsets, offset)
-		return found
-	})
+	return slices.ContainsFunc(f.done, func(offsets []int64) bool { return has(offsets, offset) })
 }
 
 // Each implements batch.Corrected.

@@ -12,8 +12,10 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/batch"
@@ -23,7 +25,6 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
-	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 
@@ -32,6 +33,9 @@ type Config struct {
 	bulkload.Resources
 	Job  *job.Job
 	Mode bulkload.Mode // Auto
+	// Remove removes lines from the quarantine file: of records that are in the table, and of records that
+	// are bad again and are now in another quarantine file.
+	Remove bool
 }
 
 // Run loads the corrected records of the quarantine file called name. A record keeps the column ID of its
@@ -58,12 +62,47 @@ func Run(ctx context.Context, cfg Config, name string) (r bulkload.Result, err e
 	return p.result, err
 }
 
+// RunAll replays the quarantine files of a folder, one after the other, and adds their results. A file in which no
+// record was corrected is only counted. A file that fails does not stop the others, unless every file would fail.
+func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bulkload.Result, error) {
+	var sum bulkload.Result
+	var failed []error
+	done := 0
+	for _, name := range files {
+		r, err := Run(ctx, cfg, name)
+		switch {
+		case errors.Is(err, ErrUnchanged):
+			sum.Unchanged++
+			continue
+		case errors.Is(err, bulkload.ErrNothing):
+			continue
+		}
+		sum.Add(r)
+		done++
+		if err != nil {
+			failed = append(failed, err)
+		}
+		if bulkload.StopsAll(err) {
+			break
+		}
+	}
+	switch {
+	case done > 0:
+		return sum, bulkload.Joined(failed)
+	case sum.Unchanged > 0:
+		return sum, fmt.Errorf("%w: %s: %w: in %d of %d files no record is corrected: correct the text in \"raw\", or the job, and replay them again",
+			bulkload.ErrTooBad, folder, ErrUnchanged, sum.Unchanged, len(files))
+	}
+	return sum, fmt.Errorf("%w: %s holds no bad records", bulkload.ErrNothing, folder)
+}
+
 // A replay is one call of Run.
 type replay struct {
 	cfg      *Config
 	from     *corrected
 	to       *target.Table
 	known    *ledger.Index
+	files    []*file // the delivered files of the records
 	result   bulkload.Result
 	failures bulkload.Failures
 }
@@ -72,16 +111,20 @@ func (p *replay) run(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	files, err := p.files(ctx)
+	files, err := p.find(ctx)
 	if err != nil {
 		return err
 	}
+	p.files = files
 	inputs := make([]*batch.Input, len(files))
 	for i, f := range files {
 		if err := f.prove(ctx); err != nil {
 			return err
 		}
 		inputs[i] = batch.NewCorrected(&f.File, f.sha, f)
+	}
+	if err := p.checkChanged(ctx, files); err != nil {
+		return err
 	}
 	unledgered, err := hasUnledgered(ctx, p.to)
 	if err != nil {
@@ -113,8 +156,8 @@ func (p *replay) open(ctx context.Context) (err error) {
 	return err
 }
 
-// files returns each delivered file that has records in the quarantine file, and sorts the records.
-func (p *replay) files(ctx context.Context) ([]*file, error) {
+// find returns each delivered file that has records in the quarantine file, and sorts the records.
+func (p *replay) find(ctx context.Context) ([]*file, error) {
 	byPath := map[string]*file{} // of the original
 	byName := map[string]*file{}
 	var out []*file
@@ -204,9 +247,26 @@ func (p *replay) load(ctx context.Context, inputs []*batch.Input, unledgered boo
 	}
 	err := p.failures.Err(nil)
 	if err == nil && p.result.Quarantined > 0 {
-		err = fmt.Errorf("%w: %d of %d are still bad; see %s", bulkload.ErrTooBad, p.result.Quarantined, p.result.Read, dfs.Dir(p.cfg.Store.Quarantine("x")))
+		err = p.stillBad(inputs)
+	}
+	if p.cfg.Remove {
+		err = errors.Join(err, p.remove(ctx, inputs))
 	}
 	return err
+}
+
+// stillBad returns the error of records that are bad again. It names their quarantine files.
+func (p *replay) stillBad(inputs []*batch.Input) error {
+	var names []string
+	for _, in := range inputs {
+		if in.Bad().Count() > 0 {
+			names = append(names, in.Bad().Name())
+		}
+	}
+	if n := len(names) - bulkload.Shown; n > 0 {
+		names = append(names[:bulkload.Shown], fmt.Sprintf("%d more", n))
+	}
+	return fmt.Errorf("%w: %d of %d are still bad; see %s", bulkload.ErrTooBad, p.result.Quarantined, p.result.Read, strings.Join(names, ", "))
 }
 
 // hasUnledgered reports whether a killed replay may have left records in the table. A load

@@ -231,7 +231,7 @@ func (x *run) tries(s *Step) []try {
 		return reads
 	}
 	out := append(reads, []try{
-		{Do: "pre-check", args: slices.Concat([]string{"pre-check"}, load)},
+		{Do: "pre-check", args: slices.Concat([]string{"pre-check", "--sample", "0"}, load)},
 		{Do: "load", args: slices.Concat(load, quiet)},
 		{Do: "plan", args: slices.Concat([]string{"plan"}, load, quiet[:1])},
 	}...)

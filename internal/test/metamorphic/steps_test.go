@@ -506,11 +506,46 @@ func (x *run) replayFile(s *Step) error {
 		o = outcome{statuses: []int{75}}
 	}
 	defer x.holding(s.Table, o, s, breakpoint.Loaded)()
-	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"replay", name}, quiet)...)
+	flags := quiet
+	if s.Saved {
+		flags = append([]string{"--keep"}, quiet...)
+	}
+	got, err := x.command(s, "bulkload", "", slices.Concat([]string{"replay", name}, flags)...)
 	if err != nil {
 		return err
 	}
-	return x.apply(s, o, got, breakpoint.Loaded)
+	if o.next != nil && o.counts != nil && o.counts.bad == o.counts.read && got.Status == 65 && got.number("loads") == 0 {
+		o.next = nil // no record was corrected, and nothing is written
+	}
+	if err := x.apply(s, o, got, breakpoint.Loaded); err != nil || s.Saved {
+		return err
+	}
+	return x.lost(s.Table, s.File)
+}
+
+// lost removes the lines that a replay has removed from a quarantine file. The file has no other lines than
+// before.
+func (x *run) lost(name, path string) error {
+	got, err := x.quarantines(name)
+	if err != nil {
+		return err
+	}
+	t := x.ground(name)
+	left := slices.Clone(got[path])
+	var lines []badLine
+	for _, l := range t.bad[path] {
+		if i := slices.Index(left, l.raw); i >= 0 {
+			lines, left = append(lines, l), slices.Delete(left, i, i+1)
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("replay: the quarantine file of %s has other lines than before: %q", path, left)
+	}
+	if t.bad[path] = lines; len(lines) == 0 {
+		delete(t.bad, path)
+	}
+	x.tables[name] = t
+	return nil
 }
 
 func (x *run) compact(s *Step) error {

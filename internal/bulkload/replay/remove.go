@@ -1,0 +1,122 @@
+package replay
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"usertrail/internal/bulkload/batch"
+	"usertrail/internal/bulkload/quarantine"
+	"usertrail/internal/store/dfs"
+)
+
+// A lineEnd says what becomes of a line of the replayed quarantine file.
+type lineEnd int
+
+const (
+	stays  lineEnd = iota
+	loaded         // the record is in the table, or it is a duplicate
+	moved          // the record is bad again, and it is in another quarantine file
+)
+
+// remove removes the lines that do not stay from the quarantine file. If no line stays, the file is empty, so that the
+// same replay again has nothing to do. The load is committed.
+func (p *replay) remove(ctx context.Context, inputs []*batch.Input) error {
+	ends := map[string]func(offset int64) lineEnd{} // by path
+	for i, f := range p.files {
+		end := p.endOf(f, inputs[i])
+		for _, name := range f.names {
+			ends[name] = end
+		}
+	}
+	n, err := p.rewrite(ctx, func(r *quarantine.Record) lineEnd {
+		if end := ends[r.Path]; end != nil {
+			return end(r.Offset)
+		}
+		return stays
+	})
+	if err != nil {
+		return fmt.Errorf("the records are loaded, and their lines are still in %s: %w", p.from.name, err)
+	}
+	p.result.Removed = n
+	return nil
+}
+
+// endOf returns what becomes of the line of the record at an offset.
+func (p *replay) endOf(f *file, in *batch.Input) func(offset int64) lineEnd {
+	places, bad := in.Places(), in.Bad().BadAt().List()
+	sure := !in.Failed() && p.result.Skipped == 0 && int64(len(bad)) == in.Bad().Count()
+	elsewhere := dfs.Base(p.from.name) != dfs.Base(in.Bad().Name())
+	return func(offset int64) lineEnd {
+		switch {
+		case f.replayedBefore(offset), has(places, offset):
+			return loaded
+		case !sure, !has(f.offsets, offset):
+			return stays
+		case !has(bad, offset):
+			return loaded
+		case elsewhere:
+			return moved
+		}
+		return stays
+	}
+}
+
+// has reports whether sorted offsets have an offset.
+func has(offsets []int64, offset int64) bool {
+	_, found := slices.BinarySearch(offsets, offset)
+	return found
+}
+
+// rewrite writes the quarantine file with the lines that stay. It returns the number of loaded records.
+func (p *replay) rewrite(ctx context.Context, endOf func(*quarantine.Record) lineEnd) (removed int64, err error) {
+	fs, name := p.cfg.FS, p.from.name
+	from, err := fs.Open(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	defer from.Close()
+	to, err := fs.Create(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	defer to.Abort()
+	out := bufio.NewWriter(to)
+	left, all := 0, 0
+	for in := bufio.NewReader(from); ; {
+		line, err := in.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		var r quarantine.Record
+		end := stays
+		if len(line) > 1 {
+			all++
+			if json.Unmarshal(line, &r) == nil {
+				end = endOf(&r)
+			}
+			if end == stays {
+				left++
+				if _, err := out.Write(line); err != nil {
+					return 0, err
+				}
+			}
+		}
+		if end == loaded {
+			removed++
+		}
+		if err == io.EOF {
+			break
+		}
+	}
+	if left == all {
+		return 0, nil
+	}
+	if err := out.Flush(); err != nil {
+		return 0, err
+	}
+	return removed, to.Commit()
+}
