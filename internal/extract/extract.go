@@ -102,11 +102,14 @@ func Prepare(c *Config) (*Extract, error) {
 	x := &Extract{Config: c}
 	c.Sizes = c.Sizes.Full()
 	var err error
-	x.Shares, err = memory.Budget{Bytes: c.Memory, Users: c.Users, Workers: c.Workers, Sorts: c.Partition != "", Sizes: c.Sizes}.Divide()
-	if err != nil {
+	if x.Query, err = c.NewQuery(); err != nil {
 		return nil, err
 	}
-	if x.Query, err = c.NewQuery(); err != nil {
+	b := memory.Budget{Bytes: c.Memory, Users: c.Users, Workers: c.Workers, Sorts: c.Partition != "", Sizes: c.Sizes}
+	if x.Query.Having != nil {
+		b.Distinct = x.Query.Having.Distinct()
+	}
+	if x.Shares, err = b.Divide(); err != nil {
 		return nil, err
 	}
 	x.Found = notfound.NewSearch(c.Users)

@@ -57,8 +57,9 @@ type extreme struct {
 
 func (c *seen) begin() { *c = seen{field: c.field, typ: c.typ} }
 
-// add adds one value in the form of its cell; nil is null.
-func (c *seen) add(v []byte) error {
+// add adds the field of an event.
+func (c *seen) add(b *trail.Batch, ev *trail.Event) error {
+	v := b.Value(b.Refs[ev.Refs+c.field])
 	if v == nil {
 		return nil
 	}

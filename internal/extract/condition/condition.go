@@ -45,14 +45,18 @@
 // are left:
 //
 //	count(play)  count(play.programme)  count()    events; events with a value; events of the kinds of Counting
+//	count(distinct play.programme)                 different values
 //	days(login)                                    the number of local dates
 //	sum(order.price)  avg  min  max                of the values that are not null
+//	sum(order.price * order.quantity)              also of arithmetic with fields of one behaviour
 //	first(play)  last(play)                        the time of the first, of the last
 //
 // The sum of no values is 0; avg, min, max, first and last of no values are null.
 // sum and avg are doubles. Whole numbers are added without loss, and their sum is
 // then rounded to the nearest double. min and max take numbers and times, and skip NaN.
-// There is no count of distinct values, because it would need memory for each value.
+// Arithmetic in an aggregate has + - * / of fields and numbers. An event with a null in it, or a division
+// by zero, is skipped. A count of distinct values takes 8 bytes for each value of the user; all NaN are
+// one value, and so are 0 and -0.
 //
 // If arithmetic of whole numbers overflows 64 bits, the evaluation fails.
 //

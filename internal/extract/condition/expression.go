@@ -29,8 +29,7 @@ type term struct {
 	shown    string // its type, as a message calls it
 	nullable bool
 	quality  quality
-	kind     int // -1: of any kind
-	field    int // of the kind; -1: the behaviour itself
+	argument // of an aggregate: kind is -1 if it is of any kind
 }
 
 // A quality says which property of an event, a field or a user a term is.
@@ -50,6 +49,7 @@ const (
 	mostOf
 	firstOf
 	lastOf
+	distinctOf
 )
 
 // A vocabulary is the terms of one language.
@@ -64,9 +64,11 @@ type vocabulary interface {
 	calls() []string
 }
 
-// An argument of a call is a behaviour or a field of a behaviour.
+// An argument of a call is a behaviour, a field of a behaviour, or arithmetic with such fields.
 type argument struct {
-	kind, field int // field is -1 for the behaviour
+	kind    int
+	field   int      // -1 for the behaviour and for a formula
+	formula *formula // nil if it is a behaviour or a field
 }
 
 // An expression is a parsed text: a claim whose types are right.
@@ -115,7 +117,7 @@ func parse(text string, s *behaviour.Schema) (ast.Node, error) {
 	for _, name := range builtin.Names {
 		c.Functions[name] = &builtin.Function{Name: name}
 	}
-	tree, err := parser.ParseWithConfig(text, c)
+	tree, err := parser.ParseWithConfig(parseable(text), c)
 	if err != nil {
 		return nil, syntax(text, s, err)
 	}

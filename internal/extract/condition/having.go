@@ -17,6 +17,7 @@ type Having struct {
 	schema *behaviour.Schema
 	x      *expression
 	refs   Refs
+	terms  []*term // aggregates of fields, each argument once
 }
 
 // ParseHaving reads a condition on the events of a user that are left. If the text is wrong,
@@ -35,9 +36,38 @@ func (h *Having) refer(t *term) {
 	if t.kind >= 0 {
 		h.refs.Kinds.Add(t.kind)
 	}
-	if t.field >= 0 {
+	switch {
+	case t.formula != nil:
+		t.formula.fields(func(field uint32) { h.refs.Fields[t.kind][field] = true })
+	case t.field >= 0:
 		h.refs.Fields[t.kind][t.field] = true
+	default:
+		return
 	}
+	if !slices.ContainsFunc(h.terms, t.sharesAccumulator) {
+		h.terms = append(h.terms, t)
+	}
+}
+
+// sharesAccumulator reports whether one accumulator serves t and o.
+func (t *term) sharesAccumulator(o *term) bool {
+	formula := func(t *term) string {
+		if t.formula == nil {
+			return ""
+		}
+		return t.formula.text
+	}
+	return t.kind == o.kind && t.field == o.field && formula(t) == formula(o) && (t.quality == distinctOf) == (o.quality == distinctOf)
+}
+
+// Distinct returns the number of fields whose distinct values h counts.
+func (h *Having) Distinct() (n int) {
+	for _, t := range h.terms {
+		if t.quality == distinctOf {
+			n++
+		}
+	}
+	return n
 }
 
 // Refs returns what h reads. A count() adds no kinds: it counts events that are read for
@@ -70,16 +100,19 @@ func (v together) of(kind, field int) (*term, string) {
 	if summed(f.Type) {
 		return nil, fmt.Sprintf("%s has a value for each %s: write sum(%s), avg, min, max or count", name, k.Name, name)
 	}
-	return nil, fmt.Sprintf("%s has a value for each %s: write count(%s)", name, k.Name, name)
+	return nil, fmt.Sprintf("%s has a value for each %s: write count(%s) or count(distinct %s)", name, k.Name, name, name)
 }
 
 func (v together) call(name string, args []argument) (*term, string) {
-	t := &term{name: name + "()", kind: -1, field: -1}
+	t := &term{name: name + "()", argument: argument{kind: -1, field: -1}}
 	if len(args) > 0 {
-		t.kind, t.field = args[0].kind, args[0].field
+		t.argument = args[0]
 		t.name = fmt.Sprintf("%s(%s)", name, v.shown(args[0]))
 	}
-	problem := v.wants(name, args, t.field >= 0)
+	if name == distinctName {
+		t.name = fmt.Sprintf("count(distinct %s)", v.shown(t.argument))
+	}
+	problem := v.wants(name, args)
 	if problem == "" {
 		problem = v.result(name, t)
 	}
@@ -89,6 +122,9 @@ func (v together) call(name string, args []argument) (*term, string) {
 func (v together) calls() []string { return slices.Concat(aggregates, functionNames) }
 
 func (v together) shown(a argument) string {
+	if a.formula != nil {
+		return a.formula.text
+	}
 	k := &v.schema.Kinds[a.kind]
 	if a.field < 0 {
 		return kindTerm(k)
@@ -97,28 +133,35 @@ func (v together) shown(a argument) string {
 }
 
 // wants returns what is wrong with the number or kind of an aggregate's arguments, or "".
-func (v together) wants(name string, args []argument, field bool) string {
+func (v together) wants(name string, args []argument) string {
+	one := len(args) == 1
+	field := one && args[0].field >= 0
+	formula := one && args[0].formula != nil
 	switch {
-	case name == "count" && len(args) <= 1:
-		return ""
 	case name == "count":
-		return "count has one behaviour or field, or nothing"
+		if len(args) > 1 || formula {
+			return "count has one behaviour or field, or nothing"
+		}
+	case name == distinctName:
+		if !field {
+			return "count(distinct …) has one field" + v.exampleOf("count(distinct %s)", func(behaviour.Type) bool { return true })
+		}
 	case slices.Contains([]string{"days", "first", "last"}, name):
-		if len(args) != 1 || field {
+		if !one || field || formula {
 			return fmt.Sprintf("%s has one behaviour, such as %s(%s)", name, name, kindTerm(&v.schema.Kinds[0]))
 		}
-	case len(args) != 1 || !field:
-		return fmt.Sprintf("%s has one field%s", name, v.example(name))
+	case !field && !formula:
+		return fmt.Sprintf("%s has one field%s", name, v.exampleOf(name+"(%s)", summed))
 	}
 	return ""
 }
 
-// example returns an aggregate of a field for which it is allowed, if there is one.
-func (v together) example(name string) string {
+// exampleOf returns a hint with the first field whose type is allowed, if there is one.
+func (v together) exampleOf(aggregate string, allowed func(behaviour.Type) bool) string {
 	for kind, k := range v.schema.Kinds {
 		for field, f := range k.Fields {
-			if summed(f.Type) {
-				return fmt.Sprintf(", such as %s(%s)", name, v.shown(argument{kind, field}))
+			if allowed(f.Type) {
+				return ", such as " + fmt.Sprintf(aggregate, v.shown(argument{kind: kind, field: field}))
 			}
 		}
 	}
@@ -132,13 +175,18 @@ func timed(t behaviour.Type) bool { return t == behaviour.Timestamp || t == beha
 // result sets the type of the aggregate t, or returns the reason why it has none.
 func (v together) result(name string, t *term) string {
 	var of behaviour.Type
-	if t.field >= 0 {
+	switch {
+	case t.formula != nil:
+		of = t.formula.typ
+	case t.field >= 0:
 		of = v.schema.Kinds[t.kind].Fields[t.field].Type
 	}
 	t.typ, t.nullable = typeOf[time.Time](), true
 	switch name {
 	case "count":
 		t.quality, t.typ, t.nullable = countOf, typeOf[int](), false
+	case distinctName:
+		t.quality, t.typ, t.nullable = distinctOf, typeOf[int](), false
 	case "days":
 		t.quality, t.typ, t.nullable = daysOf, typeOf[int](), false
 	case "first":
@@ -157,37 +205,59 @@ func (v together) result(name string, t *term) string {
 	t.shown = typeName(t.typ)
 	ordered := t.quality == leastOf || t.quality == mostOf
 	if t.quality >= sumOf && t.quality <= mostOf && !summed(of) && !(ordered && timed(of)) {
-		return fmt.Sprintf("%s is a %s: %s is not of these", v.shown(argument{t.kind, t.field}), of, name)
+		return fmt.Sprintf("%s is a %s: %s is not of these", v.shown(t.argument), of, name)
 	}
 	return ""
 }
 
 // A HavingEvaluator takes a user's events one by one and then reports whether
-// the user is kept. It holds a few numbers for each aggregate and no events.
+// the user is kept. It holds a few numbers for each aggregate and no events. Only a count of distinct
+// values holds more: 8 bytes for each value, and twice as many while it makes room for more.
 type HavingEvaluator struct {
 	program *program
 	machine vm.VM
 	zone    *time.Location
 	counted activity.Set
-	count   int       // of all behaviours counted
-	kinds   []*did    // by kind; nil where no aggregate is of it
-	columns [][]*seen // by kind, the fields of which aggregates are needed
-	badly   error     // the error of a value of the user
+	count   int        // of all behaviours counted
+	kinds   []*did     // by kind; nil where no aggregate is of it
+	columns [][]column // by kind, what aggregates are of
+	badly   error      // the error of a value of the user
+}
+
+// A column is an accumulator of the aggregates of one argument. add adds an event, and begin begins a user.
+type column struct {
+	of *term // the first of these aggregates
+	accumulator
+}
+
+type accumulator interface {
+	begin()
+	add(b *trail.Batch, ev *trail.Event) error
+}
+
+// accumulatorOf returns an accumulator of the aggregate t.
+func accumulatorOf(t *term, s *behaviour.Schema) accumulator {
+	if t.formula != nil {
+		return &computed{seen: seen{typ: t.formula.typ}, formula: t.formula}
+	}
+	typ := s.Kinds[t.kind].Fields[t.field].Type
+	if t.quality == distinctOf {
+		return &distinct{field: uint32(t.field), typ: typ}
+	}
+	return &seen{field: uint32(t.field), typ: typ}
 }
 
 // Evaluator returns an evaluator for one goroutine.
 func (h *Having) Evaluator() *HavingEvaluator {
 	n := len(h.schema.Kinds)
-	e := &HavingEvaluator{zone: h.x.zone, counted: activity.First(n), kinds: make([]*did, n), columns: make([][]*seen, n)}
+	e := &HavingEvaluator{zone: h.x.zone, counted: activity.First(n), kinds: make([]*did, n), columns: make([][]column, n)}
 	for kind := range n {
 		if h.refs.Kinds.Has(kind) {
 			e.kinds[kind] = new(did)
 		}
-		for field, asked := range h.refs.Fields[kind] {
-			if asked {
-				e.columns[kind] = append(e.columns[kind], &seen{field: uint32(field), typ: h.schema.Kinds[kind].Fields[field].Type})
-			}
-		}
+	}
+	for _, t := range h.terms {
+		e.columns[t.kind] = append(e.columns[t.kind], column{t, accumulatorOf(t, h.schema)})
 	}
 	p, err := h.x.program(e.bind)
 	if err != nil {
@@ -216,8 +286,8 @@ func (e *HavingEvaluator) Begin() {
 	}
 }
 
-// Add adds the user's next event, in the order of the trail. It keeps no
-// reference to b's bytes.
+// Add adds the user's next event, in the order of the trail. All events of a user are of one batch, which
+// must not change before Keeps.
 func (e *HavingEvaluator) Add(b *trail.Batch, ev *trail.Event) {
 	if e.counted.Has(int(ev.Kind)) {
 		e.count++
@@ -226,7 +296,7 @@ func (e *HavingEvaluator) Add(b *trail.Batch, ev *trail.Event) {
 		d.add(ev)
 	}
 	for _, c := range e.columns[ev.Kind] {
-		if err := c.add(b.Value(b.Refs[ev.Refs+c.field])); err != nil {
+		if err := c.add(b, ev); err != nil {
 			e.badly = err
 		}
 	}
@@ -250,10 +320,20 @@ func (e *HavingEvaluator) bind(t *term) binding {
 	switch {
 	case t.kind < 0:
 		return binding{get: func(...any) (any, error) { return e.count, nil }}
-	case t.field < 0:
+	case t.quality == distinctOf:
+		return e.bindDistinct(t)
+	case t.field < 0 && t.formula == nil:
 		return e.bindKind(t)
 	}
 	return e.bindField(t)
+}
+
+func (e *HavingEvaluator) bindDistinct(t *term) binding {
+	d, ok := e.column(t).(*distinct)
+	if !ok {
+		d = new(distinct)
+	}
+	return binding{get: func(...any) (any, error) { return d.count(), nil }}
 }
 
 func (e *HavingEvaluator) bindKind(t *term) binding {
@@ -275,8 +355,11 @@ func (e *HavingEvaluator) bindKind(t *term) binding {
 
 func (e *HavingEvaluator) bindField(t *term) binding {
 	c := new(seen)
-	if e.columns != nil {
-		c = e.column(t)
+	switch a := e.column(t).(type) {
+	case *seen:
+		c = a
+	case *computed:
+		c = &a.seen
 	}
 	some := func(...any) (any, error) { return c.count > 0, nil }
 	ordered := func(...any) (any, error) { return c.ordered > 0, nil }
@@ -293,11 +376,15 @@ func (e *HavingEvaluator) bindField(t *term) binding {
 	return binding{get: func(...any) (any, error) { return c.count, nil }}
 }
 
-func (e *HavingEvaluator) column(t *term) *seen {
+// column returns the accumulator of t, or nil if a claim is evaluated without it.
+func (e *HavingEvaluator) column(t *term) accumulator {
+	if e.columns == nil {
+		return nil
+	}
 	for _, c := range e.columns[t.kind] {
-		if c.field == uint32(t.field) {
-			return c
+		if c.of.sharesAccumulator(t) {
+			return c.accumulator
 		}
 	}
-	return new(seen) // for a claim that is evaluated without it
+	return nil
 }

@@ -46,7 +46,7 @@ func TestConditionsNameEveryBehaviour(t *testing.T) {
 				}
 			}
 		}
-		for _, text := range []string{"count([" + quoted + "]) > 1", "sum([" + quoted + "].n) > 1", "days($env[" + quoted + "]) > 1"} {
+		for _, text := range []string{"count([" + quoted + "]) > 1", "sum([" + quoted + "].n) > 1", "days($env[" + quoted + "]) > 1", "count(distinct [" + quoted + "].n) > 1", "sum([" + quoted + "].n * 2) > 1"} {
 			h, err := condition.ParseHaving(text, s)
 			if err != nil {
 				t.Fatal(err)

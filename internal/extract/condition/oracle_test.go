@@ -486,24 +486,92 @@ func together(seed uint64, s *behaviour.Schema, zone *time.Location) *maker {
 				return out
 			})
 		}
+		m.addFormulas(k, mine)
 	}
 	return m
+}
+
+// addFormulas adds aggregates of arithmetic with two fields of k.
+func (m *maker) addFormulas(k behaviour.Kind, mine func(*subject) []happening) {
+	number := func(f behaviour.Field) bool { return f.Type == behaviour.Int64 || f.Type == behaviour.Double }
+	for i, f := range k.Fields {
+		for j, g := range k.Fields {
+			if !number(f) || !number(g) {
+				continue
+			}
+			for _, operator := range []string{"*", "+", "-", "/"} {
+				values := func(s *subject) (out []any) {
+					for _, h := range mine(s) {
+						if v := s.arithmetic(h.values[i], operator, h.values[j]); v != nil {
+							out = append(out, v)
+						}
+					}
+					return out
+				}
+				m.addAggregates(fmt.Sprintf("%s %s %s", written(k, i), operator, written(k, j)), values, map[bool]string{true: "whole", false: "double"}[f.Type == g.Type && f.Type == behaviour.Int64 && operator != "/"])
+				m.addAggregates(fmt.Sprintf("2 * (%s %s %s)", written(k, i), operator, written(k, j)), func(s *subject) (out []any) {
+					for _, v := range values(s) {
+						if v := s.arithmetic(2, "*", v); v != nil {
+							out = append(out, v)
+						}
+					}
+					return out
+				}, "double")
+			}
+		}
+	}
+}
+
+// arithmetic returns nil if there is no value.
+func (s *subject) arithmetic(x any, operator string, y any) any {
+	if x == nil || y == nil || operator == "/" && number(y) == 0 {
+		return nil
+	}
+	a, whole := x.(int)
+	b, also := y.(int)
+	if whole && also && operator != "/" {
+		return s.exact(a, operator, b)
+	}
+	p, q := number(x), number(y)
+	return map[string]float64{"*": p * q, "+": p + q, "-": p - q, "/": p / q}[operator]
+}
+
+// addAggregates adds sum, avg and, of the type ordered, min and max.
+func (m *maker) addAggregates(name string, values func(*subject) []any, ordered string) {
+	m.add("double", "sum("+name+")", false, func(s *subject) any { return total(values(s)) })
+	m.add("double", "avg("+name+")", true, func(s *subject) any {
+		all := values(s)
+		if len(all) == 0 {
+			return nil
+		}
+		return total(all) / float64(len(all))
+	})
+	if !strings.HasPrefix(name, "2 * ") {
+		m.add(ordered, "min("+name+")", true, func(s *subject) any { return best(values(s), "<") })
+		m.add(ordered, "max("+name+")", true, func(s *subject) any { return best(values(s), ">") })
+	}
+}
+
+// different counts different values, of which NaN is one.
+func different(values []any) int {
+	seen := map[any]bool{}
+	for _, v := range values {
+		if f, ok := v.(float64); ok && math.IsNaN(f) {
+			v = "NaN"
+		}
+		seen[v] = true
+	}
+	return len(seen)
 }
 
 func (m *maker) addField(name string, t behaviour.Type, values func(*subject) []any) {
 	m.add("whole", "count("+name+")", false, func(s *subject) any { return len(values(s)) })
 	number := t == behaviour.Int64 || t == behaviour.Double
+	m.add("whole", m.one("count(distinct ", "count( DISTINCT  ")+name+")", false, func(s *subject) any { return different(values(s)) })
 	if number {
-		m.add("double", "sum("+name+")", false, func(s *subject) any { return total(values(s)) })
-		m.add("double", "avg("+name+")", true, func(s *subject) any {
-			all := values(s)
-			if len(all) == 0 {
-				return nil
-			}
-			return total(all) / float64(len(all))
-		})
+		m.addAggregates(name, values, typed(t))
 	}
-	if number || typed(t) == "time" {
+	if typed(t) == "time" {
 		m.add(typed(t), "min("+name+")", true, func(s *subject) any { return best(values(s), "<") })
 		m.add(typed(t), "max("+name+")", true, func(s *subject) any { return best(values(s), ">") })
 	}

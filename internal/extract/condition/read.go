@@ -211,11 +211,11 @@ func (r *reader) argument(n ast.Node) (argument, error) {
 	none := argument{}
 	if id, ok := n.(*ast.IdentifierNode); ok {
 		kind, err := r.kind(n, id.Value)
-		return argument{kind, -1}, err
+		return argument{kind: kind, field: -1}, err
 	}
 	if name := quotedName(n); name != nil {
 		kind, err := r.kind(name, name.Value)
-		return argument{kind, -1}, err
+		return argument{kind: kind, field: -1}, err
 	}
 	m, ok := n.(*ast.MemberNode)
 	if !ok {
@@ -227,7 +227,7 @@ func (r *reader) argument(n ast.Node) (argument, error) {
 	}
 	if id, ok := m.Node.(*ast.IdentifierNode); ok && id.Value == "$env" {
 		kind, err := r.kind(property, property.Value)
-		return argument{kind, -1}, err
+		return argument{kind: kind, field: -1}, err
 	}
 	of, err := r.argument(m.Node)
 	if err != nil {
@@ -241,7 +241,7 @@ func (r *reader) argument(n ast.Node) (argument, error) {
 	if field < 0 {
 		return none, r.wrong(property, "%s", noField(k, property.Value))
 	}
-	return argument{of.kind, field}, nil
+	return argument{kind: of.kind, field: field}, nil
 }
 
 // kindTerm returns a behaviour as a condition writes it: play, or ["Course viewed"].
@@ -278,7 +278,7 @@ func (r *reader) call(n *ast.CallNode) (ast.Node, error) {
 	if !ok {
 		return nil, r.wrong(n, "a field has no functions; there are %s", strings.Join(functionNames, ", "))
 	}
-	if slices.Contains(aggregates, id.Value) {
+	if slices.Contains(aggregates, id.Value) || id.Value == distinctName {
 		return r.aggregate(n, id.Value)
 	}
 	if id.Value == "date" || id.Value == "duration" {
@@ -294,6 +294,14 @@ func (r *reader) call(n *ast.CallNode) (ast.Node, error) {
 func (r *reader) aggregate(n *ast.CallNode, name string) (ast.Node, error) {
 	var args []argument
 	for _, arg := range n.Arguments {
+		f, err := r.formulaOf(arg)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			args = append(args, argument{kind: f.kind, field: -1, formula: f})
+			continue
+		}
 		a, err := r.argument(arg)
 		if err != nil {
 			return nil, err

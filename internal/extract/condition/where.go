@@ -64,10 +64,10 @@ type single struct{ schema *behaviour.Schema }
 
 // qualities lists the terms that every event has.
 var qualities = []*term{
-	{name: "behaviour", typ: typeOf[string](), shown: "string", quality: behaviourOf, kind: -1},
-	{name: "time", typ: typeOf[time.Time](), shown: "time", quality: momentOf, kind: -1},
-	{name: "hour", typ: typeOf[int](), shown: "int64", quality: hourOf, kind: -1},
-	{name: "weekday", typ: typeOf[int](), shown: "int64", quality: weekdayOf, kind: -1},
+	{name: "behaviour", typ: typeOf[string](), shown: "string", quality: behaviourOf, argument: argument{kind: -1}},
+	{name: "time", typ: typeOf[time.Time](), shown: "time", quality: momentOf, argument: argument{kind: -1}},
+	{name: "hour", typ: typeOf[int](), shown: "int64", quality: hourOf, argument: argument{kind: -1}},
+	{name: "weekday", typ: typeOf[int](), shown: "int64", quality: weekdayOf, argument: argument{kind: -1}},
 }
 
 func (v single) alone(name string) (*term, string) {
@@ -116,11 +116,14 @@ func (v single) of(kind, field int) (*term, string) {
 	k := &v.schema.Kinds[kind]
 	f := k.Fields[field]
 	return &term{
-		name: fieldTerm(k, f), typ: goTypes[f.Type], shown: string(f.Type), nullable: true, quality: valueOf, kind: kind, field: field,
+		name: fieldTerm(k, f), typ: goTypes[f.Type], shown: string(f.Type), nullable: true, quality: valueOf, argument: argument{kind: kind, field: field},
 	}, ""
 }
 
 func (v single) call(name string, args []argument) (*term, string) {
+	if name == distinctName {
+		name = "count"
+	}
 	return nil, fmt.Sprintf("%s is of all that a user did: it stands in --having", name)
 }
 

@@ -57,6 +57,9 @@ type Budget struct {
 	Workers int   // the largest number of workers
 	Sorts   bool  // the result is sorted into directories
 	Sizes   Sizes // that Full returned
+	// Distinct is the number of fields whose distinct values a condition counts. Each of them takes up to
+	// 24 bytes for an event of a user, whose trail has at least 40 bytes for the event.
+	Distinct int
 }
 
 // Shares are the parts of a budget.
@@ -67,7 +70,8 @@ type Shares struct {
 	Walk    int64 // bytes for users whose rows are not adjacent, if only rows tell which users exist
 	Sort    int64 // bytes for sorting the files of directories
 
-	list int64 // bytes of the list
+	list     int64 // bytes of the list
+	distinct int   // fields whose distinct values are counted
 }
 
 // Divide divides a budget. It returns an error if no worker fits next to the list.
@@ -78,7 +82,7 @@ func (b Budget) Divide() (Shares, error) {
 		return Shares{}, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory to %s",
 			userlist.ErrList, b.Users.Len(), Mebibytes(restMemory+workerMemory+b.Sizes.SortBytes+b.Users.Bytes()))
 	}
-	s := Shares{User: b.user(), Sort: b.sort(), list: b.Users.Bytes()}
+	s := Shares{User: b.user(), Sort: b.sort(), list: b.Users.Bytes(), distinct: b.Distinct}
 	s.Workers = max(1, min(b.Workers, int((room-int64(s.User))/workerMemory)))
 	s.Walk = max(minWalk, (room-int64(s.Workers)*workerMemory)/2)
 	s.Batch = min(b.Sizes.BatchBytes, int(b.Bytes-restMemory-b.Users.Bytes())/(32*s.Workers))
@@ -101,16 +105,19 @@ func (b *Budget) sort() int64 { return min(b.Sizes.SortBytes, b.Bytes/32) }
 // into memory with all other data. user is the inverse of least.
 func (b *Budget) user() int {
 	m := b.Bytes - b.Users.Bytes()
-	return int(min((m-restMemory)/4, (m-fullMemory)/2, trail.MaxData))
+	more := int64(b.Distinct)
+	return int(min((m-restMemory)/(4+more), (m-fullMemory)/(2+more), trail.MaxData))
 }
 
 // Needs returns the smallest memory of a process in bytes that holds a trail of so many bytes,
 // next to the list of s.
-func (s *Shares) Needs(trail int) int64 { return least(trail, s.list) }
+func (s *Shares) Needs(trail int) int64 { return least(trail, s.distinct, s.list) }
 
-// least returns the smallest memory in bytes for a trail and a list of so many bytes.
-func least(trail int, list int64) int64 {
-	return list + max(4*int64(trail)+restMemory, 2*int64(trail)+fullMemory, Least)
+// least returns the smallest memory in bytes for a trail and a list of so many bytes, and a number of
+// fields whose distinct values are counted.
+func least(trail, distinct int, list int64) int64 {
+	t, more := int64(trail), int64(distinct)
+	return list + max((4+more)*t+restMemory, (2+more)*t+fullMemory, Least)
 }
 
 // Mebibytes returns a number of bytes, rounded up, in the form that --memory reads.

@@ -27,9 +27,11 @@ func TestTheLargestTrailIsAsTheDocsSay(t *testing.T) {
 		}
 	}
 	for n := 20 << 20; n < trail.MaxData; n = n/2*3 + 12345 {
-		b := Budget{Bytes: least(n, 0), Users: userlist.All()}
-		if got := b.user(); got < n || got > n+1 {
-			t.Errorf("%d bytes are enough for a trail of %d, want %d", b.Bytes, got, n)
+		for distinct := range 3 {
+			b := Budget{Bytes: least(n, distinct, 0), Users: userlist.All(), Distinct: distinct}
+			if got := b.user(); got < n || got > n+1 {
+				t.Errorf("with %d distinct counts, %d bytes are enough for a trail of %d, want %d", distinct, b.Bytes, got, n)
+			}
 		}
 	}
 }

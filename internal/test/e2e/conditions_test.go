@@ -105,6 +105,14 @@ func TestDuckDBAnswersConditions(t *testing.T) {
 			`last(visit) - first(visit) >= duration("96h") && first(order) < date("2014-09-02 12:00:00") && !(count(login) > 0)`,
 			"max(time) filter (behaviour = 'visit') - min(time) filter (behaviour = 'visit') >= interval 96 hour and min(local) filter (behaviour = 'order') < '2014-09-02 12:00:00' and count(*) filter (behaviour = 'login') = 0",
 		}},
+		{all: true, types: plays, having: said{
+			"count(distinct play.programme) >= 8 && count(distinct play.seconds) < count(play.seconds) || count(distinct login.success) == 2 && count(distinct order.price) > 3",
+			"count(distinct programme) >= 8 and count(distinct seconds) < count(seconds) or count(distinct success) = 2 and count(distinct price) > 3",
+		}},
+		{types: shops, active: "any", having: said{
+			"sum(order.price * order.quantity) > 300.003 && max(visit.duration - 2 * visit.duration / 3) < 30.001 || avg((play.seconds + 60) / 2) > 1500",
+			"sum(price * quantity) > 300.003 and max(duration - 2 * duration / 3.0) < 30.001 or avg((seconds + 60) / 2.0) > 1500",
+		}},
 		{all: true, types: shops, active: "any", having: said{
 			"count() in 20..30 && count(play) > count()",
 			"count(*) filter (behaviour in ('order', 'visit')) between 20 and 30 and count(*) filter (behaviour = 'play') > count(*) filter (behaviour in ('order', 'visit'))",

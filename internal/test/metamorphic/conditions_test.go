@@ -75,6 +75,9 @@ func (c *Conditions) flags() []string {
 	return out
 }
 
+// distinctCount is the aggregate that counts different values.
+const distinctCount = "count distinct"
+
 func joined(claims []Claim, with string) string {
 	var out []string
 	for i := range claims {
@@ -93,7 +96,11 @@ func (c *Claim) String() string {
 	if c.Field != "" {
 		what += "." + c.Field
 	}
-	if c.Of != "" {
+	switch c.Of {
+	case "":
+	case distinctCount:
+		what = "count(distinct " + what + ")"
+	default:
 		what = c.Of + "(" + what + ")"
 	}
 	return what + " " + c.Op + " " + value
@@ -186,7 +193,7 @@ func (c *Conditions) keeps(e *event, zone string) bool {
 
 // holdsFor reports whether a claim about a user holds.
 func (c *Claim) holdsFor(trail []event) bool {
-	n, dates, best := 0, map[string]bool{}, ""
+	n, dates, different, best := 0, map[string]bool{}, map[string]bool{}, ""
 	for i := range trail {
 		e := &trail[i]
 		v, ok := e.values[c.Field]
@@ -195,6 +202,7 @@ func (c *Claim) holdsFor(trail []event) bool {
 		}
 		n++
 		dates[e.date] = true
+		different[v] = true
 		if o := 0; c.Of == "min" || c.Of == "max" {
 			if n > 1 {
 				o = order(universe[c.Field], v, best)
@@ -209,6 +217,8 @@ func (c *Claim) holdsFor(trail []event) bool {
 		return compared(cmp.Compare(len(dates), atoi(c.Value)), c.Op)
 	case c.Of == "count":
 		return compared(cmp.Compare(n, atoi(c.Value)), c.Op)
+	case c.Of == distinctCount:
+		return compared(cmp.Compare(len(different), atoi(c.Value)), c.Op)
 	}
 	return n > 0 && compared(order(universe[c.Field], best, c.Value), c.Op)
 }
@@ -379,7 +389,7 @@ func (d *drawer) total(k Kind) Claim {
 	}
 	c.Field = one(d.r, k.Fields...)
 	if n := universe[c.Field]; n != "int64" && n != "double" || d.r.IntN(3) == 0 {
-		c.Of = "count"
+		c.Of = one(d.r, "count", distinctCount)
 		return c
 	}
 	c = about(d.r, Claim{Kind: c.Kind, Field: c.Field})

@@ -27,6 +27,9 @@ type appended struct {
 	events      []event
 }
 
+// span returns the dates of p.
+func (p *appended) span() string { return p.from + ".." + p.until }
+
 // question returns what must be the same in each extract of a growing result.
 func (s *Step) question() string {
 	return fmt.Sprint(s.Table, s.Types, s.Active, s.Format, s.Users, s.Conditions.flags())
@@ -163,17 +166,20 @@ func (x *run) compareGrown(s *Step, status int, added appended) error {
 		return nil
 	}
 	all := slices.Clone(g.parts)
-	if k := g.killed; k != nil && slices.Contains(have, k.from+".."+k.until) {
+	if k := g.killed; k != nil && !(status == 0 && k.span() == added.span()) && slices.Contains(have, k.span()) {
 		all = append(all, *k)
 	}
-	if status == 0 || status == killed && slices.Contains(have, added.from+".."+added.until) && !slices.ContainsFunc(all, func(p appended) bool { return p.from == added.from && p.until == added.until }) {
+	if status == 0 || status == killed && slices.Contains(have, added.span()) && !slices.ContainsFunc(all, func(p appended) bool { return p.span() == added.span() }) {
 		all = append(all, added)
+	}
+	if status == 0 && len(all) == 1 {
+		g.step = *s
 	}
 	slices.SortFunc(all, func(a, b appended) int { return strings.Compare(a.from, b.from) })
 	var spans []string
 	var events []event
 	for _, p := range all {
-		spans = append(spans, p.from+".."+p.until)
+		spans = append(spans, p.span())
 		events = append(events, p.events...)
 	}
 	if !slices.Equal(have, spans) {

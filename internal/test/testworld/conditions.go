@@ -114,6 +114,18 @@ var havings = []Having{
 		}
 		return sum > 0 || len(days) >= 2
 	}},
+	{"count(distinct play.seconds) >= 2 || sum(order.price * 2 - 1) > 10", func(rows []Row, _ []string) bool {
+		sum, seconds := 0.0, map[float64]bool{}
+		for _, r := range rows {
+			if p, ok := number(r, "order", "price"); ok {
+				sum += p*2 - 1
+			}
+			if s, ok := number(r, "play", "seconds"); ok {
+				seconds[s] = true
+			}
+		}
+		return len(seconds) >= 2 || sum > 10
+	}},
 	{"count() < 10 && !(max(playlist.rating) < 1)", func(rows []Row, asked []string) bool {
 		most, some := 0.0, false
 		for _, r := range rows {
