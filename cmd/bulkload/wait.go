@@ -158,7 +158,7 @@ func (o *options) say(text string) {
 func kindsOf(j *job.Job, types []string) ([]int, error) {
 	var kinds []int
 	for k, kind := range j.Schema.Kinds {
-		if len(types) == 0 || slices.Contains(types, kind.Name) {
+		if len(types) == 0 || slices.Contains(types, kind.Name) || slices.Contains(types, kind.As) {
 			kinds = append(kinds, k)
 		}
 	}

@@ -29,6 +29,7 @@ type Field struct {
 type Kind struct {
 	ID     uint16  `json:"id"` // the behaviour ID, 1..65535, which is part of the row
 	Name   string  `json:"name"`
+	As     string  `json:"as,omitempty"` // a short name for queries, which is a word
 	Fields []Field `json:"fields,omitempty"`
 }
 
@@ -52,6 +53,15 @@ type Record struct {
 // Kind returns the index of the kind called name.
 func (s *Schema) Kind(name string) (int, bool) {
 	i := slices.IndexFunc(s.Kinds, func(k Kind) bool { return k.Name == name })
+	return i, i >= 0
+}
+
+// Find returns the index of the kind that a query names, by its name or by its short name.
+func (s *Schema) Find(name string) (int, bool) {
+	if i, ok := s.Kind(name); ok || name == "" {
+		return i, ok
+	}
+	i := slices.IndexFunc(s.Kinds, func(k Kind) bool { return k.As == name })
 	return i, i >= 0
 }
 
@@ -109,6 +119,7 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 				return nil, fmt.Errorf("behaviour %s: id %d is %s in the table", k.Name, k.ID, s.Kinds[j].Name)
 			}
 			out.Kinds = append(out.Kinds, k)
+			out.rename(len(out.Kinds)-1, k.As)
 			continue
 		}
 		old := &out.Kinds[i]
@@ -120,12 +131,26 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 			return nil, fmt.Errorf("behaviour %s: %w", k.Name, err)
 		}
 		old.Fields = fields
+		out.rename(i, k.As)
 	}
 	if err := s.sameCase(next); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(out.Kinds, func(a, b Kind) int { return int(a.ID) - int(b.ID) })
 	return out, out.Validate()
+}
+
+// rename gives a kind the short name as, which no other kind keeps. An empty as changes nothing.
+func (s *Schema) rename(kind int, as string) {
+	if as == "" {
+		return
+	}
+	for i := range s.Kinds {
+		if s.Kinds[i].As == as {
+			s.Kinds[i].As = ""
+		}
+	}
+	s.Kinds[kind].As = as
 }
 
 // Fold returns the name of a column for readers that ignore case, such as DuckDB and Spark.
@@ -182,6 +207,9 @@ func (s *Schema) Validate() error {
 		return fmt.Errorf("%d behaviours: at most %d in one table", len(s.Kinds), MaxKinds)
 	}
 	names, types := map[string]bool{}, map[string]Type{}
+	if err := s.validateShort(); err != nil {
+		return err
+	}
 	for i, k := range s.Kinds {
 		if err := CheckName(k.Name); err != nil {
 			return fmt.Errorf("behaviour %q: %w", k.Name, err)
@@ -198,6 +226,27 @@ func (s *Schema) Validate() error {
 		}
 		if err := validateFields(k, types); err != nil {
 			return fmt.Errorf("behaviour %s: %w", k.Name, err)
+		}
+	}
+	return nil
+}
+
+// validateShort checks that each short name is a word, and means one kind.
+func (s *Schema) validateShort() error {
+	seen := map[string]string{}
+	for _, k := range s.Kinds {
+		seen[k.Name] = k.Name
+	}
+	for _, k := range s.Kinds {
+		other, taken := seen[k.As]
+		switch {
+		case k.As == "":
+		case !IsWord(k.As):
+			return fmt.Errorf("behaviour %s: the short name %q is not a letter, then letters, digits and _", k.Name, k.As)
+		case taken:
+			return fmt.Errorf("behaviour %s: the short name %s means %s already", k.Name, k.As, other)
+		default:
+			seen[k.As] = k.Name
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package behaviour
 
 import (
 	"fmt"
-	"slices"
 )
 
 // FieldNames returns the fields of the given kinds, each with its behaviour: play.seconds.
@@ -19,14 +18,17 @@ func (s *Schema) FieldNames(kinds []int) []string {
 // Select returns the kinds with the given names, each once and in ascending order. No names
 // mean all kinds. The error for an unknown name is a text to follow "the table has".
 func (s *Schema) Select(names []string) ([]int, error) {
+	chosen := make([]bool, len(s.Kinds))
 	for _, name := range names {
-		if _, ok := s.Kind(name); !ok {
+		k, ok := s.Find(name)
+		if !ok {
 			return nil, fmt.Errorf("no behaviour %q; it has %s", name, List(s.Names()))
 		}
+		chosen[k] = true
 	}
 	var kinds []int
 	for k := range s.Kinds {
-		if len(names) == 0 || slices.Contains(names, s.Kinds[k].Name) {
+		if len(names) == 0 || chosen[k] {
 			kinds = append(kinds, k)
 		}
 	}
@@ -50,7 +52,7 @@ func (s *Schema) Choose(kinds []int, names []string) (chosen [][]bool, unknown s
 		some := false
 		for _, k := range kinds {
 			for i, f := range s.Kinds[k].Fields {
-				if name == f.Name || name == s.Kinds[k].Name+"."+f.Name {
+				if name == f.Name || name == s.Kinds[k].Name+"."+f.Name || name == s.Kinds[k].As+"."+f.Name {
 					chosen[k][i], some = true, true
 				}
 			}

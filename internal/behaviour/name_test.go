@@ -46,3 +46,76 @@ func TestFlagsListNames(t *testing.T) {
 		t.Errorf("the list is %s", got)
 	}
 }
+
+// course returns a schema with two short names.
+func course() *behaviour.Schema {
+	return &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
+		{ID: 1, Name: "Course viewed", As: "viewed", Fields: []behaviour.Field{{Name: "n", Type: behaviour.Int64}}},
+		{ID: 2, Name: "Course left", As: "left"},
+	}}
+}
+
+func TestShortNamesAreNames(t *testing.T) {
+	s := course()
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"Course viewed": 0, "viewed": 0, "left": 1} {
+		if got, err := s.Select([]string{name}); err != nil || !slices.Equal(got, []int{want}) {
+			t.Errorf("%s is %v, %v; want %d", name, got, err, want)
+		}
+	}
+	if k, ok := s.Kind("viewed"); ok {
+		t.Errorf("a short name is the name of kind %d", k)
+	}
+	if k, ok := s.Find(""); ok {
+		t.Errorf("no name is kind %d", k)
+	}
+	if chosen, unknown, ok := s.Choose([]int{0, 1}, []string{"viewed.n"}); !ok || !chosen[0][0] {
+		t.Errorf("viewed.n chooses %v, %s", chosen, unknown)
+	}
+}
+
+func TestWrongShortNames(t *testing.T) {
+	for as, want := range map[string]string{
+		"a b":         `behaviour Course viewed: the short name "a b" is not a letter, then letters, digits and _`,
+		"left":        "behaviour Course left: the short name left means Course viewed already",
+		"Course left": `behaviour Course viewed: the short name "Course left" is not a letter, then letters, digits and _`,
+	} {
+		s := course()
+		s.Kinds[0].As = as
+		if err := s.Validate(); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", as, err, want)
+		}
+	}
+	s := course()
+	s.Kinds[1].Name, s.Kinds[1].As = "viewed", ""
+	if err := s.Validate(); err == nil || err.Error() != "behaviour Course viewed: the short name viewed means viewed already" {
+		t.Errorf("a short name that is a name: %v", err)
+	}
+}
+
+// TestLaterShortNamesReplaceEarlierOnes merges jobs that give, move and leave out short names.
+func TestLaterShortNamesReplaceEarlierOnes(t *testing.T) {
+	for want, change := range map[string]func(s *behaviour.Schema){
+		"viewed left":  func(s *behaviour.Schema) { s.Kinds[0].As, s.Kinds[1].As = "", "" },
+		"seen left":    func(s *behaviour.Schema) { s.Kinds[0].As = "seen" },
+		"left viewed":  func(s *behaviour.Schema) { s.Kinds[0].As, s.Kinds[1].As = "left", "viewed" },
+		" viewed":      func(s *behaviour.Schema) { s.Kinds = s.Kinds[1:]; s.Kinds[0].As = "viewed" },
+		" left viewed": func(s *behaviour.Schema) { s.Kinds = []behaviour.Kind{{ID: 3, Name: "x", As: "viewed"}} },
+	} {
+		next := course()
+		change(next)
+		merged, err := course().Merge(next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, k := range merged.Kinds {
+			got = append(got, k.As)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("the short names are %q, want %s", got, want)
+		}
+	}
+}

@@ -86,7 +86,7 @@ func (v together) alone(name string) (*term, string) {
 			return nil, name + " is of one behaviour: it stands in --where"
 		}
 	}
-	if kind, ok := v.schema.Kind(name); ok {
+	if kind, ok := v.schema.Find(name); ok {
 		term := kindTerm(&v.schema.Kinds[kind])
 		return nil, fmt.Sprintf("%s is a behaviour: write count(%s), days(%s), first(%s) or last(%s)", name, term, term, term, term)
 	}

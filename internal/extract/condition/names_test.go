@@ -99,6 +99,29 @@ func TestTermsOfEqualSpellingDiffer(t *testing.T) {
 	}
 }
 
+func TestConditionsTakeShortNames(t *testing.T) {
+	s := named()
+	s.Kinds[0].As = "viewed"
+	for _, text := range []string{"viewed.n > 1", `["viewed"].n > 1`} {
+		w, err := condition.ParseWhere(text, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kinds := w.Kinds(); !kinds.Has(0) || kinds.Len() != 1 {
+			t.Errorf("%s keeps %v, want Course viewed", text, kinds)
+		}
+	}
+	if h, err := condition.ParseHaving("count(viewed) > 1 && sum(viewed.n) > 2", s); err != nil || !h.Refs().Kinds.Has(0) {
+		t.Errorf("a condition on users: %v", err)
+	}
+	if q, err := condition.ParseSequence("viewed -> x", s); err != nil || q.Steps()[0].Kind != 0 {
+		t.Errorf("a sequence: %v", err)
+	}
+	if _, err := condition.ParseWhere("n > 1", s); err == nil || !strings.Contains(err.Error(), "write viewed.n or") {
+		t.Errorf("a field alone: %v, want viewed.n", err)
+	}
+}
+
 func TestMistakesNameBehavioursAsTheyAreWritten(t *testing.T) {
 	s := named()
 	for text, want := range map[string]string{

@@ -244,10 +244,13 @@ func (r *reader) argument(n ast.Node) (argument, error) {
 	return argument{kind: of.kind, field: field}, nil
 }
 
-// kindTerm returns a behaviour as a condition writes it: play, or ["Course viewed"].
+// kindTerm returns a behaviour as a condition writes it: its name or its short name if it is a word,
+// or else ["Course viewed"].
 func kindTerm(k *behaviour.Kind) string {
-	if behaviour.IsWord(k.Name) && !slices.Contains(keywords, k.Name) {
-		return k.Name
+	for _, name := range []string{k.Name, k.As} {
+		if behaviour.IsWord(name) && !slices.Contains(keywords, name) {
+			return name
+		}
 	}
 	return "[" + strconv.Quote(k.Name) + "]"
 }
@@ -266,7 +269,7 @@ func quotedName(n ast.Node) *ast.StringNode {
 }
 
 func (r *reader) kind(n ast.Node, name string) (int, error) {
-	kind, ok := r.schema.Kind(name)
+	kind, ok := r.schema.Find(name)
 	if !ok {
 		return 0, r.wrong(n, "%s", noKind(r.schema, name))
 	}

@@ -122,7 +122,7 @@ func (p *sequenceParser) step() (Step, error) {
 	if name == "" {
 		return Step{}, p.wrong(begin, "a step is a behaviour; there are %s", behaviour.List(p.schema.Names()))
 	}
-	kind, ok := p.schema.Kind(name)
+	kind, ok := p.schema.Find(name)
 	if !ok {
 		return Step{}, p.wrong(begin, "%s", noKind(p.schema, name))
 	}

@@ -76,7 +76,7 @@ func (v single) alone(name string) (*term, string) {
 			return t, ""
 		}
 	}
-	if kind, ok := v.schema.Kind(name); ok {
+	if kind, ok := v.schema.Find(name); ok {
 		return nil, bareKind(&v.schema.Kinds[kind])
 	}
 	return nil, stranger(v.schema, name, "behaviour", "time", "hour", "weekday")

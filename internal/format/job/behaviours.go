@@ -70,6 +70,7 @@ type fieldSeen struct {
 func (b *builder) readKind(name string, o object, user, time value, seen *kindsSeen) kind {
 	k := kind{schema: behaviour.Kind{Name: name}, required: o.get("required"), least: o.get("min_records")}
 	k.schema.ID = readID(name, o.get("id"), seen)
+	k.schema.As = readShort(name, o.get("as"))
 	k.settings.Path = readPathName(name, o, seen)
 	k.settings.Required, _ = k.required.truth()
 	k.settings.MinRecords = b.job.MinRecords
@@ -132,6 +133,19 @@ func readID(name string, v value, seen *kindsSeen) uint16 {
 	}
 	seen.ids[id] = name
 	return id
+}
+
+// readShort reads the short name of a behaviour. Schema.Validate compares it with other names.
+func readShort(name string, v value) string {
+	s, ok := v.word()
+	switch {
+	case !ok || s == name:
+		return ""
+	case !behaviour.IsWord(s):
+		v.wrong("%q is not a letter, then letters, digits and _: conditions write it without quotes", s)
+		return ""
+	}
+	return s
 }
 
 // readPathName reads the text that names the behaviour in a path.

@@ -111,10 +111,19 @@ func narrowed(kind *behaviour.Kind, means *kindMeaning, names []string) (behavio
 	return k, m, len(m.Unique.Fields) == len(means.Unique.Fields)
 }
 
+// withoutShort returns s without short names, which change no cell.
+func withoutShort(s *behaviour.Schema) *behaviour.Schema {
+	out := &behaviour.Schema{Zone: s.Zone, Kinds: slices.Clone(s.Kinds)}
+	for i := range out.Kinds {
+		out.Kinds[i].As = ""
+	}
+	return out
+}
+
 func (j *Job) meaning() meaning {
 	f := &j.Format
 	m := meaning{
-		Schema: j.Schema, Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names,
+		Schema: withoutShort(j.Schema), Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names,
 		Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls, Slack: f.Slack,
 		Paths: j.Pattern.String(), PathNames: j.Pattern.paths, Texts: f.KindOf,
 	}

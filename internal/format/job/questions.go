@@ -149,10 +149,13 @@ func (q *Question) readAsk(o object) {
 // readTypes reads the requested behaviours.
 func (q *Question) readTypes(v value, s *behaviour.Schema) {
 	names, _ := v.texts()
-	for _, name := range names {
-		if _, ok := s.Kind(name); !ok {
+	for i, name := range names {
+		k, ok := s.Find(name)
+		if !ok {
 			v.wrong("the job has no behaviour %q, %s", name, unlike(name, s.Names()))
+			continue
 		}
+		names[i] = s.Kinds[k].Name
 	}
 	q.Types = names
 }
