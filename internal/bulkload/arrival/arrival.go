@@ -225,7 +225,7 @@ func (w *Watch) written(ctx context.Context, found job.Found) ([]lack, error) {
 func (w *Watch) missing(found job.Found) []lack {
 	var out []lack
 	for _, m := range found.Missing {
-		if required := w.Job.Behaviours[m.Kind].Required; required || !w.requires {
+		if required := len(w.Job.RequiredOf(m, w.Kinds)) > 0; required || !w.requires {
 			out = append(out, lack{text: fmt.Sprintf("%s of %s: %s", w.name(m.Kind), m.Date, m.Path), fatal: required})
 		}
 	}
@@ -303,4 +303,10 @@ func (w *Watch) unmarked(ctx context.Context, found job.Found) ([]lack, error) {
 	return out, nil
 }
 
-func (w *Watch) name(kind int) string { return w.Job.Schema.Kinds[kind].Name }
+// name returns the behaviour of a file. kind is -1 for a file of several behaviours.
+func (w *Watch) name(kind int) string {
+	if kind < 0 {
+		return "the log"
+	}
+	return w.Job.Schema.Kinds[kind].Name
+}

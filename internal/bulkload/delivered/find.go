@@ -64,7 +64,7 @@ func (s *Search) Find(ctx context.Context) (*Found, error) {
 	for _, rel := range list.NotUTF8 {
 		found.BadNames = append(found.BadNames, BadName{fmt.Sprintf("%q", s.Job.Pattern.Root+"/"+rel)})
 	}
-	return found, s.Job.CheckRequired(list.Missing)
+	return found, s.Job.CheckRequired(list.Missing, s.Kinds)
 }
 
 // Part returns the requested part of a file. It returns nil for the whole file if the file's path has

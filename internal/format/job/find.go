@@ -31,10 +31,11 @@ func (in Input) File() record.File {
 	return record.File{Path: in.Path, Date: in.Date, Kind: in.Kind}
 }
 
-// A Missing is a day without a file for a behaviour.
+// A Missing is a day without a file for a behaviour, or without any file if a column names the
+// behaviours.
 type Missing struct {
 	Date behaviour.Date
-	Kind int
+	Kind int    // -1 if a column names the behaviours
 	Path string // the expected path, with wildcards
 }
 
@@ -53,8 +54,7 @@ type Found struct {
 //
 // Find lists each folder once, and only folders that can hold requested files. A wildcard or
 // placeholder at the beginning of a name does not match names that begin with . or _, and files
-// that are still being copied are skipped. Find reports Missing only if the path has both date
-// and behaviour.
+// that are still being copied are skipped. Find reports Missing only if every path has the date.
 func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds []int) (Found, error) {
 	f := finder{files: files, span: span, wanted: make([]bool, len(j.Schema.Kinds)), seen: map[string]bool{}}
 	for i := range f.wanted {
@@ -166,16 +166,19 @@ func (g *glob) input(p place) Input {
 	return in
 }
 
-// tellsMissing reports whether every path has the day and the kind. Only then can missing files
-// be listed.
-func (p *Pattern) tellsMissing() bool {
-	return !slices.ContainsFunc(p.globs, func(g glob) bool { return !g.dated || !g.kinded && g.kind < 0 })
+// tellsKind reports whether the path of every file names its kind.
+func (p *Pattern) tellsKind() bool {
+	return !slices.ContainsFunc(p.globs, func(g glob) bool { return !g.kinded && g.kind < 0 })
 }
 
-// missing lists the days of span that have no input for a wanted kind.
+// missing lists the days of span that have no input for a wanted kind, or no input if a column names
+// the kinds. It lists none if a path does not have the day.
 func (p *Pattern) missing(span behaviour.Span, wanted []bool, inputs []Input) []Missing {
-	if !p.tellsMissing() {
+	if !p.Dated() {
 		return nil
+	}
+	if !p.tellsKind() {
+		return p.missingDays(span, inputs)
 	}
 	type dayKind struct {
 		date behaviour.Date
@@ -191,6 +194,21 @@ func (p *Pattern) missing(span behaviour.Span, wanted []bool, inputs []Input) []
 			if asked && !have[dayKind{d, kind}] {
 				out = append(out, Missing{d, kind, p.globs[0].at(d, p.paths[kind])})
 			}
+		}
+	}
+	return out
+}
+
+// missingDays lists the days of span that have no input.
+func (p *Pattern) missingDays(span behaviour.Span, inputs []Input) []Missing {
+	have := map[behaviour.Date]bool{}
+	for _, in := range inputs {
+		have[*in.Date] = true
+	}
+	var out []Missing
+	for d := span.From; d <= span.To; d++ {
+		if !have[d] {
+			out = append(out, Missing{d, -1, p.globs[0].at(d, "")})
 		}
 	}
 	return out

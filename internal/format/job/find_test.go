@@ -101,7 +101,7 @@ func find(t *testing.T, d *datadriven.TestData, j *job.Job) string {
 	for _, m := range found.Missing {
 		fmt.Fprintf(&b, "missing %s: %s\n", told(j, &m.Date, m.Kind), m.Path)
 	}
-	if err := j.CheckRequired(found.Missing); err != nil {
+	if err := j.CheckRequired(found.Missing, kinds); err != nil {
 		fmt.Fprintf(&b, "%v\nErrNoInput %v\n", err, errors.Is(err, job.ErrNoInput))
 	}
 	fmt.Fprintf(&b, "%d folders listed\n", counted.lists)

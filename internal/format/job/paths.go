@@ -66,14 +66,14 @@ func (b *builder) checkLeast() {
 	}
 }
 
-// checkRequired reports a required behaviour if the paths cannot show that it is missing.
+// checkRequired reports a required behaviour if the paths cannot show that its file is missing.
 func (b *builder) checkRequired(p *Pattern) {
-	if p.tellsMissing() {
+	if p.Dated() {
 		return
 	}
 	for _, k := range b.kinds {
 		if k.settings.Required {
-			k.required.wrong("a missing file is noticed only where the path tells the day and the behaviour: put {date} and {behaviour} in logs.path")
+			k.required.wrong("a missing file is noticed only if the path names the day: put {date} in logs.path")
 		}
 	}
 }

@@ -2,23 +2,27 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"usertrail/internal/behaviour"
 )
 
 // maxNamed is the number of missing files that an error names.
 const maxNamed = 5
 
-// CheckRequired returns an error that wraps ErrNoInput if a behaviour that the
-// job requires is among those missing. It names the first few files.
-func (j *Job) CheckRequired(missing []Missing) error {
+// CheckRequired returns an error that wraps ErrNoInput if one of missing is required for the requested
+// kinds. It names the first few files.
+func (j *Job) CheckRequired(missing []Missing, kinds []int) error {
 	var names []string
 	n := 0
 	for _, m := range missing {
-		if !j.Behaviours[m.Kind].Required {
+		required := j.RequiredOf(m, kinds)
+		if len(required) == 0 {
 			continue
 		}
 		if n++; n <= maxNamed {
-			names = append(names, fmt.Sprintf("%s on %s: %s", j.Schema.Kinds[m.Kind].Name, m.Date, m.Path))
+			names = append(names, fmt.Sprintf("%s on %s: %s", behaviour.List(required), m.Date, m.Path))
 		}
 	}
 	switch {
@@ -28,6 +32,18 @@ func (j *Job) CheckRequired(missing []Missing) error {
 		names = append(names, fmt.Sprintf("and %d more", n-maxNamed))
 	}
 	return fmt.Errorf("job: %w: the job requires %s", ErrNoInput, strings.Join(names, "; "))
+}
+
+// RequiredOf returns the names of the requested kinds that the job requires and that the file m would
+// have. If kinds is empty, all kinds are requested.
+func (j *Job) RequiredOf(m Missing, kinds []int) []string {
+	var names []string
+	for k := range j.Behaviours {
+		if j.Behaviours[k].Required && (m.Kind < 0 || m.Kind == k) && (len(kinds) == 0 || slices.Contains(kinds, k)) {
+			names = append(names, j.Schema.Kinds[k].Name)
+		}
+	}
+	return names
 }
 
 // MinRecordsOf returns the minimum number of records of a file of a kind. kind is -1 if the
