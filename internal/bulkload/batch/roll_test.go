@@ -466,7 +466,7 @@ func TestAnotherJobDoesNotGoOn(t *testing.T) {
 	p.WriteJob(right)
 	refused := func(what string, err error) {
 		t.Helper()
-		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: a load that was killed") || !strings.Contains(err.Error(), "`bulkload forget`") {
+		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: a killed load") || !strings.Contains(err.Error(), "`bulkload forget`") {
 			t.Errorf("%s: %v, want ErrRequest that names the file", what, err)
 		}
 	}
