@@ -133,7 +133,7 @@ func (s *filter) judge(b *trail.Batch, from, to int, known bool) (User, error) {
 func (s *filter) keep(b *trail.Batch, events []trail.Event) (did activity.Set, err error) {
 	s.kept = s.kept[:0]
 	for i := range events {
-		keep := s.q.Hours.Has(events[i].Time)
+		keep := s.q.Hours.Has(int(events[i].Kind), events[i].Time)
 		if keep && s.where != nil {
 			if keep, err = s.where.Keeps(b, &events[i]); err != nil {
 				return did, unfit("--where", err)

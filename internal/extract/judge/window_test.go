@@ -60,9 +60,9 @@ func someHours(r *rand.Rand, c *testworld.Conditions) {
 	if from == 0 && to == 24 {
 		to = 12
 	}
-	c.Hours, c.Evening = fmt.Sprintf("%d-%d", from, to), func(h int) bool { return from <= h && h < to }
+	c.Hours, c.Evening = fmt.Sprintf("%d-%d", from, to), func(_ string, h int) bool { return from <= h && h < to }
 	if from > 0 && r.IntN(2) == 0 {
-		c.Hours, c.Evening = fmt.Sprintf("%d-%d", to%24, from), func(h int) bool { return h < from || h >= to }
+		c.Hours, c.Evening = fmt.Sprintf("%d-%d", to%24, from), func(_ string, h int) bool { return h < from || h >= to }
 	}
 }
 

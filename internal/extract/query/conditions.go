@@ -31,7 +31,7 @@ type Conditions struct {
 	Sequence   string
 	Without    []string // behaviours
 	Fields     []string // BEHAVIOUR.FIELD or FIELD; all
-	Hours      string   // FROM-TO, of the local day
+	Hours      string   // FROM-TO of the local day, or BEHAVIOUR:FROM-TO; a list with commas
 	Context    int
 	At         *int64 // microseconds since 1970-01-01 UTC
 	Latest     int
@@ -60,7 +60,7 @@ func (q *Query) parse(shape trailfile.Shape) (err error) {
 			return flag("sequence")
 		}
 	}
-	if q.Hours, err = parseHours(c.Hours, s.Zone); err != nil {
+	if q.Hours, err = parseHours(c.Hours, s); err != nil {
 		return flag("hours")
 	}
 	if len(c.Without) > 0 {

@@ -1,70 +1,124 @@
 package query
 
 import (
+	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
 )
 
-// Hours are a part of the local day. The zero value is the whole day.
+// Hours are a part of the local day, for each behaviour. The zero value is the whole day.
 type Hours struct {
-	some     bool // not the whole day
-	from, to int  // full hours; from 22 to 6 is over midnight
-	zone     *time.Location
+	some   bool      // not the whole day of every behaviour
+	every  dayPart   // of behaviours that are not named
+	byKind []dayPart // nil if no behaviour is named
+	zone   *time.Location
 }
 
-// parseHours parses FROM-TO, such as 18-24 or 22-6. The empty text is the whole day.
-func parseHours(s, zone string) (Hours, error) {
+// A dayPart is a range of full hours of the day. 22 to 6 is over midnight. The zero value is the whole day.
+type dayPart struct{ from, to int }
+
+// parseHours parses a list of FROM-TO and BEHAVIOUR:FROM-TO, such as 18-24, 22-6 or play:20-23,order:8-12.
+// FROM-TO alone is for the behaviours that the list does not name. The empty text is the whole day.
+func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 	if s == "" {
-		return Hours{}, nil
+		return h, nil
 	}
-	z, err := time.LoadLocation(zone)
+	if h.zone, err = time.LoadLocation(schema.Zone); err != nil {
+		return h, fmt.Errorf("the table's zone: %w", err)
+	}
+	list, err := csv.NewReader(strings.NewReader(s)).Read()
 	if err != nil {
-		return Hours{}, fmt.Errorf("the table's zone: %w", err)
+		return h, fmt.Errorf("%q: write FROM-TO or BEHAVIOUR:FROM-TO, separated by commas: %w", s, err)
 	}
-	from, to, ok := strings.Cut(s, "-")
-	h := Hours{some: true, zone: z}
-	for _, p := range []struct {
-		text string
-		hour *int
-	}{{from, &h.from}, {to, &h.to}} {
-		n, err := strconv.Atoi(p.text)
-		if err != nil || n < 0 || n > 24 {
-			ok = false
+	named := map[int]dayPart{}
+	for _, item := range list {
+		kind := -1
+		if at := strings.LastIndexByte(item, ':'); at >= 0 {
+			var ok bool
+			if kind, ok = schema.Kind(item[:at]); !ok {
+				return h, fmt.Errorf("%q: the table has no behaviour %q; it has %s", s, item[:at], behaviour.List(schema.Names()))
+			}
 		}
-		*p.hour = n
+		if _, twice := named[kind]; twice {
+			return h, fmt.Errorf("%q: each behaviour has its hours once", s)
+		}
+		if named[kind], err = parseDayPart(item[strings.LastIndexByte(item, ':')+1:]); err != nil {
+			return h, err
+		}
 	}
-	if ok && h.from == 0 && h.to == 24 {
-		return Hours{}, nil
+	h.every = named[-1]
+	delete(named, -1)
+	if len(named) > 0 {
+		h.byKind = slices.Repeat([]dayPart{h.every}, len(schema.Kinds))
 	}
-	if !ok || h.from%24 == h.to%24 {
-		return Hours{}, fmt.Errorf("%q: write FROM-TO in full hours of the day, 0 to 24, such as 18-24, or 22-6 over midnight", s)
+	h.some = h.every != dayPart{}
+	for kind, part := range named {
+		h.byKind[kind] = part
+		h.some = h.some || part != dayPart{}
 	}
 	return h, nil
 }
 
-// Has reports whether a time in microseconds is in h.
-func (h *Hours) Has(micros int64) bool {
-	if !h.some {
+// parseDayPart parses FROM-TO.
+func parseDayPart(s string) (p dayPart, err error) {
+	from, to, ok := strings.Cut(s, "-")
+	for _, part := range []struct {
+		text string
+		hour *int
+	}{{from, &p.from}, {to, &p.to}} {
+		n, err := strconv.Atoi(part.text)
+		if err != nil || n < 0 || n > 24 {
+			ok = false
+		}
+		*part.hour = n
+	}
+	if ok && p.from == 0 && p.to == 24 {
+		return dayPart{}, nil
+	}
+	if !ok || p.from%24 == p.to%24 {
+		return p, fmt.Errorf("%q: write FROM-TO in full hours of the day, 0 to 24, such as 18-24, or 22-6 over midnight; for one behaviour play:18-24", s)
+	}
+	return p, nil
+}
+
+// Has reports whether h has a time in microseconds of an event of a kind.
+func (h *Hours) Has(kind int, micros int64) bool {
+	switch {
+	case !h.some:
+		return true
+	case h.byKind != nil:
+		return h.byKind[kind].has(micros, h.zone)
+	}
+	return h.every.has(micros, h.zone)
+}
+
+func (p dayPart) has(micros int64, zone *time.Location) bool {
+	if p == (dayPart{}) {
 		return true
 	}
-	hour := time.UnixMicro(micros).In(h.zone).Hour()
-	if h.from < h.to {
-		return h.from <= hour && hour < h.to
+	hour := time.UnixMicro(micros).In(zone).Hour()
+	if p.from < p.to {
+		return p.from <= hour && hour < p.to
 	}
-	return h.from <= hour || hour < h.to
+	return p.from <= hour || hour < p.to
 }
 
 // within returns t from its first to its last moment that is in h. If no moment of t is in h,
-// First comes after Last.
+// First comes after Last. If h has hours of single behaviours, within returns t.
 func (h *Hours) within(t layout.Times) layout.Times {
-	for t.First <= t.Last && !h.Has(t.First) {
+	if h.byKind != nil {
+		return t
+	}
+	for t.First <= t.Last && !h.every.has(t.First, h.zone) {
 		t.First = h.after(t.First)
 	}
-	for t.First <= t.Last && !h.Has(t.Last) {
+	for t.First <= t.Last && !h.every.has(t.Last, h.zone) {
 		t.Last = h.before(t.Last)
 	}
 	return t

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -34,18 +35,18 @@ func TestHoursAreBoundedClosely(t *testing.T) {
 		}
 		all := layout.Times{First: day.from.Start(zone).UnixMicro(), Last: (day.from + behaviour.Date(day.days) - 1).End(zone).UnixMicro() - 1}
 		for _, text := range []string{"0-1", "1-2", "2-3", "20-21", "23-24", "18-24", "22-6", "1-24"} {
-			h, err := parseHours(text, day.zone)
+			h, err := parseHours(text, &behaviour.Schema{Zone: day.zone})
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := h.within(all)
 			if got.First > got.Last {
 				none++
-			} else if !h.Has(got.First) || !h.Has(got.Last) || got.First < all.First || got.Last > all.Last {
+			} else if !h.Has(0, got.First) || !h.Has(0, got.Last) || got.First < all.First || got.Last > all.Last {
 				t.Errorf("%s on %d days from %s in %s: %d..%d are not of them", text, day.days, day.from, day.zone, got.First, got.Last)
 			}
 			for at := all.First; at <= all.Last; at += time.Minute.Microseconds() / 2 {
-				if h.Has(at) && (at < got.First || at > got.Last) {
+				if h.Has(0, at) && (at < got.First || at > got.Last) {
 					t.Fatalf("%s on %d days from %s in %s: %s is left out", text, day.days, day.from, day.zone, time.UnixMicro(at).In(zone))
 				}
 			}
@@ -53,5 +54,55 @@ func TestHoursAreBoundedClosely(t *testing.T) {
 	}
 	if none != 1 {
 		t.Errorf("%d of the days have no such hour, want the one without 2 o'clock", none)
+	}
+}
+
+// TestHoursOfSingleBehaviours checks which events a list of hours keeps.
+func TestHoursOfSingleBehaviours(t *testing.T) {
+	s := &behaviour.Schema{Zone: "Asia/Shanghai"}
+	for i, name := range []string{"play", "order", "a,b:c"} {
+		s.Kinds = append(s.Kinds, behaviour.Kind{ID: uint16(i + 1), Name: name})
+	}
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evening := func(hour int) bool { return hour >= 20 && hour < 23 }
+	night := func(hour int) bool { return hour >= 22 || hour < 6 }
+	all := func(int) bool { return true }
+	for text, want := range map[string][]func(hour int) bool{
+		"20-23":                    {evening, evening, evening},
+		"play:20-23":               {evening, all, all},
+		"play:20-23,order:22-6":    {evening, night, all},
+		"22-6,play:20-23":          {evening, night, night},
+		"order:0-24,20-23":         {evening, all, evening},
+		`"a,b:c:22-6",order:20-23`: {all, evening, night},
+		"play:0-24":                {all, all, all},
+	} {
+		h, err := parseHours(text, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for hour := range 24 {
+			at := time.Date(2014, 9, 1, hour, 59, 59, 0, zone).UnixMicro()
+			for kind := range s.Kinds {
+				if got := h.Has(kind, at); got != want[kind](hour) {
+					t.Errorf("%s keeps %d:59 of %s: %v", text, hour, s.Kinds[kind].Name, got)
+				}
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"pley:20-23":          `the table has no behaviour "pley"; it has play, order, "a,b:c"`,
+		"play:20-23,play:1-2": "each behaviour has its hours once",
+		"20-23,1-2":           "each behaviour has its hours once",
+		"play:25-26":          `"25-26": write FROM-TO in full hours`,
+		"play:":               `"": write FROM-TO in full hours`,
+		"play:20-23,":         `"": write FROM-TO in full hours`,
+		`"play:20`:            "separated by commas",
+	} {
+		if _, err := parseHours(text, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }

@@ -91,6 +91,9 @@ func TestDuckDBAnswersConditions(t *testing.T) {
 			"local >= '2014-09-03 12:00:00' and local < '2014-09-04' and behaviour in ('order', 'login')",
 		}},
 		{types: sampleTypes, whereFirst: true, hours: said{"22-6", "hour(local) >= 22 or hour(local) < 6"}},
+		{types: sampleTypes, active: "any", hours: said{
+			"play:20-23,order:22-6", "case behaviour when 'play' then hour(local) between 20 and 22 when 'order' then hour(local) >= 22 or hour(local) < 6 else true end",
+		}},
 		{all: true, types: sampleTypes, active: "any", hours: said{"6-9", "hour(local) between 6 and 8"}, where: said{`behaviour != "play"`, "behaviour <> 'play'"}},
 		// Conditions on users.
 		{types: sampleTypes, having: said{

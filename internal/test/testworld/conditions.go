@@ -18,7 +18,7 @@ type Conditions struct {
 	Without    []string
 	Fields     []string // KIND.FIELD
 	Hours      string
-	Evening    func(hour int) bool `json:"-"` // the meaning of Hours
+	Evening    func(behaviour string, hour int) bool `json:"-"` // the meaning of Hours
 	Context    int
 	At         *int64 // µs
 	Latest     int
@@ -164,10 +164,21 @@ func (w *W) Narrow(r *rand.Rand, q *Question) {
 	if r.IntN(4) == 0 {
 		c.Without = []string{kinds[r.IntN(len(kinds))].Name}
 	}
-	if r.IntN(4) == 0 {
-		c.Hours, c.Evening = "18-24", func(h int) bool { return h >= 18 }
-	} else if r.IntN(4) == 0 {
-		c.Hours, c.Evening = "22-6", func(h int) bool { return h >= 22 || h < 6 }
+	switch r.IntN(9) {
+	case 0, 1:
+		c.Hours, c.Evening = "18-24", func(_ string, h int) bool { return h >= 18 }
+	case 2:
+		c.Hours, c.Evening = "22-6", func(_ string, h int) bool { return h >= 22 || h < 6 }
+	case 3:
+		c.Hours, c.Evening = "play:18-24,order:6-22", func(behaviour string, h int) bool {
+			switch behaviour {
+			case "play":
+				return h >= 18
+			case "order":
+				return h >= 6 && h < 22
+			}
+			return true
+		}
 	}
 	if r.IntN(4) == 0 {
 		at := w.any(r)
@@ -199,7 +210,7 @@ func (w *W) narrowed(trail []Row, q Question) (out []Row, found, active bool) {
 			panic("testworld: " + err.Error())
 		}
 		hour := at.In(w.zone).Hour()
-		keep := (c.Where.Keeps == nil || c.Where.Keeps(r, hour)) && (c.Evening == nil || c.Evening(hour))
+		keep := (c.Where.Keeps == nil || c.Where.Keeps(r, hour)) && (c.Evening == nil || c.Evening(r.Behaviour, hour))
 		kept = append(kept, keep)
 		asked := slices.Contains(q.Kinds, r.Behaviour)
 		found = found || asked
