@@ -24,11 +24,7 @@ type ddlOptions struct {
 
 func newDDL(env *cli.Env) *cobra.Command {
 	o := &ddlOptions{env: env}
-	var engines []string
-	for _, e := range ddl.Engines {
-		engines = append(engines, string(e))
-	}
-	list := strings.Join(engines, ", ")
+	list := engines()
 	c := &cobra.Command{
 		Use:   "ddl DIR --for ENGINE",
 		Short: "Print the SQL that makes a result a table of another program",
@@ -47,9 +43,18 @@ Only the statements are on standard output. After a failure the last line is one
 	return c
 }
 
+// engines returns the values of --for.
+func engines() string {
+	var all []string
+	for _, e := range ddl.Engines {
+		all = append(all, string(e))
+	}
+	return strings.Join(all, ", ")
+}
+
 func (o *ddlOptions) run(ctx context.Context, dir string) error {
 	if o.engine == "" {
-		return fmt.Errorf("%w: --for is missing: name the program that reads the table", cli.ErrUsage)
+		return fmt.Errorf("%w: --for is missing: name the program that reads the table: %s", cli.ErrUsage, engines())
 	}
 	fs := cli.Files()
 	m, err := manifest.ReadExtract(ctx, fs, dir)

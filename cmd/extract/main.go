@@ -122,6 +122,9 @@ func (o *options) extract(ctx context.Context) error {
 	if err == nil {
 		r.Notes = append(r.Notes, o.output.notes(r, o.append)...)
 	}
+	if hint := userlist.Hint(o.users); hint != "" && r.NotFound > 0 {
+		r.Notes = append(r.Notes, hint)
+	}
 	for _, note := range r.Notes {
 		fmt.Fprintln(o.env.Stderr, "extract:", note)
 	}

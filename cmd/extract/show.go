@@ -57,7 +57,7 @@ table has instead.`,
   extract show --user u42 --latest 10 --types play
   extract show --user u42 --at '2014-09-05 18:00:00'
   extract show --user u42 --page 0 --json | head -n -1 | jq .programme`,
-		Args: cli.NoArgs,
+		Args: flagsOnly,
 		RunE: func(c *cobra.Command, _ []string) error { return o.show(c.Context()) },
 	}
 	o.flags.AddTable(c)
@@ -78,6 +78,14 @@ table has instead.`,
 	o.set = func(flag string) bool { return f.Changed(flag) }
 	env.Reports(c, show.Result{})
 	return c
+}
+
+// flagsOnly refuses arguments, of which the first is probably the user.
+func flagsOnly(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: extract show takes flags only, not %q: name the user with --user ID", cli.ErrUsage, args[0])
+	}
+	return nil
 }
 
 // pageMemory is the memory limit of the runtime. A page needs less, so its garbage is not

@@ -55,6 +55,31 @@ def test_users_come_in_any_form(table: Path, tmp_path: Path) -> None:
         assert usertrail.extract(table, users=users, **QUERY).equals(want), type(users)
 
 
+def test_a_sample_is_of_active_users(table: Path) -> None:
+    everyone = set(usertrail.extract(table, **QUERY)["user_id"].to_pylist())
+    first = usertrail.extract(table, users="sample:5", **QUERY)
+    again = usertrail.extract(table, users="sample:5", **QUERY)
+    others = usertrail.extract(table, users="sample:5:7", **QUERY)
+    users = set(first["user_id"].to_pylist())
+    assert first.equals(again) and len(users) == 5 and users < everyone
+    assert set(others["user_id"].to_pylist()) != users
+
+
+def test_days_can_be_required(table: Path) -> None:
+    later = {**QUERY, "end": "2014-12-31"}
+    with pytest.warns(usertrail.Note, match="days that are not loaded"):
+        rows = usertrail.extract(table, **later).num_rows
+    assert rows > 0
+    with pytest.raises(usertrail.MissingInputError, match="days are not loaded"):
+        usertrail.extract(table, require_days=True, **later)
+
+
+@pytest.mark.parametrize("flags", [["--format", "csv"], ["--format=csv"], ["--out=x"], ["--out", "x"], ["-o", "x"], ["-ox"]])
+def test_flags_of_the_output_are_refused(table: Path, flags: list[str]) -> None:
+    with pytest.raises(ValueError, match="flags: (--format|--out|-o) is not possible"):
+        usertrail.extract(table, flags=flags, **QUERY)
+
+
 def test_what_is_no_user_is_refused(table: Path) -> None:
     for users, words in {
         (1.5,): "drop missing IDs", (None,): "the ID at 0 is None", ("a\nb",): "has a line break", (True,): "an ID is a string or an integer",

@@ -63,6 +63,16 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 	return list.users.sorted(), nil
 }
 
+// Hint returns a sentence about a file of columns that Open reads as one ID a line, because name has no
+// column. It returns "" for other names.
+func Hint(name string) string {
+	file, column := cutColumn(name)
+	if kind := columnsOf(file); column != "" || kind != commaColumns && kind != tabColumns {
+		return ""
+	}
+	return fmt.Sprintf("%s was read as one user ID a line: to read a column of it, write --users %s:COLUMN", name, name)
+}
+
 // Files returns the files that Open reads for name. If name is a pattern, at least one file
 // must match it.
 func Files(ctx context.Context, fs dfs.FS, name string) ([]string, error) {

@@ -21,6 +21,8 @@ A failed command is an exception, by its exit status, with the words that the co
 
 from __future__ import annotations
 
+from importlib import metadata
+
 from ._commands import explain, inspect, load, show
 from ._errors import (
     BadRecordsError,
@@ -37,6 +39,11 @@ from ._extract import Batches, extract, extract_batches
 from ._process import Result
 from ._programs import program
 
+try:
+    __version__ = metadata.version("usertrail")
+except metadata.PackageNotFoundError:  # it runs from a checkout
+    __version__ = "unknown"
+
 __all__ = [
     "BadRecordsError",
     "Batches",
@@ -49,6 +56,7 @@ __all__ = [
     "Result",
     "UsageError",
     "UsertrailError",
+    "__version__",
     "explain",
     "extract",
     "extract_batches",

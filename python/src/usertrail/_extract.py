@@ -119,6 +119,7 @@ class Query(TypedDict, total=False):
     memory: str | None
     workers: int | None
     strict: bool
+    require_days: bool
     flags: Iterable[str]
     progress: bool | None
 
@@ -132,7 +133,7 @@ def extract_batches(table: Place | None = None, **query: Unpack[Query]) -> Batch
     given: dict[str, Any] = {"users": "all", "types": "all", **query, "table": table}
     named, stdin = flag(given.pop("users"))
     bar = Bar(given.pop("progress", None), "extract")
-    args = ["--users", named, "--format", "arrow", "--out", "-", *given.pop("flags", [])]
+    args = ["--users", named, "--format", "arrow", "--out", "-", *further(given.pop("flags", []))]
     return Batches(Process("extract", args + options(**given), stdin), bar)
 
 
@@ -155,11 +156,21 @@ def extract(table: Place | None = None, **query: Unpack[Query]) -> pa.Table:
     flags    further flags of extract, as they are on its command line
     progress shows a bar; by default in a notebook and at a terminal
 
-    The flags --where-first, --sequence, --without, --hours, --context, --latest, --at, --workers and
-    --strict are arguments of these names, with underscores.
+    The flags --where-first, --sequence, --without, --hours, --context, --latest, --at, --workers,
+    --strict and --require-days are arguments of these names, with underscores.
     """
     with extract_batches(table, **query) as batches:
         return batches.read_all()
+
+
+def further(flags: Iterable[str]) -> list[str]:
+    """Returns flags, unless one of them is about the output, which comes over the pipe."""
+    args = list(flags)
+    for arg in args:
+        name = "-o" if arg.startswith("-o") else arg.partition("=")[0]
+        if name in ("--format", "--out", "-o"):
+            raise ValueError(f"flags: {name} is not possible: the result comes as Arrow over a pipe; run the program extract for files")
+    return args
 
 
 def options(**given: Any) -> list[str]:
