@@ -45,7 +45,7 @@ export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export USERTRAIL_CHDB ?= $(CURDIR)/.cache/chdb/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-layouts bench-python check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down wheels venv chdb airflow java browser clean
+.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-secure bench-layouts bench-python check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down wheels venv chdb airflow java browser clean
 
 help: ## list the targets
 	@echo "usertrail $(VERSION)"
@@ -88,6 +88,10 @@ bench-upkeep: build venv ## a year of nights, compacted, beside a load of each m
 bench-hbase: build ## ours and HBase's own programs on a cluster of their own, in a quarter of an hour: ROWS=100000 RUNS=3
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench
 	python3 scripts/bench hbase --rows $(ROWS) --runs $(RUNS)
+
+bench-secure: ## our clients and Java's on a cluster with Kerberos and privacy, in ten minutes: ROWS=100000 RUNS=3
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/hbasebench
+	python3 scripts/bench secure --rows $(ROWS) --runs $(RUNS)
 
 bench-python: build venv ## a result in Python as an Arrow stream, and its Parquet parts: RECORDS=5000000 RUNS=3
 	$(PYTHON) scripts/bench arrow $(if $(filter command line environment,$(origin RECORDS)),--records $(RECORDS)) --runs $(RUNS)

@@ -6,6 +6,7 @@ ClickHouse, or HBase's own client and tools.
     python scripts/bench pieces  [--records N]
     python scripts/bench upkeep  [--records N] [--runs N]
     python scripts/bench hbase   [--rows N] [--runs N] [--only WORK,...]
+    python scripts/bench secure  [--rows N] [--runs N]
     python scripts/bench arrow   [--records N] [--runs N]
     python scripts/bench layouts [--records N] [--each "N N .."] [--where files,hbase] [--layouts A,B..] [--asked N] [--json FILE] [--publish]
 
@@ -16,7 +17,7 @@ Each prints a table and then, for each work, one line:
 A ratio is so that more is better. It is of medians; runs of ours and the peer's
 take turns. Every answer is compared with the peer's before its time counts. Data
 lies in bench/data; that of compare, scale and pieces is kept while the parameters are the
-same. hbase and layouts have a cluster of their own on the loopback, and need Java.
+same. hbase, secure and layouts have a cluster of their own on the loopback, and need Java.
 layouts has no peer to be faster than: it compares our layouts, prints tables, and with
 --publish puts them, plots and figures to where the documents and bulkload advise have
 them.
@@ -31,12 +32,13 @@ import hbase
 import layouts
 import pieces
 import scale
+import secure
 import upkeep
 
 
 def main():
     args = arguments()
-    works = {"compare": compare.main, "arrow": arrow.main, "scale": scale.main, "pieces": pieces.main, "upkeep": upkeep.main, "hbase": hbase.main, "layouts": layouts.main}
+    works = {"compare": compare.main, "arrow": arrow.main, "scale": scale.main, "pieces": pieces.main, "upkeep": upkeep.main, "hbase": hbase.main, "secure": secure.main, "layouts": layouts.main}
     return works[args.command](args)
 
 
@@ -62,6 +64,9 @@ def arguments():
     three.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets; five times as many lines are loaded")
     three.add_argument("--runs", type=int, default=3)
     three.add_argument("--only", default="", help="some of: " + ", ".join(hbase.WORKS))
+    guarded = commands.add_parser("secure", help="our clients and Java's on a cluster with Kerberos")
+    guarded.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets")
+    guarded.add_argument("--runs", type=int, default=3)
     six = commands.add_parser("layouts", help="every layout, by how many behaviours a user has")
     six.add_argument("--records", type=int, default=10_000_000)
     six.add_argument("--each", default="1 10 100 1000 10000", help="behaviours a user, several numbers")

@@ -15,8 +15,8 @@ def ours(c, *args):
     return measure.run([os.path.join(ROOT, "bin", "hbasebench"), "-zk", c.zookeeper, *map(str, args)])
 
 
-def java(*args):
-    return measure.run(cluster.java("Peer.java", *map(str, args)))
+def java(*args, program="Peer.java"):
+    return measure.run(cluster.java(program, *map(str, args)))
 
 
 def timed(r):

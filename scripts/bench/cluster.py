@@ -1,7 +1,9 @@
 """A cluster of the benchmark's own, from scripts/cluster, and its administrator."""
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -47,7 +49,10 @@ class Cluster:
         self.zookeeper = next(line.split()[-1] for line in lines if line.startswith("zk "))
         self.namenode = next(line.split()[-1] for line in lines if line.startswith("nn "))
         self.servers = [int(line.split()[1]) for line in lines if line.startswith("rs")]
-        self.admin = Admin()
+        if self.settings.get("CLUSTER_SECURE", "no") != "no":
+            os.environ["KRB5_CONFIG"] = os.path.join(self.conf, "krb5.conf")
+            os.environ["KRB5CCNAME"] = os.path.join(DIR, "kdc", "admin.ccache")
+        self.admin = Admin(next(line.split()[-1] for line in lines if line.startswith("admin ")))
         return self
 
     def __exit__(self, *_):
@@ -81,16 +86,17 @@ class Cluster:
 
 
 class Admin:
-    """scripts/cluster.d/java/Admin.java, which takes requests as long as it runs."""
+    """A connection to scripts/cluster.d/java/Admin.java, a daemon of the cluster."""
 
-    def __init__(self):
-        self.process = subprocess.Popen(
-            java("Admin.java"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
-        )
+    def __init__(self, address):
+        host, port = address.split(":")
+        self.connection = socket.create_connection((host, int(port)))
+        self.lines = self.connection.makefile("rw", encoding="ascii", newline="\n")
 
     def ask(self, *words):
-        self.process.stdin.write("\t".join(words) + "\n")
-        answer = self.process.stdout.readline().rstrip("\n").split("\t")
+        self.lines.write("\t".join(map(escaped, words)) + "\n")
+        self.lines.flush()
+        answer = [plain(word) for word in self.lines.readline().rstrip("\n").split("\t")]
         if answer[0] != "ok":
             sys.exit(f"bench: {' '.join(words)}: {' '.join(answer[1:]) or 'the administrator has ended'}")
         return answer[1:]
@@ -101,8 +107,18 @@ class Admin:
         self.ask("create", table, family, *(f"split={s}" for s in splits), *(f"{k}={v}" for k, v in attributes.items()))
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.lines.close()
+        self.connection.close()
+
+
+def escaped(word):
+    """A word as Admin reads it: other bytes than printable ASCII are \\xNN, and so are blanks and backslashes."""
+    return "".join(chr(b) if 0x20 < b < 0x7F and b != 0x5C else f"\\x{b:02x}" for b in word.encode())
+
+
+def plain(word):
+    """The reverse of escaped."""
+    return re.sub(rb"\\x([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), word.encode()).decode()
 
 
 def tool(name, *args):

@@ -6,6 +6,14 @@
 //	hbasebench -zk ADDRESS scan TABLE
 //	hbasebench snapshot ROOT NAME TABLE [PREFIX..]
 //
+// It does with internal/store/dfs/hdfs what scripts/cluster.d/java/Files.java does with Hadoop's
+// own classes:
+//
+//	hbasebench write FILE MIB
+//	hbasebench read FILE
+//
+// $HADOOP_CONF_DIR says how connections are secured.
+//
 // Each work is done twice, as the peer has to; the second time is measured. The
 // last line says, as JSON, its seconds, the CPU seconds of the process in them, the
 // cells and the digest of all cells.
@@ -29,8 +37,10 @@ import (
 	"time"
 
 	"usertrail/internal/cell"
+	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/hbase"
 	"usertrail/internal/store/hbase/wire"
+	"usertrail/internal/store/secure"
 )
 
 // limit is for a benchmark that hangs.
@@ -53,7 +63,7 @@ type work func(ctx context.Context, seed int) (digest, error)
 
 func run(ctx context.Context, zk, profile string, args []string) (err error) {
 	if len(args) == 0 {
-		return errors.New("no work given: put, get, scan, snapshot, lines or content")
+		return errors.New("no work given: put, get, scan, snapshot, write, read, lines or content")
 	}
 	switch rest := args[1:]; {
 	case args[0] == "lines" && len(rest) == 2:
@@ -62,6 +72,14 @@ func run(ctx context.Context, zk, profile string, args []string) (err error) {
 			return err
 		}
 		return writeLines(rest[0], n)
+	case args[0] == "write" && len(rest) == 2:
+		n, err := number(rest[1])
+		if err != nil {
+			return err
+		}
+		return twice(ctx, func(ctx context.Context, _ int) (digest, error) { return writeFile(ctx, rest[0], n) }, profile)
+	case args[0] == "read" && len(rest) == 1:
+		return twice(ctx, func(ctx context.Context, _ int) (digest, error) { return readFile(ctx, rest[0]) }, profile)
 	case args[0] == "snapshot" && len(rest) >= 3:
 		var prefixes [][]byte
 		for _, p := range rest[3:] {
@@ -71,7 +89,7 @@ func run(ctx context.Context, zk, profile string, args []string) (err error) {
 			return readSnapshot(ctx, rest[0], rest[1], rest[2], prefixes)
 		}, profile)
 	}
-	c, err := hbase.Dial(ctx, hbase.Config{ZooKeeper: []string{zk}})
+	c, err := dial(ctx, zk)
 	if err != nil {
 		return err
 	}
@@ -86,13 +104,26 @@ func run(ctx context.Context, zk, profile string, args []string) (err error) {
 	return twice(ctx, w, profile)
 }
 
+// dial connects to HBase, with the security that its configuration asks for.
+func dial(ctx context.Context, zk string) (*hbase.Client, error) {
+	conf, err := hadoopconf.FromEnv()
+	if err != nil {
+		return nil, err
+	}
+	security, err := hbase.NewSecurity(conf, secure.New(secure.Config{}))
+	if err != nil {
+		return nil, err
+	}
+	return hbase.Dial(ctx, hbase.Config{ZooKeeper: []string{zk}, Security: security})
+}
+
 // parse makes a work of its command line.
 func parse(c *hbase.Client, args []string) (work, error) {
 	names := map[string]int{"put": 2, "get": 1, "scan": 1}
 	numbers := map[string]int{"put": 1, "get": 3, "scan": 0}
 	tables, name := names[args[0]], args[0]
 	if tables == 0 || len(args) != 1+tables+numbers[name] {
-		return nil, fmt.Errorf("%q is none of: put TABLE WARM_TABLE ROWS, get TABLE ROWS GETS BATCH, scan TABLE, snapshot ROOT NAME TABLE [PREFIX..], lines FILE LINES, content TABLE", args)
+		return nil, fmt.Errorf("%q is none of: put TABLE WARM_TABLE ROWS, get TABLE ROWS GETS BATCH, scan TABLE, snapshot ROOT NAME TABLE [PREFIX..], write FILE MIB, read FILE, lines FILE LINES, content TABLE", args)
 	}
 	var n []int
 	for _, s := range args[1+tables:] {
