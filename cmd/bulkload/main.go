@@ -261,8 +261,8 @@ func (o *options) private(temp *string, address string, log *slog.Logger) (remov
 }
 
 func printPreview(w io.Writer, cfg load.Config, p load.Preview) {
-	fmt.Fprintf(w, "would read  %d files, %s, in %d splits; %d are loaded already, %d missing\n",
-		p.Files, humanize.IBytes(uint64(p.Bytes)), p.Splits, p.Already, p.Missing)
+	fmt.Fprintf(w, "would read  %d %s, %s, in %d %s; %d are loaded already, %d missing\n",
+		p.Files, english.PluralWord(p.Files, "file", ""), humanize.IBytes(uint64(p.Bytes)), p.Splits, english.PluralWord(p.Splits, "split", ""), p.Already, p.Missing)
 	for _, f := range p.Failed {
 		fmt.Fprintf(w, "not loaded  %s\n", strings.ReplaceAll(f.Error, "\n", "; "))
 	}
@@ -277,7 +277,7 @@ func printPreview(w io.Writer, cfg load.Config, p load.Preview) {
 		if b.Span != nil {
 			when = b.Span.String()
 		}
-		fmt.Fprintf(w, "batch %-5d %s: %d files, %s\n", i+1, when, b.Files, humanize.IBytes(uint64(b.Bytes)))
+		fmt.Fprintf(w, "batch %-5d %s: %d %s, %s\n", i+1, when, b.Files, english.PluralWord(b.Files, "file", ""), humanize.IBytes(uint64(b.Bytes)))
 	}
 	for i, r := range p.Regions {
 		fmt.Fprintf(w, "region %-4d %s: about %.1f %%, %s\n", i, r.Region, 100*r.Share, humanize.IBytes(uint64(r.Bytes)))
@@ -316,17 +316,17 @@ func printResult(w io.Writer, store table.Store, r bulkload.Result) {
 	if r.Files == 0 {
 		return
 	}
-	fmt.Fprintf(w, "loaded      %s of %s records from %d files into %s\n",
-		humanize.Comma(r.Loaded), humanize.Comma(r.Read), r.Files, store.Address())
+	fmt.Fprintf(w, "loaded      %s of %s from %d %s into %s\n",
+		humanize.Comma(r.Loaded), records(r.Read), r.Files, english.PluralWord(r.Files, "file", ""), store.Address())
 	if r.Quarantined > 0 {
-		fmt.Fprintf(w, "quarantined %s bad records: %s\n", humanize.Comma(r.Quarantined), dfs.Dir(store.Quarantine("x")))
+		fmt.Fprintf(w, "quarantined %s bad %s: %s\n", humanize.Comma(r.Quarantined), english.PluralWord(int(r.Quarantined), "record", ""), dfs.Dir(store.Quarantine("x")))
 	}
 	if r.Duplicate > 0 || r.Skipped > 0 {
 		why := ""
 		if r.Skipped > 0 {
 			why = fmt.Sprintf(" (%s)", r.Skips)
 		}
-		fmt.Fprintf(w, "skipped     %s records%s, and %s duplicates\n", humanize.Comma(r.Skipped), why, humanize.Comma(r.Duplicate))
+		fmt.Fprintf(w, "skipped     %s%s, and %s %s\n", records(r.Skipped), why, humanize.Comma(r.Duplicate), english.PluralWord(int(r.Duplicate), "duplicate", ""))
 	}
 	if texts := r.Unmapped.Describe(r.Skips.Unknown); texts != "" {
 		fmt.Fprintf(w, "unmapped    %s\n", texts)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -162,7 +163,7 @@ func (o *options) printPiece(p *pieces.Piece, r pieces.Result) {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return
 	}
-	from := fmt.Sprintf("%d files", r.Files)
+	from := fmt.Sprintf("%d %s", r.Files, english.PluralWord(r.Files, "file", ""))
 	switch in := &p.Inputs[0]; {
 	case in.Cuts != nil:
 		from = fmt.Sprintf("%s, of which it computes the digests", in.Path)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -21,9 +22,24 @@ const (
 func ParseDate(s string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || t.Year() < 1 {
-		return 0, fmt.Errorf("%q is not a date: write YYYY-MM-DD, such as 2014-09-01", s)
+		return 0, fmt.Errorf("%q is not a date: %s", s, whyNoDate(s))
 	}
 	return Date(t.Unix() / 86400), nil
+}
+
+// whyNoDate returns the reason why a text is no date: its month has fewer days, or it has another form.
+func whyNoDate(s string) string {
+	const form = "write YYYY-MM-DD, such as 2014-09-01"
+	if len(s) != len(time.DateOnly) || s[7] != '-' {
+		return form
+	}
+	month, err := time.Parse("2006-01", s[:7])
+	day, notNumber := strconv.ParseUint(s[8:], 10, 8)
+	if err != nil || notNumber != nil || month.Year() < 1 {
+		return form
+	}
+	last := month.AddDate(0, 1, -1).Day()
+	return fmt.Sprintf("%s %d has %d days, and no day %d", month.Month(), month.Year(), last, day)
 }
 
 // DateOf returns the date of a calendar day.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/bulkload"
@@ -58,5 +60,6 @@ func TooFew(j *job.Job, path string, kind int, read int64) error {
 	if read >= least {
 		return nil
 	}
-	return refusedError{fmt.Errorf("%s: it has %d records, and the job's min_records is %d: nothing of it is loaded: have the log delivered again, or lower min_records", path, read, least)}
+	return refusedError{fmt.Errorf("%s: it has %d %s, and the job's min_records is %d: nothing of it is loaded: have the log delivered again, or lower min_records",
+		path, read, english.PluralWord(int(read), "record", ""), least)}
 }

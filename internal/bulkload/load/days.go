@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 )
@@ -39,7 +41,7 @@ func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 		sum.Days, sum.Calendar = nil, nil
 	}
 	if len(failed) == 0 && counts.Loaded == 0 {
-		return sum, fmt.Errorf("%w: of %s all %d files were loaded before", bulkload.ErrNothing, cfg.Span, sum.Already)
+		return sum, fmt.Errorf("%w: of %s all %d %s were loaded before", bulkload.ErrNothing, cfg.Span, sum.Already, english.PluralWord(sum.Already, "file", ""))
 	}
 	return sum, bulkload.Joined(failed)
 }

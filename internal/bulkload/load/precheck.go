@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
@@ -142,7 +143,8 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 		p.Skip(precheck.RequiredBehaviours, "the files could not be looked for")
 		return nil
 	}
-	detail := fmt.Sprintf("%d files for %s, %d days and behaviours without one", len(found.Inputs), cfg.Span, len(found.Missing))
+	detail := fmt.Sprintf("%d %s for %s, %d %s and behaviours without one", len(found.Inputs), english.PluralWord(len(found.Inputs), "file", ""), cfg.Span,
+		len(found.Missing), english.PluralWord(len(found.Missing), "day", ""))
 	var refused []error
 	for _, err := range found.BadNames {
 		refused = append(refused, err)

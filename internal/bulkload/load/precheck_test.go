@@ -70,7 +70,7 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 	y.Write("2014-09-01/order.csv", "")
 	y.Write("2014-09-02/play.csv.gz", bulkloadtest.Zipped(t, bulkloadtest.Header+"u1,2014-09-02 08:00:00,a,1\n"))
 	found = check(t, y.Config("2014-09-01", "2014-09-02"))
-	want(t, found, precheck.InputThere, precheck.OK, "3 files for 2014-09-01..2014-09-02, 1 days and behaviours without one")
+	want(t, found, precheck.InputThere, precheck.OK, "3 files for 2014-09-01..2014-09-02, 1 day and behaviours without one")
 	want(t, found, precheck.InputReadable, precheck.OK, "looked into 2 files; 1 are empty")
 	want(t, found, precheck.RequiredBehaviours, precheck.OK, "")
 
@@ -203,7 +203,7 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	found = check(t, y.Config("2014-09-01", "2014-09-01"))
-	want(t, found, precheck.TableThere, precheck.OK, "after 1 loads")
+	want(t, found, precheck.TableThere, precheck.OK, "after 1 load")
 	want(t, found, precheck.SchemaFits, precheck.OK, "2 behaviours")
 	want(t, found, precheck.InputReadable, precheck.Skipped, "no file to load")
 	want(t, found, precheck.UnfinishedRun, precheck.OK, "")

@@ -104,10 +104,26 @@ type Unique struct {
 // Asked reports whether u has a column.
 func (u Unique) Asked() bool { return u.User || u.Time || len(u.Fields) > 0 }
 
+// A missingError is the error of a job file that does not exist. It wraps ErrJob.
+type missingError struct {
+	name  string
+	cause error
+}
+
+func (e *missingError) Error() string {
+	return fmt.Sprintf("job: there is no file %s: name the job file with --job or $USERTRAIL_JOB, or draft one with bulkload init", e.name)
+}
+
+// Unwrap returns ErrJob and the cause.
+func (e *missingError) Unwrap() []error { return []error{ErrJob, e.cause} }
+
 // Load reads the job file at name.
 func Load(ctx context.Context, files dfs.FS, name string) (*Job, error) {
 	data, err := read(ctx, files, name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, dfs.ErrScheme) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &missingError{name, err}
+	}
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, dfs.ErrScheme) {
 		return nil, fmt.Errorf("job: %w: %w", ErrJob, err)
 	}
 	if err != nil {

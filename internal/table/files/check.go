@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
@@ -54,5 +56,5 @@ func (s Store) checkThere(ctx context.Context, l *precheck.List) {
 		l.Fail(precheck.TableThere, err, "bulkload verify names all that is wrong")
 		return
 	}
-	l.OK(precheck.TableThere, "%s, after %d loads", s.Dir, t.NextLoad()-1)
+	l.OK(precheck.TableThere, "%s, after %s", s.Dir, english.Plural(t.NextLoad()-1, "load", ""))
 }

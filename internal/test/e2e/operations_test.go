@@ -309,7 +309,6 @@ var explained = map[string]string{
 	"layout %s has no size":     "as above",
 	"field %s: every trail has": "as above",
 	"%q is not a time":          "a wrong command line or question, with the flag",
-	"%q is not a date":          "as above",
 	"%q: write FROM-TO":         "as above",
 	"plan get: which rows":      "as above",
 	"xi:include":                "hadoop configuration, with the file",
