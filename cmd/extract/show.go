@@ -29,6 +29,7 @@ type showOptions struct {
 	after    string
 	latest   int
 	at       string
+	around   string
 	set      func(flag string) bool
 	asJSON   bool
 	asCSV    bool
@@ -46,7 +47,8 @@ time zone. --json prints one JSON object per event, --csv one line per event; th
 
 --latest N shows the last N events instead of a page, in order of time too. --at shows the last event of
 each behaviour at or before a time. Both search --from, --to and --types from the end of the trail. If
-the layout stores a user's latest events first, they read only what they show.
+the layout stores a user's latest events first, they read only what they show. --around shows the events
+before and after a time.
 
 The last line of standard output is one JSON object, also after a failure. With --csv it is the last
 line of standard error instead. Its "next" is the token of the next page, for --after, or empty after
@@ -56,6 +58,7 @@ table has instead.`,
   extract show --user u42 --from 2014-09-01 --to 2014-09-10 --types play,order --fields programme,order.price
   extract show --user u42 --latest 10 --types play
   extract show --user u42 --at '2014-09-05 18:00:00'
+  extract show --user u42 --around '2014-09-05 18:00:00' --page 10
   extract show --user u42 --page 0 --json | head -n -1 | jq .programme`,
 		Args: flagsOnly,
 		RunE: func(c *cobra.Command, _ []string) error { return o.show(c.Context()) },
@@ -71,6 +74,7 @@ table has instead.`,
 	f.StringVar(&o.after, "after", "", "token that the previous page printed (default the first page)")
 	f.IntVar(&o.latest, "latest", 0, "show the last N events instead of a page")
 	f.StringVar(&o.at, "at", "", "show the last event of each behaviour at or before a time in the table's time zone: '2014-09-05 18:00:00', or 2014-09-05 for the end of the day")
+	f.StringVar(&o.around, "around", "", "show the events before and after a time in the table's time zone, such as '2014-09-05 18:00:00': 20 events, or as many as --page says")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON, one object per event")
 	f.BoolVar(&o.asCSV, "csv", false, "print CSV")
 	f.StringVar(&o.flags.Memory, "memory", "1GiB", cli.MemoryUsage)
@@ -148,35 +152,47 @@ func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 	defer t.Close()
 	cfg.Table = t
 	if o.at != "" {
-		if cfg.At, err = o.time(t.Info().Schema.Zone); err != nil {
+		if cfg.At, err = timeOf("at", o.at, t.Info().Schema.Zone); err != nil {
+			return none, err
+		}
+	}
+	if o.around != "" {
+		if cfg.Around, err = timeOf("around", o.around, t.Info().Schema.Zone); err != nil {
 			return none, err
 		}
 	}
 	return o.write(ctx, cfg)
 }
 
-// ends checks --latest and --at, as far as that needs no table.
+// aroundPage is the number of events that --around shows.
+const aroundPage = 20
+
+// ends checks --latest, --at and --around, as far as that needs no table.
 func (o *showOptions) ends(c *show.Config) error {
 	switch {
 	case o.set("latest") && o.latest < 1:
 		return fmt.Errorf("%w: --latest %d: write the number of events, at least 1", cli.ErrUsage, o.latest)
 	case o.set("at") && o.at == "":
 		return cli.EmptyFlag("at")
+	case o.set("around") && o.around == "":
+		return cli.EmptyFlag("around")
+	case o.around != "" && !o.set("page"):
+		c.Page = aroundPage
 	case (o.latest > 0 || o.at != "") && !o.set("page"):
 		c.Page = 0
 	}
 	return nil
 }
 
-// time parses --at. A time without a zone is in the zone given.
-func (o *showOptions) time(zone string) (*int64, error) {
+// timeOf parses the time of a flag. A time without a zone is in the zone given.
+func timeOf(flag, text, zone string) (*int64, error) {
 	z, err := time.LoadLocation(zone)
 	if err != nil {
 		return nil, fmt.Errorf("the table's zone: %w", err)
 	}
-	at, err := parseAt(o.at, z)
+	at, err := parseAt(text, z)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --at: %w", cli.ErrUsage, err)
+		return nil, fmt.Errorf("%w: --%s: %w", cli.ErrUsage, flag, err)
 	}
 	return &at, nil
 }

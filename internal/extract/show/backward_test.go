@@ -110,6 +110,13 @@ func TestTheEndOfATrail(t *testing.T) {
 					checkPaged(t, c, all)
 				}
 				end := c
+				if len(all) > 0 && r.IntN(3) == 0 {
+					at := micros(t, all[r.IntN(len(all))]) - int64(r.IntN(2))
+					if at >= span.From.Start(zone).UnixMicro() && (c.From == nil || at >= c.From.Start(zone).UnixMicro()) {
+						checkAround(t, c, all, at, 1+r.IntN(30))
+					}
+					continue
+				}
 				if r.IntN(2) == 0 {
 					end.Latest = []int{1, 2, 10, 40, 1000}[r.IntN(5)]
 					checkEnd(t, end, all[max(0, len(all)-end.Latest):])
@@ -189,6 +196,41 @@ func checkEnd(t *testing.T, c show.Config, want []shown) {
 	}
 	if c.Latest > 0 && len(untold) > 2 {
 		t.Errorf("%s: of %d days it is not told how much they have", what, len(untold))
+	}
+}
+
+// checkAround asks for a page of events around a time, and continues after it to the end of the trail.
+func checkAround(t *testing.T, c show.Config, all []shown, at int64, page int) {
+	t.Helper()
+	n := 0
+	for n < len(all) && micros(t, all[n]) < at {
+		n++
+	}
+	want := all[max(0, n-page/2):]
+	c.Around, c.Page = &at, page
+	var g gatherer
+	_, r, err := show.Page(t.Context(), c, &g)
+	what := fmt.Sprintf("user %s, types %q, %d around %s", c.User, c.Types, page, time.UnixMicro(at).UTC())
+	if shows := min(page, len(want)); err != nil || r.Events != int64(shows) || (r.Next != "") != (len(want) > page) {
+		t.Errorf("%s: %d behaviours, next %q, %v; want %d of %d", what, r.Events, r.Next, err, shows, len(want))
+		return
+	}
+	rows := g.rows
+	if r.Next != "" {
+		c.Around, c.After, c.Page = nil, r.Next, 0
+		var rest gatherer
+		if _, _, err := show.Page(t.Context(), c, &rest); err != nil {
+			t.Errorf("%s: the next page: %v", what, err)
+		}
+		rows = append(rows, rest.rows...)
+	}
+	if !slices.EqualFunc(rows, want, func(a, b shown) bool { return a.row.String() == b.row.String() }) {
+		t.Errorf("%s: with the next page %d behaviours, not the %d of the trail", what, len(rows), len(want))
+	}
+	for _, s := range g.rows {
+		if s.nth != 0 || s.ofDay != 0 {
+			t.Errorf("%s: the events of a day are counted", what)
+		}
 	}
 }
 
@@ -346,6 +388,9 @@ func TestEndsAreChecked(t *testing.T) {
 		"--page goes":           {Latest: 1, Page: 2},
 		"--after goes":          {At: &at, After: "x"},
 		"--at 2014-01-01 00:00": {At: &at, From: &later},
+		"--around goes":         {Around: &at, Latest: 1, Page: 2},
+		"--around with --page":  {Around: &at},
+		"--around 2014-01-01":   {Around: &at, From: &later, Page: 2},
 	} {
 		c.Table, c.User = opened, "u"
 		if _, _, err := show.Page(t.Context(), c, new(gatherer)); !errors.Is(err, show.ErrQuestion) || !strings.Contains(err.Error(), flag) {

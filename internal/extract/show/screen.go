@@ -141,6 +141,8 @@ func (a *Asked) end() string {
 		return fmt.Sprintf(", latest %d", a.Latest)
 	case a.At != nil:
 		return ", at " + a.at()
+	case a.Around != nil:
+		return ", around " + a.clock(*a.Around)
 	}
 	return ""
 }

@@ -65,6 +65,9 @@ type Config struct {
 	// At asks for the last event of each type at or before a time, in place of a page. It is
 	// in microseconds since 1970-01-01 UTC; nil asks for a page.
 	At *int64
+	// Around asks for a page of events before and after a time: half of them are before it, if
+	// there are so many. It is in microseconds since 1970-01-01 UTC; nil asks for a page.
+	Around *int64
 
 	// Uncounted is set if the number of events of a day is not needed. A page that continues
 	// within a day then does not read the events of the day that were shown before.
@@ -116,6 +119,7 @@ type Asked struct {
 	Fields []FieldName // the columns of the output, for all kinds
 	Latest int
 	At     *int64
+	Around *int64
 
 	layout    layout.Layout
 	want      layout.Want
@@ -158,6 +162,11 @@ func Page(ctx context.Context, c Config, w Writer) (*Asked, Result, error) {
 	if a.Latest > 0 || a.At != nil {
 		each = newBackward(c.Table, a).each
 	}
+	if a.Around != nil {
+		each = func(ctx context.Context, emit func(*Behaviour) error) error {
+			return around(ctx, c.Table, a, c.Page, emit)
+		}
+	}
 	err = each(ctx, p.add)
 	p.result.Foreign, p.result.Notes = a.foreign.Cells, a.foreign.Notes()
 	if err != nil && err != errFull {
@@ -194,7 +203,7 @@ func (p *page) add(b *Behaviour) error {
 func ask(ctx context.Context, c *Config) (*Asked, error) {
 	info := c.Table.Info()
 	a := &Asked{
-		User: c.User, Schema: info.Schema, Latest: c.Latest, At: c.At,
+		User: c.User, Schema: info.Schema, Latest: c.Latest, At: c.At, Around: c.Around,
 		layout: info.Layout, question: c.question(), uncounted: c.Uncounted, budget: budgetOf(c.Memory),
 	}
 	var err error
@@ -230,6 +239,9 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 	if a.Span, err = span(ctx, c); err != nil {
 		return nil, err
 	}
+	if c.Around != nil && !a.Span.Has(behaviour.DateAt(*c.Around, a.Zone)) {
+		return nil, fmt.Errorf("%w: --around %s is not of the days %s: choose a time of these days, or other --from and --to", ErrQuestion, a.clock(*c.Around), a.Span)
+	}
 	if c.At != nil && c.From != nil && *c.At < c.From.Start(a.Zone).UnixMicro() {
 		return nil, fmt.Errorf("%w: --at %s comes before --from %s: nothing that is looked at can be that old", ErrQuestion, a.at(), *c.From)
 	}
@@ -250,6 +262,10 @@ func (c *Config) ends() error {
 		return fmt.Errorf("%w: --latest %d: write how many behaviours, at least 1", ErrQuestion, c.Latest)
 	case c.Latest > 0 && c.At != nil:
 		return fmt.Errorf("%w: --latest and --at are two questions: choose one; the last behaviours up to a day are --latest and --to", ErrQuestion)
+	case c.Around != nil && (c.Latest > 0 || c.At != nil || c.After != ""):
+		return fmt.Errorf("%w: --around goes with none of --latest, --at and --after: it shows the events before and after a time", ErrQuestion)
+	case c.Around != nil && c.Page == 0:
+		return fmt.Errorf("%w: --around with --page 0: write how many events, or leave --around out", ErrQuestion)
 	case paged != "" && c.Latest > 0:
 		return fmt.Errorf("%w: %s goes with no --latest, which is no page: write how many behaviours behind --latest", ErrQuestion, paged)
 	case paged != "" && c.At != nil:
@@ -259,8 +275,11 @@ func (c *Config) ends() error {
 }
 
 // at returns the requested time in the table's zone.
-func (a *Asked) at() string {
-	return time.UnixMicro(*a.At).In(a.Zone).Format("2006-01-02 15:04:05.999999")
+func (a *Asked) at() string { return a.clock(*a.At) }
+
+// clock returns a time in the table's zone.
+func (a *Asked) clock(micros int64) string {
+	return time.UnixMicro(micros).In(a.Zone).Format("2006-01-02 15:04:05.999999")
 }
 
 // chooseFields sets the fields of the output.
