@@ -16,6 +16,7 @@ import (
 type gatherer struct {
 	inputs   []*Input
 	kinds    []behaviour.Kind // of the table
+	texts    texts
 	region   int
 	rows     *segment.Collector
 	at       *progress.Worker
@@ -29,7 +30,7 @@ type gatherer struct {
 func (b *Batch) newGatherer(ctx context.Context, region int, to segment.Sink, at *progress.Worker) *gatherer {
 	t, events := b.cfg.To, &lookup{ctx: ctx, to: b.cfg.To, most: b.cfg.UserMemory()}
 	return &gatherer{
-		inputs: b.inputs, kinds: t.Schema.Kinds, region: region, at: at, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)),
+		inputs: b.inputs, kinds: t.Schema.Kinds, texts: b.cfg.Job.Format.Texts(), region: region, at: at, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)),
 		rows: segment.NewCollector(ctx, to, segment.CollectorConfig{
 			Layout: t.Layout, Schema: t.Schema, Family: t.Info().Family, Region: region, Load: b.owner.Number(),
 			Spill: shuffle.Config{
@@ -66,7 +67,7 @@ func (g *gatherer) gather(ctx context.Context, from *shuffle.Iterator) error {
 
 // take adds the current record of it to the row, unless the record is not loaded.
 func (g *gatherer) take(it records, r *behaviour.Record) error {
-	index, err := unpack(g.rows.Keep(it.Payload()), r)
+	index, text, err := unpack(g.rows.Keep(it.Payload()), r)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (g *gatherer) take(it records, r *behaviour.Record) error {
 		return nil
 	}
 	r.ID = int64(it.Seq())
-	repeats := it.Repeats() || in.brought(r.ID, r.Date, g.kinds[r.Kind].Name)
+	repeats := it.Repeats() || in.brought(r.ID, r.Date, g.kinds[r.Kind].Name, g.texts.of(text))
 	if in.corrected != nil {
 		if repeats, err = g.repeatsReplayed(it, in, r, repeats); err != nil {
 			return err

@@ -53,8 +53,8 @@ type Corrected interface {
 	// alone, Refuse makes it.
 	Each(ctx context.Context, do func(Texts) error) error
 	// Brought reports whether a load brought the record at an offset, of a date and behaviour, or found
-	// that it is a duplicate.
-	Brought(offset int64, d behaviour.Date, behaviour string) bool
+	// that it is a duplicate. text names the behaviour; it is nil if the path does.
+	Brought(offset int64, d behaviour.Date, behaviour string, text *string) bool
 	// Numbers returns the numbers of the delivered file and of its copies.
 	Numbers() []uint32
 	// Keeps returns which lines stay in the quarantine file of records that are bad again. It is
@@ -129,9 +129,9 @@ func (in *Input) Bad() *quarantine.File { return in.bad }
 func (in *Input) dropped() bool { return in.err != nil || in.sameAs != "" }
 
 // brought reports whether a record with a column ID, of a date and behaviour, is in the table by a copy
-// of the file or by a replay.
-func (in *Input) brought(id int64, d behaviour.Date, behaviour string) bool {
-	if slices.ContainsFunc(in.copies, func(c ledger.Copy) bool { return c.Has(d, behaviour) }) {
+// of the file or by a replay. text names the behaviour; it is nil if the path does.
+func (in *Input) brought(id int64, d behaviour.Date, behaviour string, text *string) bool {
+	if slices.ContainsFunc(in.copies, func(c ledger.Copy) bool { return c.Has(d, behaviour, text) }) {
 		return true
 	}
 	_, offset := column.Place(id)
@@ -174,6 +174,9 @@ func (b *Batch) entry(in *Input) manifest.Input {
 		Path: in.Rel, Behaviour: kind, Number: in.Number, Size: in.Size, Modified: in.Modified,
 		SHA256: in.sha, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), SameAs: in.sameAs, Older: in.counts.Skips.DroppedDays, Counts: in.counts,
 		Unmapped: in.unmapped(),
+	}
+	if in.Kind < 0 {
+		out.TextsBy = b.cfg.Job.TextsBy()
 	}
 	if in.corrected == nil {
 		out.BadAt = in.bad.BadAt()

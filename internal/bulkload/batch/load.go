@@ -88,7 +88,11 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 	for _, in := range b.inputs {
 		if in.err == nil {
 			load.Inputs = append(load.Inputs, b.entry(in))
+			load.Apart = load.Apart || in.Extends()
 		}
+	}
+	for i := range done.Files {
+		done.Files[i].Apart = load.Apart
 	}
 	if err := bulkload.CheckLaw(load.Inputs); err != nil {
 		return err

@@ -55,6 +55,7 @@ type lines struct {
 	job    *job.Job
 	to     *target.Table
 	first  *behaviour.Date // that was not dropped from the table
+	texts  texts
 	in     *Input
 	parser *record.Parser // of in
 	row    []byte
@@ -62,7 +63,18 @@ type lines struct {
 }
 
 func newLines(cfg *Config) lines {
-	return lines{job: cfg.Job, to: cfg.To, first: cfg.To.Info().Dropped}
+	return lines{job: cfg.Job, to: cfg.To, first: cfg.To.Info().Dropped, texts: cfg.Job.Format.Texts()}
+}
+
+// texts are the texts that name behaviours, by number.
+type texts []string
+
+// of returns the text with a number, nil for -1.
+func (t texts) of(number int) *string {
+	if number < 0 {
+		return nil
+	}
+	return &t[number]
 }
 
 // open makes the parser of t's file the current one.
@@ -85,21 +97,24 @@ func (l *lines) unwanted(r *behaviour.Record, skips *manifest.Skips) *int64 {
 	if l.in.Part == nil && l.in.Covered == nil {
 		return nil
 	}
-	name := l.job.Schema.Kinds[r.Kind].Name
+	name, text := l.job.Schema.Kinds[r.Kind].Name, l.text()
 	switch {
-	case l.in.Part.Has(r.Date, name):
+	case l.in.Part.Has(r.Date, name, text):
 	case l.in.Part.Span != nil && !l.in.Part.Span.Has(r.Date):
 		return &skips.OutsideDates
 	default:
 		return &skips.OtherTypes
 	}
 	for _, c := range l.in.Covered {
-		if c.Has(r.Date, name) {
+		if c.Has(r.Date, name, text) {
 			return &skips.LoadedBefore
 		}
 	}
 	return nil
 }
+
+// text returns the text that names the behaviour of the current record, nil if the path names it.
+func (l *lines) text() *string { return l.texts.of(l.parser.Text()) }
 
 // place gives r its column ID, and the table's kind and fields.
 func (l *lines) place(r *behaviour.Record) {
@@ -211,7 +226,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 		*count++
 		return nil
 	}
-	if p.in.corrected != nil && p.in.corrected.Brought(r.ID, r.Date, p.job.Schema.Kinds[r.Kind].Name) {
+	if p.in.corrected != nil && p.in.corrected.Brought(r.ID, r.Date, p.job.Schema.Kinds[r.Kind].Name, p.text()) {
 		p.counts.Duplicate++
 		return nil
 	}
@@ -239,7 +254,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 		return nil
 	}
 	p.row = p.to.Layout.AppendRow(p.row[:0], p.to.Schema, r)
-	p.packed = appendPacked(p.packed[:0], p.in.index, r)
+	p.packed = appendPacked(p.packed[:0], p.in.index, p.parser.Text(), r)
 	return p.sorter.add(p.ctx, p.row, r.ID, p.packed)
 }
 

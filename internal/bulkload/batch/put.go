@@ -167,7 +167,7 @@ func (p *putter) Keep(r *behaviour.Record) error {
 	if p.sorts(r.Kind) {
 		return nil
 	}
-	if p.in.brought(r.ID, r.Date, p.kinds[r.Kind].Name) {
+	if p.in.brought(r.ID, r.Date, p.kinds[r.Kind].Name, p.text()) {
 		p.dup++
 		return nil
 	}

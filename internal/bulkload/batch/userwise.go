@@ -33,7 +33,7 @@ func (b *Batch) orderOf(events *lookup) func(*shuffle.Iterator) records {
 	}
 	return func(it *shuffle.Iterator) records {
 		return &userwise{
-			it: it, inputs: b.inputs, kinds: t.Schema.Kinds, layout: t.Layout, unique: newUnique(t, events), most: b.cfg.UserMemory(),
+			it: it, inputs: b.inputs, kinds: t.Schema.Kinds, texts: b.cfg.Job.Format.Texts(), layout: t.Layout, unique: newUnique(t, events), most: b.cfg.UserMemory(),
 			group: layout.GroupLen(t.Layout), more: it.Next(),
 		}
 	}
@@ -49,6 +49,7 @@ type userwise struct {
 	it     *shuffle.Iterator
 	inputs []*Input
 	kinds  []behaviour.Kind // of the table
+	texts  texts
 	layout layout.Layout
 	unique *unique
 	most   int64 // bytes of the records of a user
@@ -149,12 +150,12 @@ func (u *userwise) judge() error {
 	slices.SortFunc(delivered, func(a, b *held) int { return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.seq, b.seq)) })
 	var r behaviour.Record
 	for _, h := range delivered {
-		index, err := unpack(u.bytes(h.packed), &r)
+		index, text, err := unpack(u.bytes(h.packed), &r)
 		if err != nil {
 			return err
 		}
 		r.ID = int64(h.seq)
-		if in := u.inputs[index]; in.dropped() || in.brought(r.ID, r.Date, u.kinds[r.Kind].Name) {
+		if in := u.inputs[index]; in.dropped() || in.brought(r.ID, r.Date, u.kinds[r.Kind].Name, u.texts.of(text)) {
 			continue
 		}
 		if h.repeats, err = u.unique.repeats(u.bytes(h.row), &r); err != nil {

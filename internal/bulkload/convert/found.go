@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
@@ -14,7 +15,10 @@ func (r *run) found(ctx context.Context) error {
 	m := *r.to.Manifest()
 	m.DroppedBefore = r.m.DroppedBefore
 	for _, c := range r.done {
-		m.Files = append(m.Files, c.Files...)
+		for _, f := range c.Files {
+			f.Apart = slices.ContainsFunc(r.ledgers, func(l *manifest.Load) bool { return l.Number == f.Load && l.Apart })
+			m.Files = append(m.Files, f)
+		}
 	}
 	ledgers, err := r.newLedgers()
 	if err != nil {

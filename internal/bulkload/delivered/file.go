@@ -79,6 +79,10 @@ func (f *File) Ranges() []manifest.Range {
 	return out
 }
 
+// Extends reports whether the load takes records of behaviours and dates of which an earlier load took
+// others: the job has more texts for the behaviours.
+func (f *File) Extends() bool { return slices.ContainsFunc(f.Covered, f.Part.Extends) }
+
 // Day returns the date of the path. It returns MaxDate if the path has no date.
 func (f *File) Day() behaviour.Date {
 	if f.Date == nil {

@@ -3,6 +3,7 @@ package delivered
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
@@ -16,7 +17,8 @@ type Search struct {
 	FS    dfs.FS
 	Job   *job.Job
 	Span  behaviour.Span
-	Kinds []int // requested behaviours of the job, in order of behaviour ID
+	Kinds []int             // requested behaviours of the job, in order of behaviour ID
+	texts map[string]string // Texts of a Part of a file whose column names the behaviours
 	// Unsettled, if not nil, returns the files that may still be written, with the reason, by
 	// Path.
 	Unsettled func(files []job.Input) (map[string]error, error)
@@ -33,7 +35,18 @@ func NewSearch(fs dfs.FS, j *job.Job, span behaviour.Span, types []string) (*Sea
 	if err != nil {
 		return nil, fmt.Errorf("%w: --types: the job has %w", bulkload.ErrRequest, err)
 	}
-	return &Search{FS: fs, Job: j, Span: span, Kinds: kinds}, nil
+	return &Search{FS: fs, Job: j, Span: span, Kinds: kinds, texts: textsOf(j, kinds)}, nil
+}
+
+// textsOf returns the behaviours that the texts of a column name, except the own names of kinds.
+func textsOf(j *job.Job, kinds []int) map[string]string {
+	out := map[string]string{}
+	for text, k := range j.Format.KindOf {
+		if name := j.Schema.Kinds[k].Name; name != text || !slices.Contains(kinds, k) {
+			out[text] = name
+		}
+	}
+	return out
 }
 
 // A Found lists the files that a Search found.
@@ -82,6 +95,9 @@ func (s *Search) Part(f job.Input) *manifest.Part {
 		if f.Kind < 0 || f.Kind == k {
 			p.Behaviours = append(p.Behaviours, s.Job.Schema.Kinds[k].Name)
 		}
+	}
+	if f.Kind < 0 {
+		p.Texts = s.texts
 	}
 	return p
 }

@@ -209,6 +209,7 @@ func (i *importer) merged(loads []*manifest.Load) *manifest.Load {
 	at := map[string]int{}
 	for _, l := range loads {
 		out.Inputs = append(out.Inputs, l.Inputs...)
+		out.Apart = out.Apart || l.Apart
 		for _, d := range l.Days {
 			key := d.Date.String() + d.Behaviour
 			n, ok := at[key]

@@ -1,6 +1,8 @@
 package importer_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload/bulkloadtest"
@@ -53,5 +55,47 @@ func TestAnImportWithoutDroppedDays(t *testing.T) {
 	}
 	if records != 5-gone.Behaviours {
 		t.Errorf("%d records came, want %d", records, 5-gone.Behaviours)
+	}
+}
+
+// TestAnImportOfMoreTexts imports a table before and after its job has more texts and its files
+// were merged. The new records are in the files of one load, and the import brings only these.
+func TestAnImportOfMoreTexts(t *testing.T) {
+	job := func(texts string) string {
+		return "logs: {path: \"logs/{date}/a.csv\", behaviour: {column: kind, others: skip, texts: {" + texts + "}}}\nuser: user\nbehaviours: {play: {id: 1}}\n"
+	}
+	night := func(p *bulkloadtest.HBase, day string) {
+		p.Write(day+"/a.csv", "user,time,kind\nu1,"+day+" 10:00:00,play\nu1,"+day+" 10:00:01,resume\nu2,"+day+" 10:00:02,resume\n")
+	}
+	const more = "resume: play"
+	want := bulkloadtest.NewHBase(t)
+	want.SetJob(job(more))
+	p := bulkloadtest.NewHBase(t)
+	p.SetJob(job(""))
+	for n, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
+		night(want, day)
+		night(p, day)
+		if n < 2 {
+			p.Load(nil, day, day)
+		}
+	}
+	want.Load(nil, "2014-09-01", "2014-09-03")
+	if r, err := imports(p, local.New()); err != nil || r.Loaded != 2 {
+		t.Fatalf("%+v, %v; want 2 records", r, err)
+	}
+	p.SetJob(job(more))
+	p.WantCounts(p.Load(nil, "2014-09-01", "2014-09-02"), 6, 4, 0, 0, 2)
+	p.Load(nil, "2014-09-03", "2014-09-03")
+	if r, err := upkeep.Compact(t.Context(), p.Upkeep(false)); err != nil || r.After != 2 {
+		t.Fatalf("%+v, %v; want one merged file, and the file of the new texts", r, err)
+	}
+	if r, err := imports(p, local.New()); err != nil || r.Loaded != 7 || r.Already != 2 {
+		t.Fatalf("%+v, %v; want 7 records more", r, err)
+	}
+	if _, err := imports(want, local.New()); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Cells(); !slices.Equal(got, want.Cells()) || len(got) == 0 {
+		t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want.Cells(), "\n"))
 	}
 }

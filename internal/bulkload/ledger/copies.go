@@ -31,18 +31,16 @@ type Content struct {
 // ContentOf returns the content of a loaded file.
 func ContentOf(in *manifest.Input) Content { return Content{in.SHA256, in.Behaviour} }
 
-// Has reports whether the load of c was asked for records of a date and behaviour.
-func (c *Copy) Has(d behaviour.Date, behaviour string) bool {
-	return (c.Dates == nil || c.Dates.Has(d)) && c.Part.Has(d, behaviour)
+// Has reports whether the load of c was asked for records of a date and behaviour. text names the
+// behaviour in the file; nil is not known.
+func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
+	return (c.Dates == nil || c.Dates.Has(d)) && c.Part.Has(d, behaviour, text)
 }
 
 // overlaps reports whether a record may belong to both.
 func (c *Copy) overlaps(o *Copy) bool {
 	a, b := c.span(), o.span()
-	if !a.Overlaps(b) {
-		return false
-	}
-	return c.Part == nil || o.Part == nil || slices.ContainsFunc(c.Part.Behaviours, func(kind string) bool { return slices.Contains(o.Part.Behaviours, kind) })
+	return a.Overlaps(b) && c.Part.Shares(o.Part)
 }
 
 // span returns the dates of all records that the load of c was asked for.
@@ -73,28 +71,26 @@ func (c *Copy) SameAs(all []Copy, kind string, first *behaviour.Date) string {
 	if len(all) == 0 {
 		return ""
 	}
-	kinds, dates := []string{kind}, c.span()
-	if c.Part != nil {
-		kinds = c.Part.Behaviours
+	part, dates := c.Part, c.span()
+	if part == nil {
+		part = &manifest.Part{Behaviours: []string{kind}}
 	}
 	if first != nil {
 		dates.From = max(dates.From, *first)
 	}
-	if slices.ContainsFunc(kinds, func(kind string) bool { return !cover(all, kind, dates) }) {
+	if !part.All(func(kind string, text *string) bool { return cover(all, kind, text, dates) }) {
 		return ""
 	}
 	return all[0].Path
 }
 
-// cover reports whether copies together have all records of a behaviour and span.
-func cover(copies []Copy, kind string, dates behaviour.Span) bool {
+// cover reports whether copies together have all records of a span and a behaviour, which text names.
+func cover(copies []Copy, kind string, text *string, dates behaviour.Span) bool {
 	var spans []behaviour.Span
 	for i := range copies {
-		c := &copies[i]
-		if c.Part != nil && !slices.Contains(c.Part.Behaviours, kind) {
-			continue
+		if c := &copies[i]; c.Part.Names(kind, text) {
+			spans = append(spans, c.span())
 		}
-		spans = append(spans, c.span())
 	}
 	return dates.CoveredBy(spans)
 }
@@ -108,7 +104,7 @@ func Undropped(p *manifest.Part, kind string, first *behaviour.Date) *manifest.P
 	span := everyDate
 	out := &manifest.Part{Behaviours: []string{kind}}
 	if p != nil {
-		out.Behaviours = p.Behaviours
+		out.Behaviours, out.Texts = p.Behaviours, p.Texts
 		if p.Span != nil {
 			span = *p.Span
 		}

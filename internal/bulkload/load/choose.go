@@ -70,6 +70,7 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 // table. Its error wraps ErrChanged if the file differs from the loaded file.
 func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err error) {
 	allOlder := false
+	textsBy := l.cfg.Job.TextsBy()
 	asked := ledger.Undropped(f.Part, f.Behaviour(l.cfg.Job.Schema), l.To.Info().Dropped)
 	for _, old := range l.Known.Inputs(f.Rel) {
 		same, err := l.sameFile(ctx, f.Input, old)
@@ -82,7 +83,7 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 		if old.Read > 0 {
 			f.Covered = append(f.Covered, old.Part)
 		}
-		if old.Part.Covers(asked) {
+		if old.HasAll(asked, textsBy) {
 			whole, allOlder = true, allOlder || old.AllOlder()
 		}
 	}

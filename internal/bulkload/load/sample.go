@@ -113,7 +113,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 		p.Warn(name, "a load may refuse these files: read more of them with --sample, or correct the job",
 			"%s; more of these samples are bad than max_bad allows, %s, or name no behaviour than max_skipped, %s: %s", found, p.load.cfg.Job.MaxBad, p.load.cfg.Job.MaxSkipped, listed(uncertain))
 	case len(unwanted) > 0:
-		p.Warn(name, "a file that was loaded is not read again: if its records are wanted, correct behaviour, skip or user in the job before the first load",
+		p.Warn(name, "if the records are wanted, correct behaviour, skip or user in the job before the first load: a file that was loaded is read again only for more texts and behaviours",
 			"%s; a load would skip all records of the sample of %s", found, listed(unwanted))
 	default:
 		p.OK(name, "%s", found)

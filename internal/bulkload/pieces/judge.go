@@ -21,6 +21,7 @@ type judgement struct {
 	good    []manifest.Input   // in order, as the ledger will have them
 	clean   []string           // paths of good files without a bad record, of which no load brought records before
 	joined  []joinedBad        // bad records of files that were read in ranges
+	apart   bool               // the files of the load are Apart
 }
 
 // A judged file is a delivered file with the outcome of all of it.
@@ -63,6 +64,7 @@ func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgem
 			c.known.Remember(holds, ledger.CopyOf(&f.Input))
 		}
 		j.good = append(j.good, f.Input)
+		j.apart = j.apart || slices.ContainsFunc(f.in.Covered, f.in.Part.Extends)
 		if f.Quarantined == 0 && len(f.in.Covered) == 0 {
 			j.clean = append(j.clean, f.Path)
 		}

@@ -76,7 +76,7 @@ func (c *commit) joinBad(ctx context.Context, j *joinedBad) error {
 func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 	out := &manifest.Load{
 		Version: manifest.Version, Number: c.to.NextLoad(), Job: c.job.Digest(), Plan: c.first.Plan, Inputs: j.good,
-		Days: c.days(j.reports), Regions: commonRegions(j.reports), LeftOut: c.leftOut,
+		Days: c.days(j.reports), Regions: commonRegions(j.reports), LeftOut: c.leftOut, Apart: j.apart,
 	}
 	if err := bulkload.CheckLaw(out.Inputs); err != nil {
 		return nil, nil, err
@@ -100,7 +100,7 @@ func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 	var files []manifest.File
 	for _, r := range j.reports {
 		for _, f := range r.Files {
-			f.Load = out.Number
+			f.Load, f.Apart = out.Number, j.apart
 			files = append(files, f)
 		}
 	}

@@ -171,9 +171,9 @@ func earlierReads(known *ledger.Index, holds ledger.Content) []earlierRead {
 
 // Brought implements batch.Corrected. Only the first load that was asked for the record can have brought it:
 // the record is a duplicate, or skipped, for the loads after it.
-func (f *file) Brought(offset int64, d behaviour.Date, kind string) bool {
+func (f *file) Brought(offset int64, d behaviour.Date, kind string, text *string) bool {
 	for i := range f.reads {
-		if r := &f.reads[i]; r.Has(d, kind) {
+		if r := &f.reads[i]; r.Has(d, kind, text) {
 			return r.known && !r.bad[offset]
 		}
 	}

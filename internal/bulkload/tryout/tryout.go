@@ -106,7 +106,7 @@ func (c *counter) kind(n int) *Behaviour {
 // Keep implements record.Sink.
 func (c *counter) Keep(r *behaviour.Record) error {
 	name := c.cfg.Job.Schema.Kinds[r.Kind].Name
-	if p := c.file.Part; !p.Has(r.Date, name) {
+	if p := c.file.Part; !p.Has(r.Date, name, nil) {
 		why := "other types"
 		if p.Span != nil && !p.Span.Has(r.Date) {
 			why = "outside the dates"

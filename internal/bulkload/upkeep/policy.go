@@ -75,7 +75,8 @@ type Policy struct {
 //
 // Plan merges the files of a region and month in ascending order of size, as long as each file
 // is not much larger than all smaller files together. Every night therefore costs a small
-// amount of writing. A merged file is rewritten only when enough files have been added.
+// amount of writing. A merged file is rewritten only when enough files have been added. Plan skips
+// files that are Apart.
 func (p Policy) Plan(m *manifest.Table) []Round {
 	type place struct {
 		month  Month
@@ -84,6 +85,9 @@ func (p Policy) Plan(m *manifest.Table) []Round {
 	groups, points := map[place][]manifest.File{}, m.Points()
 	newest := behaviour.MinDate
 	for _, f := range m.Files {
+		if f.Apart {
+			continue
+		}
 		at := place{monthOf(f.Span), points.Of(f.First)}
 		groups[at] = append(groups[at], f)
 		if at.month != wide {
@@ -187,6 +191,7 @@ func joined(files []manifest.File) manifest.File {
 		f.Span.From, f.Span.To = min(f.Span.From, x.Span.From), max(f.Span.To, x.Span.To)
 		f.Records += x.Records
 		f.Tally.Add(x.Tally)
+		f.Apart = f.Apart || x.Apart
 		f.Loads = append(append(f.Loads, x.Load), x.Loads...)
 	}
 	slices.Sort(f.Loads)

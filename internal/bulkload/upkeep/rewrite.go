@@ -214,5 +214,6 @@ func (w *rewriter) record(r *behaviour.Record) error {
 func (w *rewriter) finish(of *manifest.File) (manifest.File, error) {
 	f, err := w.out.Finish(w.written.Tally)
 	f.Span, f.Records, f.Load, f.Loads = w.span, w.records, of.Load, of.Loads
+	f.Apart = of.Apart
 	return f, err
 }

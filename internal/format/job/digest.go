@@ -60,6 +60,20 @@ func (j *Job) Digest() string {
 	return m.digest()
 }
 
+// TextsBy returns a digest of the settings that determine which text names the behaviour of a
+// record. It returns "" if no column names behaviours.
+func (j *Job) TextsBy() string {
+	if j.Format.KindColumn == nil {
+		return ""
+	}
+	all := j.meaning()
+	m := meaning{
+		Syntax: all.Syntax, Delimiter: all.Delimiter, Header: all.Header, Names: all.Names, Encoding: all.Encoding, MaxLine: all.MaxLine,
+		Nulls: all.Nulls, Column: all.Column, Skip: all.Skip,
+	}
+	return m.digest()[:16]
+}
+
 // DigestOf returns the digest that j would have with only these fields of these behaviours, and
 // with only these texts that name behaviours. It reports false if j lacks some of them. An
 // earlier job has this digest if j has everything of the earlier job and reads it in the same

@@ -24,6 +24,9 @@ type Load struct {
 	// Regions are the regions of the table when it was loaded, in order and without a gap. If
 	// it is empty, an older version made the load.
 	Regions []Region `json:"regions,omitempty"`
+	// Apart is set if the load read files again and took other records of the same behaviours and
+	// dates: see File.Apart.
+	Apart bool `json:"apart,omitempty"`
 	// LeftOut lists the files of Plan from which the load took no record.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// Table is the manifest that names the load, with only the files of this load and without
@@ -72,6 +75,9 @@ type Input struct {
 	// Unmapped lists the commonest texts that name no behaviour of the job, each with its number
 	// of records. Ledgers of older versions do not have it.
 	Unmapped []TextCount `json:"unmapped,omitempty"`
+	// TextsBy identifies how the job reads the texts that name behaviours. It is empty if the path
+	// names the behaviour.
+	TextsBy string `json:"texts_by,omitempty"`
 	// Older is the number of skipped records of days that were dropped before the load. In that
 	// case Part begins after these days.
 	Older int64 `json:"older,omitempty"`
@@ -94,84 +100,6 @@ type Reading struct {
 
 // AllOlder reports whether every good record belonged to a dropped day.
 func (in *Input) AllOlder() bool { return in.Older > 0 && in.Older+in.Quarantined == in.Read }
-
-// Has reports whether in, a file of a load, holds all requested records of a delivered file.
-func (in *Input) Has(of *Input) bool { return in.hasSome(of) && in.Part.Covers(of.Part) }
-
-// hasSome reports whether in, a file of a load, holds a part of a delivered file.
-func (in *Input) hasSome(of *Input) bool {
-	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil
-}
-
-// Held reports whether the loads together hold all requested records of a delivered file.
-func Held(loads []*Load, of *Input) bool {
-	var parts []*Part
-	for _, l := range loads {
-		for i := range l.Inputs {
-			if in := &l.Inputs[i]; in.hasSome(of) {
-				parts = append(parts, in.Part)
-			}
-		}
-	}
-	return Covered(parts, of.Part)
-}
-
-// Covered reports whether the parts together contain all of p.
-func Covered(parts []*Part, p *Part) bool {
-	if slices.ContainsFunc(parts, func(o *Part) bool { return o.Covers(p) }) {
-		return true
-	}
-	if p == nil {
-		return false
-	}
-	return !slices.ContainsFunc(p.Behaviours, func(kind string) bool {
-		var spans []behaviour.Span
-		for _, o := range parts {
-			if slices.Contains(o.Behaviours, kind) {
-				spans = append(spans, o.dates())
-			}
-		}
-		return !p.dates().CoveredBy(spans)
-	})
-}
-
-// dates returns the span of p.
-func (p *Part) dates() behaviour.Span {
-	if p.Span == nil {
-		return behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
-	}
-	return *p.Span
-}
-
-// A Part is a span of dates and some behaviours of a file that holds more.
-type Part struct {
-	Span       *behaviour.Span `json:"span,omitempty"` // nil is every date
-	Behaviours []string        `json:"behaviours"`
-}
-
-// Has reports whether a record of a date and behaviour belongs to p. Every record belongs to
-// the nil Part.
-func (p *Part) Has(d behaviour.Date, behaviour string) bool {
-	return p == nil || (p.Span == nil || p.Span.Has(d)) && slices.Contains(p.Behaviours, behaviour)
-}
-
-// Covers reports whether all of o belongs to p.
-func (p *Part) Covers(o *Part) bool {
-	switch {
-	case p == nil:
-		return true
-	case o == nil:
-		return false
-	case p.Span != nil && (o.Span == nil || o.Span.From < p.Span.From || o.Span.To > p.Span.To):
-		return false
-	}
-	for _, b := range o.Behaviours {
-		if !slices.Contains(p.Behaviours, b) {
-			return false
-		}
-	}
-	return true
-}
 
 // Counts counts records by outcome.
 type Counts struct {

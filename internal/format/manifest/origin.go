@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"slices"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/column"
 )
@@ -11,6 +13,7 @@ type Origins map[uint32]*origin
 type origin struct {
 	replayed map[int64]int // load by offset
 	parts    []portion     // in order of loads
+	apart    []portion     // of loads whose files are Apart
 }
 
 // A portion is the part of a file that a load was asked for.
@@ -33,7 +36,9 @@ func OriginsOf(ledgers []*Load) Origins {
 				o = &origin{replayed: map[int64]int{}}
 				out[in.Number] = o
 			}
-			if in.Offsets == nil {
+			if in.Offsets == nil && l.Apart {
+				o.apart = append(o.apart, portion{l.Number, in.Part})
+			} else if in.Offsets == nil {
 				o.parts = append(o.parts, portion{l.Number, in.Part})
 			}
 			for _, offset := range in.Offsets {
@@ -46,7 +51,8 @@ func OriginsOf(ledgers []*Load) Origins {
 
 // Load returns the number of the load that brought the record with a column ID. It returns
 // false if no ledger has the record. If parts overlap, the first part brought the record; the
-// later loads took only records that the table did not have.
+// later loads took only records that the table did not have. A load whose files are Apart may have
+// brought the record instead. Only the file that has the record can tell.
 func (o Origins) Load(id int64, date behaviour.Date, kind string) (int, bool) {
 	number, offset := column.Place(id)
 	x := o[number]
@@ -56,8 +62,8 @@ func (o Origins) Load(id int64, date behaviour.Date, kind string) (int, bool) {
 	if load, ok := x.replayed[offset]; ok {
 		return load, true
 	}
-	for _, p := range x.parts {
-		if p.part.Has(date, kind) {
+	for _, p := range slices.Concat(x.parts, x.apart) {
+		if p.part.Has(date, kind, nil) {
 			return p.load, true
 		}
 	}

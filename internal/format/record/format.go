@@ -1,7 +1,9 @@
 package record
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"time"
 
 	"usertrail/internal/behaviour"
@@ -42,6 +44,9 @@ type Format struct {
 
 	Skip *rule.Rule // records for which it holds are skipped; nil skips none
 }
+
+// Texts returns the texts that name a kind, in alphabetical order.
+func (f *Format) Texts() []string { return slices.Sorted(maps.Keys(f.KindOf)) }
 
 // A Kind names the columns of a line that hold the parts of one kind of behaviour.
 type Kind struct {

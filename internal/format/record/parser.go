@@ -25,9 +25,9 @@ type Parser struct {
 	decoded bool // decoded from another encoding, so U+FFFD marks a bad byte
 	zone    *behaviour.Clock
 
-	only  *plan   // used if the path names the kind
-	kind  source  // used if a column names the kind
-	plans []*plan // by kind
+	only  *plan            // used if the path names the kind
+	kind  source           // used if a column names the kind
+	named map[string]named // by the text that names the kind
 	skip  *skipper
 
 	chunk   Chunk
@@ -38,6 +38,12 @@ type Parser struct {
 	scratch
 }
 
+// A named is a text that names a kind.
+type named struct {
+	text int // its number in Format.Texts
+	plan *plan
+}
+
 // scratch is memory that a Parser reuses for each record.
 type scratch struct {
 	text  []byte // of the record's columns
@@ -46,6 +52,7 @@ type scratch struct {
 	arena []byte
 	vals  [][]byte // fields of rec; separate from rec's own slice, which a Sink may have replaced
 	rec   behaviour.Record
+	by    int     // number of the text that names rec's kind, or -1
 	left  Skipped // the record, if its reason is skipped
 }
 
@@ -126,20 +133,26 @@ func (p *Parser) planKinds(m *planner) error {
 	if p.kind, err = m.source(*p.format.KindColumn); err != nil {
 		return fmt.Errorf("behaviour: %w", err)
 	}
-	p.plans = make([]*plan, len(p.format.Kinds))
-	for _, k := range p.format.KindOf {
-		if k < 0 || k >= len(p.plans) {
+	plans := make([]*plan, len(p.format.Kinds)) // by kind
+	p.named = make(map[string]named, len(p.format.KindOf))
+	for i, text := range p.format.Texts() {
+		k := p.format.KindOf[text]
+		if k < 0 || k >= len(plans) {
 			return fmt.Errorf("no behaviour of number %d", k)
 		}
-		if p.plans[k] != nil {
-			continue
+		if plans[k] == nil {
+			if plans[k], err = m.plan(k); err != nil {
+				return fmt.Errorf("behaviour %s: %w", p.format.Schema.Kinds[k].Name, err)
+			}
 		}
-		if p.plans[k], err = m.plan(k); err != nil {
-			return fmt.Errorf("behaviour %s: %w", p.format.Schema.Kinds[k].Name, err)
-		}
+		p.named[text] = named{i, plans[k]}
 	}
 	return nil
 }
+
+// Text returns the number, in Format.Texts, of the text that names the behaviour of the record
+// that Keep has. It returns -1 if the path names the behaviour.
+func (p *Parser) Text() int { return p.by }
 
 // Parse passes every record of c to s once, in order. It stops at the first error that s
 // returns.
@@ -249,16 +262,17 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 		}
 	}
 	k := p.only
+	p.by = -1
 	if k == nil {
 		text := p.take(&p.kind)
 		if text == nil {
 			return NoKind, p.none("no text names the behaviour", &p.kind)
 		}
-		n, ok := p.format.KindOf[string(text)]
+		n, ok := p.named[string(text)]
 		if !ok {
 			return p.leave(UnknownKind, text)
 		}
-		k = p.plans[n]
+		k, p.by = n.plan, n.text
 	}
 	p.rec.Kind = k.kind
 	p.arena = p.arena[:0]

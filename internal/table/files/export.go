@@ -30,16 +30,23 @@ func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit fu
 	if err != nil {
 		return err
 	}
-	if mixed {
-		if emit, err = t.onlyOf(ctx, loads, emit); err != nil {
-			return err
-		}
+	if !mixed {
+		return merged(places, r, emit)
 	}
-	return merged(places, r, emit)
+	some, err := t.onlyOf(ctx, loads, emit)
+	if err != nil {
+		return err
+	}
+	return mergedFrom(places, r, func(from *place, c *cell.Cell) error {
+		if from.apart {
+			return emit(c)
+		}
+		return some(c)
+	})
 }
 
 // onlyOf returns an emit that passes on only the cells of some loads. Merged files also hold
-// cells of other loads.
+// cells of other loads. All cells of a file that is Apart are of one load.
 func (t *Table) onlyOf(ctx context.Context, loads []int, emit func(*cell.Cell) error) (func(*cell.Cell) error, error) {
 	ledgers, err := t.Ledgers(ctx)
 	if err != nil {

@@ -33,6 +33,11 @@ func (t *Table) inOrder(ctx context.Context, files []*manifest.File, q *table.Qu
 
 // merged calls emit for the requested cells of a range, merged from all files in order.
 func merged(places []*place, r split.Region, emit func(*cell.Cell) error) error {
+	return mergedFrom(places, r, func(_ *place, c *cell.Cell) error { return emit(c) })
+}
+
+// mergedFrom is merged with the place of each cell.
+func mergedFrom(places []*place, r split.Region, emit func(*place, *cell.Cell) error) error {
 	var m merge
 	for _, x := range places {
 		x.check()
@@ -45,7 +50,7 @@ func merged(places []*place, r split.Region, emit func(*cell.Cell) error) error 
 	heap.Init(&m)
 	for len(m) > 0 {
 		x := m[0]
-		if err := emit(x.it.Cell()); err != nil {
+		if err := emit(x, x.it.Cell()); err != nil {
 			return err
 		}
 		if x.next() {

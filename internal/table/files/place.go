@@ -34,9 +34,10 @@ func (c *choice) all() bool { return c.from == nil && c.to == nil && c.rows == 0
 // A place is a position in one file. It iterates over the requested cells of ranges, which
 // must ascend.
 type place struct {
-	ctx  context.Context
-	name string // of the file
-	it   *hfile.Iterator
+	apart bool // its file is Apart
+	ctx   context.Context
+	name  string // of the file
+	it    *hfile.Iterator
 	choice
 	whole bool // every cell of a range is requested
 
@@ -56,7 +57,7 @@ type place struct {
 func (t *Table) placeIn(ctx context.Context, f *manifest.File, h *hfile.Reader, asked choice, ahead int) *place {
 	return &place{
 		ctx: ctx, name: dfs.Join(t.Dir(), f.Name), it: h.Iterator(hfile.IterOptions{ReadAhead: ahead}),
-		choice: asked, whole: asked.all(),
+		choice: asked, whole: asked.all(), apart: f.Apart,
 	}
 }
 

@@ -62,7 +62,25 @@ func (d *drawer) job() Step {
 	for _, k := range some(d.r, allKinds, 2+d.r.IntN(3)) {
 		j.Kinds = append(j.Kinds, Kind{Name: k, Fields: some(d.r, allFields, d.r.IntN(5))})
 	}
+	j.Texts = d.texts(&j)
 	return Step{Do: "job", Job: &j}
+}
+
+// texts draws texts of a job that name behaviours.
+func (d *drawer) texts(j *Job) map[string]string {
+	if d.m.Logs == daily {
+		return nil
+	}
+	var out map[string]string
+	for _, text := range allTexts {
+		if !slices.Contains(allKinds, text) && d.r.IntN(3) > 0 {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[text] = one(d.r, j.names()...)
+		}
+	}
+	return out
 }
 
 // step draws the next step.
@@ -208,7 +226,7 @@ var values = map[string][]string{
 
 func (d *drawer) record(date, kind string) Record {
 	if d.m.Logs != daily {
-		kind = one(d.r, allKinds...)
+		kind = one(d.r, allTexts...)
 	}
 	if d.m.Logs == export {
 		date = one(d.r, days...)
@@ -300,7 +318,9 @@ func (d *drawer) grow() Step {
 		j.Kinds = append(j.Kinds, Kind{k.Name, slices.Clone(k.Fields)})
 	}
 	k := &j.Kinds[d.r.IntN(len(j.Kinds))]
-	switch n := d.r.IntN(12); {
+	switch n := d.r.IntN(15); {
+	case n >= 12:
+		j.Texts = d.texts(&j)
 	case n < 4:
 		k.Fields = some(d.r, allFields, 1+d.r.IntN(len(allFields)))
 	case n < 5:
@@ -314,6 +334,8 @@ func (d *drawer) grow() Step {
 		}
 	case n < 8:
 		j.Kinds = some(d.r, j.Kinds, max(1, len(j.Kinds)-1))
+		j.Texts = maps.Clone(j.Texts)
+		maps.DeleteFunc(j.Texts, func(_, kind string) bool { return j.kind(kind) == nil })
 	case n < 9:
 		j.User = one(d.r, userColumn, secondColumn)
 	case n < 11:

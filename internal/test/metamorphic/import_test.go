@@ -135,5 +135,5 @@ func (p *part) overlaps(o *part) bool {
 		return true
 	}
 	days := p.from == "" || o.from == "" || p.from <= o.until && o.from <= p.until
-	return days && slices.ContainsFunc(p.kinds, func(k string) bool { return slices.Contains(o.kinds, k) })
+	return days && slices.ContainsFunc(p.texts(), func(text string) bool { return slices.Contains(o.texts(), text) })
 }

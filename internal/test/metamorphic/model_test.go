@@ -69,6 +69,7 @@ type entry struct {
 type part struct {
 	from, until string // empty is every date
 	kinds       []string
+	job         *Job // by whose texts a column names the behaviours; nil if the path names them
 }
 
 // An event is a record in a table.
@@ -133,24 +134,35 @@ func (t *table) clone() *table {
 	return &c
 }
 
-func (p *part) has(date, kind string) bool {
-	return p == nil || (p.from == "" || p.from <= date && date <= p.until) && slices.Contains(p.kinds, kind)
+// has reports whether a record belongs to p. Its text is in the column of the behaviour, or it is the
+// behaviour in the path.
+func (p *part) has(date, text string) bool {
+	return p == nil || (p.from == "" || p.from <= date && date <= p.until) && slices.Contains(p.kinds, p.named(text))
 }
 
-// covers reports whether all of o belongs to p.
-func (p *part) covers(o *part) bool {
+func (p *part) named(text string) string {
+	if p.job == nil {
+		return text
+	}
+	return p.job.named(text)
+}
+
+// texts returns the texts of the records that belong to p.
+func (p *part) texts() []string {
+	return slices.DeleteFunc(slices.Clone(allTexts), func(text string) bool { return !slices.Contains(p.kinds, p.named(text)) })
+}
+
+// covers reports whether all of o belongs to p. A file lacks the texts in absent.
+func (p *part) covers(o *part, absent ...string) bool {
 	switch {
 	case p == nil:
 		return true
 	case o == nil, p.from != "" && (o.from == "" || o.from < p.from || o.until > p.until):
 		return false
 	}
-	for _, k := range o.kinds {
-		if !slices.Contains(p.kinds, k) {
-			return false
-		}
-	}
-	return true
+	has := func(kind string) bool { return slices.Contains(p.kinds, kind) }
+	return !slices.ContainsFunc(o.kinds, func(k string) bool { return !has(k) }) &&
+		!slices.ContainsFunc(o.texts(), func(text string) bool { return !has(p.named(text)) && !slices.Contains(absent, text) })
 }
 
 // coveredBy reports whether parts together have all that p has.
@@ -158,9 +170,9 @@ func (p *part) coveredBy(parts []*part) bool {
 	if p == nil {
 		return slices.Contains(parts, nil)
 	}
-	for _, kind := range p.kinds {
+	for _, text := range p.texts() {
 		for _, day := range days {
-			if p.has(day, kind) && !slices.ContainsFunc(parts, func(o *part) bool { return o.has(day, kind) }) {
+			if p.has(day, text) && !slices.ContainsFunc(parts, func(o *part) bool { return o.has(day, text) }) {
 				return false
 			}
 		}
@@ -174,7 +186,7 @@ func (j *Job) bad(r *Record, path string) bool {
 	case badUser, badTime:
 		return true
 	case badType:
-		if k := j.kind(r.Kind); k != nil && k.takes("n1") {
+		if k := j.kind(j.named(r.Kind)); k != nil && k.takes("n1") {
 			return true
 		}
 	}
@@ -200,8 +212,8 @@ func atoi(text string) int {
 
 // event returns the event that a job makes from a good record.
 func (j *Job) event(r *Record) event {
-	e := event{user: r.user(j), date: r.date(j.Zone), micros: r.Micros, kind: r.Kind, values: map[string]string{}}
-	for _, f := range j.kind(r.Kind).Fields {
+	e := event{user: r.user(j), date: r.date(j.Zone), micros: r.Micros, kind: j.named(r.Kind), values: map[string]string{}}
+	for _, f := range j.kind(e.kind).Fields {
 		if v := r.value(f); v != "" {
 			e.values[f] = v
 		}
@@ -275,7 +287,8 @@ func (m *model) partOf(s *Step, path string) *part {
 	if m.Logs == daily {
 		return nil
 	}
-	p := &part{kinds: m.types(s)}
+	job := m.job
+	p := &part{kinds: m.types(s), job: &job}
 	if m.Logs == export {
 		p.from, p.until = s.From, s.Until
 	}
@@ -335,7 +348,7 @@ func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
 				continue
 			}
 			other = other || e.bytes != m.files[path].bytes
-			whole = whole || e.part.covers(want)
+			whole = whole || e.part.covers(want, m.lacking(&e)...)
 		}
 		changed = changed || other
 		if !whole && !other {
@@ -343,6 +356,17 @@ func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
 		}
 	}
 	return todo, changed
+}
+
+// lacking returns the texts that the job of a load did not know and that no record of the file has. The
+// ledger lists the other texts that the job did not know.
+func (m *model) lacking(e *entry) []string {
+	if e.part == nil || e.part.job == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(allTexts), func(text string) bool {
+		return e.part.job.named(text) != "" || slices.ContainsFunc(m.files[e.path].records, func(r Record) bool { return r.Kind == text })
+	})
 }
 
 // undropped returns a part of a file without the dropped days. If the drop is undone, the
@@ -356,7 +380,7 @@ func (t *table) undropped(p *part, path string) *part {
 		out.from, out.until = p.from, p.until
 	}
 	if p != nil {
-		out.kinds = p.kinds
+		out.kinds, out.job = p.kinds, p.job
 	}
 	out.from = max(out.from, t.dropped)
 	return &out
@@ -424,7 +448,7 @@ func (m *model) count(path string) (counts, []badLine) {
 }
 
 // unknown reports whether a column of a record names a behaviour that the job does not have.
-func (m *model) unknown(r *Record) bool { return m.Logs != daily && m.job.kind(r.Kind) == nil }
+func (m *model) unknown(r *Record) bool { return m.Logs != daily && m.job.named(r.Kind) == "" }
 
 // takeFile adds a file's records to a table.
 func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {

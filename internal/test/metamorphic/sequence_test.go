@@ -88,7 +88,7 @@ type Step struct {
 type Record struct {
 	User   string            `json:"user"`
 	Micros int64             `json:"micros"`
-	Kind   string            `json:"kind"`
+	Kind   string            `json:"kind"`             // or another text in the column of the behaviour
 	Values map[string]string `json:"values,omitempty"` // columns that are not null
 	Bad    string            `json:"bad,omitempty"`    // see the constants
 	Large  int               `json:"large,omitempty"`  // size of its largeColumn in bytes, if it is not 0
@@ -108,6 +108,8 @@ type Job struct {
 	Zone   string `json:"zone"`
 	Layout string `json:"layout"` // layout of the first table
 	User   string `json:"user"`   // column of the user
+	// Texts are further texts in the column of the behaviour, and the behaviours that they name.
+	Texts map[string]string `json:"texts,omitempty"`
 }
 
 // A Kind is a behaviour of a job.
@@ -125,6 +127,7 @@ var kindIDs = map[string]int{"play": 1, "playlist": 7, "order": 300, "login": 65
 
 var (
 	allKinds  = slices.Sorted(maps.Keys(kindIDs))
+	allTexts  = append([]string{"resume", "pay"}, allKinds...) // in the column of the behaviour
 	allFields = slices.Sorted(maps.Keys(universe))
 )
 
@@ -150,6 +153,17 @@ func (j *Job) kind(name string) *Kind {
 	return nil
 }
 
+// named returns the behaviour that a text names, "" if it names none.
+func (j *Job) named(text string) string {
+	if kind, ok := j.Texts[text]; ok {
+		return kind
+	}
+	if j.kind(text) == nil {
+		return ""
+	}
+	return text
+}
+
 // names returns the names of the job's behaviours.
 func (j *Job) names() []string {
 	var out []string
@@ -165,7 +179,7 @@ func (j *Job) yaml(q *Sequence, table, layout string) string {
 	paths := map[string]string{daily: "{date}/{behaviour}.*", dated: "{date}/events.*", export: "export.*"}
 	fmt.Fprintf(&b, "logs:\n  path: logs/%s\n  format: %s\n  zone: %s\n  max_bad: %s\n", paths[q.Logs], q.Format, j.Zone, j.MaxBad)
 	if q.Logs != daily {
-		fmt.Fprintf(&b, "  behaviour: {column: %s, others: skip}\n", kindColumn)
+		fmt.Fprintf(&b, "  behaviour: {column: %s, others: skip, texts: {%s}}\n", kindColumn, texts(j.Texts))
 	}
 	fmt.Fprintf(&b, "table: %s\nlayout: %s\nuser: %s\ntime: %s\nbehaviours:\n", table, layout, j.User, timeColumn)
 	for _, k := range j.Kinds {
@@ -178,6 +192,15 @@ func (j *Job) yaml(q *Sequence, table, layout string) string {
 		}
 	}
 	return b.String()
+}
+
+// texts returns the value of the key texts.
+func texts(of map[string]string) string {
+	var out []string
+	for _, text := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, text+": "+of[text])
+	}
+	return strings.Join(out, ", ")
 }
 
 // text returns the text of a delivered file before compression.

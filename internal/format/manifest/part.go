@@ -1,0 +1,171 @@
+package manifest
+
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+)
+
+// A Part is a span of dates and some behaviours of a file that holds more.
+type Part struct {
+	Span       *behaviour.Span `json:"span,omitempty"` // nil is every date
+	Behaviours []string        `json:"behaviours"`
+	// Texts has the behaviour of each text that names one for the load's job, except the own names
+	// of Behaviours. It is nil if the path names the behaviour, and in files of older versions.
+	Texts map[string]string `json:"texts,omitzero"`
+}
+
+// Has reports whether a record of a date and behaviour belongs to p. Every record belongs to
+// the nil Part. text names the behaviour in the file; nil is not known.
+func (p *Part) Has(d behaviour.Date, behaviour string, text *string) bool {
+	return p.Names(behaviour, text) && (p == nil || p.Span == nil || p.Span.Has(d))
+}
+
+// Names reports whether records of a behaviour belong to p on some date. text is as in Has.
+func (p *Part) Names(behaviour string, text *string) bool {
+	if p == nil {
+		return true
+	}
+	if p.Texts != nil && text != nil {
+		behaviour = *text
+		if other, ok := p.Texts[*text]; ok {
+			behaviour = other
+		}
+	}
+	return slices.Contains(p.Behaviours, behaviour)
+}
+
+// All reports whether a condition holds for every behaviour of p, and for each text that names
+// it.
+func (p *Part) All(holds func(behaviour string, text *string) bool) bool {
+	for _, b := range p.Behaviours {
+		if p.Texts == nil {
+			if !holds(b, nil) {
+				return false
+			}
+			continue
+		}
+		if other, ok := p.Texts[b]; (!ok || other == b) && !holds(b, &b) {
+			return false
+		}
+	}
+	for text, b := range p.Texts {
+		if text != b && slices.Contains(p.Behaviours, b) && !holds(b, &text) {
+			return false
+		}
+	}
+	return true
+}
+
+// Covers reports whether all of o belongs to p.
+func (p *Part) Covers(o *Part) bool {
+	return p.coversExcept(o, func(*string) bool { return false })
+}
+
+// coversExcept is Covers, except for texts of p's behaviours that the file does not have.
+func (p *Part) coversExcept(o *Part, absent func(text *string) bool) bool {
+	switch {
+	case p == nil:
+		return true
+	case o == nil:
+		return false
+	case p.Span != nil && (o.Span == nil || o.Span.From < p.Span.From || o.Span.To > p.Span.To):
+		return false
+	}
+	if slices.ContainsFunc(o.Behaviours, func(b string) bool { return !slices.Contains(p.Behaviours, b) }) {
+		return false
+	}
+	return o.All(func(b string, text *string) bool { return p.Names(b, text) || absent(text) })
+}
+
+// Shares reports whether a record may belong to p and to o, as far as their behaviours say.
+func (p *Part) Shares(o *Part) bool {
+	return p == nil || o == nil || !p.All(func(b string, text *string) bool { return !o.Names(b, text) })
+}
+
+// Extends reports whether p has records of a behaviour and date of which o has others: the job of
+// p has more texts for the behaviour.
+func (p *Part) Extends(o *Part) bool {
+	if p == nil || o == nil || !p.dates().Overlaps(o.dates()) {
+		return false
+	}
+	return !p.All(func(b string, text *string) bool { return o.Names(b, text) || !slices.Contains(o.Behaviours, b) })
+}
+
+// dates returns the span of p.
+func (p *Part) dates() behaviour.Span {
+	if p.Span == nil {
+		return behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	}
+	return *p.Span
+}
+
+// Covered reports whether the parts together contain all of p.
+func Covered(parts []*Part, p *Part) bool {
+	if slices.ContainsFunc(parts, func(o *Part) bool { return o.Covers(p) }) {
+		return true
+	}
+	if p == nil {
+		return false
+	}
+	return p.All(func(b string, text *string) bool {
+		var spans []behaviour.Span
+		for _, o := range parts {
+			if o.Names(b, text) {
+				spans = append(spans, o.dates())
+			}
+		}
+		return p.dates().CoveredBy(spans)
+	})
+}
+
+// Has reports whether in, a file of a load, holds all requested records of a delivered file.
+func (in *Input) Has(of *Input) bool { return in.hasSome(of) && in.Part.Covers(of.Part) }
+
+// HasAll reports whether in, a file of a load, holds all records of a part of the same file. The
+// load need not have known texts that the file does not have. It must have been asked for the
+// behaviours, because the ledgers say which days a table has of a behaviour. textsBy is the value of
+// TextsBy for the job that asks.
+func (in *Input) HasAll(p *Part, textsBy string) bool {
+	return in.Part.coversExcept(p, func(text *string) bool { return textsBy == in.TextsBy && in.lacks(text) })
+}
+
+// lacks reports whether the ledger shows that no record of the file has a text that the load's
+// job did not know.
+func (in *Input) lacks(text *string) bool {
+	if text == nil || in.Part == nil || in.Part.Texts == nil {
+		return false
+	}
+	listed := int64(0)
+	clipped := string(ClipText([]byte(*text)))
+	for _, c := range in.Unmapped {
+		if listed += c.Records; c.Text == clipped {
+			return false
+		}
+	}
+	return listed == in.Skips.Unknown && !in.knew(*text)
+}
+
+// knew reports whether a text named a behaviour for the load, as far as the ledger says.
+func (in *Input) knew(text string) bool {
+	_, ok := in.Part.Texts[text]
+	return ok || slices.Contains(in.Part.Behaviours, text)
+}
+
+// hasSome reports whether in, a file of a load, holds a part of a delivered file.
+func (in *Input) hasSome(of *Input) bool {
+	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil
+}
+
+// Held reports whether the loads together hold all requested records of a delivered file.
+func Held(loads []*Load, of *Input) bool {
+	var parts []*Part
+	for _, l := range loads {
+		for i := range l.Inputs {
+			if in := &l.Inputs[i]; in.hasSome(of) {
+				parts = append(parts, in.Part)
+			}
+		}
+	}
+	return Covered(parts, of.Part)
+}
