@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"usertrail/internal/behaviour"
 )
 
 // Conditions are the conditions of an extract, in addition to the rule for active users.
@@ -53,10 +55,10 @@ func (c *Conditions) flags() []string {
 	}
 	add("--where", where)
 	add("--having", joined(c.Having, " && "))
-	add("--without", strings.Join(c.Without, ","))
+	add("--without", behaviour.Flag(c.Without))
 	var legs []string
 	for _, l := range c.Steps {
-		text := l.Kind
+		text := strconv.Quote(l.Kind)
 		if l.Within > 0 {
 			text += fmt.Sprintf(" within %dh", l.Within)
 		}
@@ -93,6 +95,9 @@ func (c *Claim) String() string {
 		value = strconv.Quote(value)
 	}
 	what := c.Kind
+	if !behaviour.IsWord(what) {
+		what = "[" + strconv.Quote(what) + "]"
+	}
 	if c.Field != "" {
 		what += "." + c.Field
 	}

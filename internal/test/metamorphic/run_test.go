@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/run/breakpoint"
 )
@@ -483,7 +484,7 @@ func (t *table) String() string {
 // everything returns the command line of an extract of everything to standard output.
 func (x *run) everything(name string, t *table) []string {
 	return slices.Concat(x.tableFlags(name), []string{"--users", "all", "--from", "0001-01-01", "--to", "9999-12-31",
-		"--types", strings.Join(t.names(), ","), "--active", "any", "--format", "jsonl", "--out", "-", "--quiet", "--memory", "128MiB"})
+		"--types", behaviour.Flag(t.names()), "--active", "any", "--format", "jsonl", "--out", "-", "--quiet", "--memory", "128MiB"})
 }
 
 // everyRow extracts everything.

@@ -122,8 +122,9 @@ type Kind struct {
 // column.
 var universe = map[string]string{"s1": "string", "s2": "string", "n1": "int64", "n2": "int64", "d1": "double", "b1": "bool"}
 
-// kindIDs lists all behaviours. Some names are prefixes of other names.
-var kindIDs = map[string]int{"play": 1, "playlist": 7, "order": 300, "login": 65535}
+// kindIDs lists all behaviours. Some names are prefixes of other names, and one has characters that YAML,
+// flags, conditions and qualifiers escape.
+var kindIDs = map[string]int{"play": 1, "playlist": 7, `play, 100% "live" \_`: 8, "order": 300, "login": 65535}
 
 var (
 	allKinds  = slices.Sorted(maps.Keys(kindIDs))
@@ -183,7 +184,7 @@ func (j *Job) yaml(q *Sequence, table, layout string) string {
 	}
 	fmt.Fprintf(&b, "table: %s\nlayout: %s\nuser: %s\ntime: %s\nbehaviours:\n", table, layout, j.User, timeColumn)
 	for _, k := range j.Kinds {
-		fmt.Fprintf(&b, "  %s:\n    id: %d\n", k.Name, kindIDs[k.Name])
+		fmt.Fprintf(&b, "  %q:\n    id: %d\n", k.Name, kindIDs[k.Name])
 		if len(k.Fields) > 0 {
 			b.WriteString("    fields:\n")
 		}

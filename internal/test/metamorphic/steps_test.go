@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/run/breakpoint"
 )
 
@@ -221,7 +222,7 @@ func (x *run) holding(name string, o outcome, s *Step, loaded string) func() {
 func dates(s *Step) []string {
 	out := []string{"--from", s.From, "--to", s.Until}
 	if len(s.Types) > 0 {
-		out = append(out, "--types", strings.Join(s.Types, ","))
+		out = append(out, "--types", behaviour.Flag(s.Types))
 	}
 	return out
 }
