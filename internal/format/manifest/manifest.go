@@ -81,7 +81,7 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
 	}
 	if v.version() < Version {
-		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: use the release that wrote it", name, damaged(v), v.version(), Version)
+		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: use the release that wrote it", name, damaged(v), v.version(), newest)
 	}
 	if c, ok := v.(interface{ check() error }); ok {
 		if err := c.check(); err != nil {
