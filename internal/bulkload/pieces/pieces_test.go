@@ -19,6 +19,7 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
@@ -630,4 +631,46 @@ func read(t *testing.T, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestUnmappedTextsDoNotDependOnTheWay compares the lists of one process with those of ranges, for logs of
+// few and of very many texts. It refuses a file for the same reason.
+func TestUnmappedTextsDoNotDependOnTheWay(t *testing.T) {
+	for _, kinds := range []int{3, 40, 3 * manifest.MaxUnmapped} {
+		job := "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}}\n"
+		y := bulkloadtest.New(t, job)
+		y.WriteJob(job)
+		var log strings.Builder
+		log.WriteString("user,time,kind\n")
+		for i := range 3 * kinds {
+			fmt.Fprintf(&log, "u%d,2014-09-01 10:00:00,play\nu%d,2014-09-01 10:00:00,text %d\n", i%5, i%7, i*i%kinds)
+		}
+		y.Write("2014-09-01/a.csv", log.String())
+		one := y.Twin()
+		r := one.Load(nil, "2014-09-01", "2014-09-01")
+		parts := y.Plan(nil, int64(log.Len()/5), "2014-09-01", "2014-09-01")
+		if len(parts) < 5 {
+			t.Fatalf("%d pieces, want ranges", len(parts))
+		}
+		y.DoAll(parts)
+		if got := y.Commit(nil, parts); got.Unmapped.Describe(got.Skips.Unknown) != r.Unmapped.Describe(r.Skips.Unknown) || got.Unmapped.IsZero() {
+			t.Errorf("%d texts: ranges say %s, one process %s", kinds, got.Unmapped.Describe(got.Skips.Unknown), r.Unmapped.Describe(r.Skips.Unknown))
+		}
+		y.Same(one)
+		if n := len(one.Ledgers()[0].Inputs[0].Unmapped); n == 0 || n > manifest.ListedUnmapped {
+			t.Errorf("%d texts: the ledger lists %d", kinds, n)
+		}
+
+		job = strings.Replace(job, ", others: skip", "", 1)
+		y.WriteJob(job)
+		strict := y.Twin()
+		strict.Store.Dir += "strict"
+		y.Store.Dir += "ranges"
+		want := strict.Load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01").Failed
+		parts = y.Plan(nil, int64(log.Len()/5), "2014-09-01", "2014-09-01")
+		y.DoAll(parts)
+		if got := y.Commit(bulkload.ErrTooBad, parts).Failed; len(got) != 1 || len(want) != 1 || got[0].Error != want[0].Error || !strings.Contains(want[0].Error, "name no behaviour of the job") {
+			t.Errorf("%d texts: ranges are refused for %v, the whole file for %v", kinds, got, want)
+		}
+	}
 }
