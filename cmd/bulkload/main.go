@@ -140,6 +140,9 @@ func (o *options) load(ctx context.Context) error {
 		if err == nil {
 			printPreview(o.env.Stdout, cfg, p)
 			printSample(o.env.Stdout, p.Sample)
+			if p.Sample != nil {
+				printFailed(o.env.Stdout, p.Sample.Failed)
+			}
 		}
 		return o.env.Report(dryResult{Preview: p}, err)
 	}

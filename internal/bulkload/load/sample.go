@@ -95,7 +95,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 			refused = append(refused, f)
 		case f.Verdict == tryout.Uncertain:
 			uncertain = append(uncertain, f.Path)
-		case f.Good == 0 && f.Skipped > 0:
+		case f.Good == 0 && f.Skipped > f.NotAsked:
 			unwanted = append(unwanted, f.Path)
 		}
 	}
@@ -150,11 +150,12 @@ var errNoBehaviour = errors.New("no record of the sample is of a behaviour of th
 // noBehaviour returns an error if the job skips the records of all files because it knows none of their
 // behaviours.
 func noBehaviour(r *tryout.Report) error {
-	var unknown int64
+	var unknown, known int64
 	for i := range r.Results {
 		unknown += r.Results[i].Unknown
+		known += r.Results[i].Good + r.Results[i].NotAsked
 	}
-	if r.Good > 0 || unknown == 0 || 2*unknown < r.Records {
+	if known > 0 || unknown == 0 || 2*unknown < r.Records {
 		return nil
 	}
 	var texts []string

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/peek"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
@@ -43,6 +44,9 @@ type Report struct {
 	Unknown []Text `json:"unknown,omitempty"`
 	// Beginnings are the reasons why only the beginning of a file was parsed.
 	Beginnings []Text `json:"beginnings,omitempty"`
+
+	// Failed are files that a load would leave out. It has at most 100 of them.
+	Failed []bulkload.Failed `json:"failed,omitempty"`
 
 	// Results has the result of each file, in the order of the files.
 	Results []FileResult `json:"-"`
@@ -100,11 +104,12 @@ type Text struct {
 
 // A FileResult is the result of one file.
 type FileResult struct {
-	Path    string
-	Good    int64
-	Bad     int64
-	Skipped int64
-	Unknown int64 // of Skipped, those whose text names no behaviour of the job
+	Path     string
+	Good     int64
+	Bad      int64
+	Skipped  int64
+	NotAsked int64 // of Skipped, those of other dates or behaviours than the load's
+	Unknown  int64 // of Skipped, those whose text names no behaviour of the job
 	peek.Extent
 	Verdict Verdict // Loads if it is empty
 	Unread  error   // that ended the reading
@@ -185,9 +190,10 @@ func (b *Behaviour) add(o *Behaviour, file int, v Verdict) {
 // byRecords orders reasons by their numbers of records, the commonest first.
 func byRecords(a, b Reason) int { return cmp.Compare(b.Records, a.Records) }
 
-// Limits of a report: the texts that it lists, and the reasons of a file in a message.
+// Limits of a report: the texts and the failed files that it lists, and the reasons of a file in a message.
 const (
 	shownTexts = 5
+	mostFailed = 100
 	shown      = 3
 )
 
@@ -263,6 +269,9 @@ func (b *builder) add(c *counter) {
 	r.Bad += of.Bad
 	r.Skipped += of.Skipped
 	r.Results = append(r.Results, of)
+	if err := cmp.Or(of.Unread, of.Unfit, of.Refused); err != nil && len(r.Failed) < mostFailed {
+		r.Failed = append(r.Failed, bulkload.Failed{Path: of.Path, Error: err.Error()})
+	}
 	for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {
 		if b.kinds[kind] == nil {
 			b.kinds[kind] = &Behaviour{MaxBad: b.job.MaxBad.String(), Verdict: Loads}

@@ -111,6 +111,7 @@ func (c *counter) Keep(r *behaviour.Record) error {
 		if p.Span != nil && !p.Span.Has(r.Date) {
 			why = "outside the dates"
 		}
+		c.result.NotAsked++
 		c.skip(r.Kind, Reason{Reason: why, Example: Example{Path: c.file.Path, Offset: r.ID}})
 		return nil
 	}
