@@ -25,6 +25,8 @@ type Input struct {
 	mu      sync.Mutex
 	counts  manifest.Counts // Loaded is what may be loaded, until the batch is written
 	others  manifest.Unmapped
+	parsing int           // chunks that were sent to the workers and are not counted
+	sent    bool          // all chunks were sent
 	err     error         // why nothing of it is loaded
 	sha     string        // of the bytes that are read
 	ranges  []string      // digests of all ranges, if Cuts is set
@@ -100,11 +102,36 @@ func (in *Input) count(c manifest.Counts) {
 	in.counts.Add(c)
 }
 
-// countOthers adds to the records whose text names no behaviour of the job.
+// sends records that a chunk is about to be sent to a worker.
+func (in *Input) sends() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.parsing++
+}
+
+// sentAll records that all chunks of the file were sent.
+func (in *Input) sentAll() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.sent = true
+	in.shorten()
+}
+
+// countOthers adds the records of a chunk whose text names no behaviour of the job.
 func (in *Input) countOthers(u *manifest.Unmapped) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.others.Merge(u)
+	in.parsing--
+	in.shorten()
+}
+
+// shorten keeps only the texts that the ledger lists, when all records of the file are counted. A batch
+// may have many files.
+func (in *Input) shorten() {
+	if in.sent && in.parsing == 0 && in.Only == nil {
+		in.others.Shorten(manifest.ListedUnmapped)
+	}
 }
 
 // unmapped returns the texts of these records for the ledger. Of a range it returns all, because the

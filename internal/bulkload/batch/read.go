@@ -127,6 +127,7 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 	if err == nil {
 		defer records.Close()
 		err = r.chunks(ctx, in, records, tasks)
+		in.sentAll()
 		in.lines = records.Lines()
 		if err == nil {
 			_, err = record.NewParser(r.format, in.Input.File(), records.Header()) // no record may have needed a parser
@@ -179,6 +180,7 @@ func (r *reader) chunks(ctx context.Context, in *Input, records *record.Reader, 
 		if err != nil {
 			return err
 		}
+		in.sends()
 		if err := pipe.Send(ctx, tasks, task{in: in, number: n, chunk: c, header: records.Header(), buffer: buf}); err != nil {
 			return &stopped{err}
 		}

@@ -123,6 +123,14 @@ func (u *Unmapped) List(n int) []TextCount {
 	return out[:min(n, len(out))]
 }
 
+// Shorten keeps only the commonest texts, at most n of them. Records must not be added to u after
+// that.
+func (u *Unmapped) Shorten(n int) {
+	list := u.List(n)
+	*u = Unmapped{}
+	u.AddList(list)
+}
+
 // Describe returns the commonest texts in quotes, each with its number of records. all is the
 // number of records of all texts. Describe returns "" if u is empty.
 func (u *Unmapped) Describe(all int64) string {
