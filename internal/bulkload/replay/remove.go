@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A lineEnd says what becomes of a line of the replayed quarantine file.
+// A lineEnd is the outcome of a line of the replayed quarantine file.
 type lineEnd int
 
 const (
@@ -45,7 +45,7 @@ func (p *replay) remove(ctx context.Context, inputs []*batch.Input) error {
 	return nil
 }
 
-// endOf returns what becomes of the line of the record at an offset.
+// endOf returns a function that returns the outcome of the line of the record at an offset.
 func (p *replay) endOf(f *file, in *batch.Input) func(offset int64) lineEnd {
 	places, bad := in.Places(), in.Bad().BadAt().List()
 	sure := !in.Failed() && p.result.Skipped == 0 && int64(len(bad)) == in.Bad().Count()

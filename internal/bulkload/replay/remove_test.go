@@ -78,7 +78,7 @@ func TestReplayRemovesWhatIsLoaded(t *testing.T) {
 	empty(again)
 }
 
-// TestReplayOfDuplicatesRemovesThem replays a file again, of which nothing was removed.
+// TestReplayOfDuplicatesRemovesThem replays a file twice. The first replay removes nothing.
 func TestReplayOfDuplicatesRemovesThem(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)

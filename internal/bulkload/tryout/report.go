@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/run/visible"
 )
 
-// A Verdict says what a load would do with a file. It is judged by the sample of the file.
+// A Verdict is the expected result of a load for a file, judged by its sample.
 type Verdict string
 
 // The verdicts, the best first.

@@ -110,7 +110,7 @@ func (n *nothing) job(t *testing.T, format string, at place, of behaviour.Type) 
 	return j
 }
 
-// An outcome describes what becomes of a record whose place is a place.
+// An outcome describes the value of a place of a parsed record, or the reason why the record is bad or skipped.
 type outcome struct {
 	at   place
 	said string
