@@ -12,11 +12,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"usertrail/internal/test/testkit"
 )
 
-// A fixture is a folder as the crontab wants one: a job, its logs, and a bin with the program.
+// A fixture is a folder as the crontab wants one: a job, its logs, and a bin with the programs.
 type fixture struct {
 	dir string
 	day string // yesterday, in the zone of the crontab
@@ -24,13 +25,13 @@ type fixture struct {
 
 const zone = "Asia/Shanghai"
 
-var program string // bulkload
+var programs string // the directory of bulkload and extract
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "cron")
 	if err == nil {
-		program = filepath.Join(dir, "bulkload")
-		err = testkit.Build(dir, "usertrail/cmd/bulkload")
+		programs = dir
+		err = testkit.Build(dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -47,8 +48,10 @@ func newFixture(t *testing.T) *fixture {
 	if err := os.Mkdir(filepath.Join(h.dir, "bin"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(program, filepath.Join(h.dir, "bin", "bulkload")); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"bulkload", "extract"} {
+		if err := os.Symlink(filepath.Join(programs, name), filepath.Join(h.dir, "bin", name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c := exec.Command("date", "-d", "yesterday", "+%F")
 	c.Env = append(os.Environ(), "TZ="+zone)
@@ -212,6 +215,50 @@ func TestTheCrontabLoadsANight(t *testing.T) {
 	}
 }
 
+// TestTheCrontabExtractsTheLastFullWeek loads the days of that week but one. The line fails until
+// the week is complete, and then makes one result.
+func TestTheCrontabExtractsTheLastFullWeek(t *testing.T) {
+	h := newFixture(t)
+	c := readCrontab(t, h.adapted(t, "usertrail-weekly.crontab"))
+	zone, err := time.LoadLocation(zone)
+	if err != nil || len(c.commands) != 1 {
+		t.Fatalf("the crontab has %d lines, want one: %v", len(c.commands), err)
+	}
+	monday := time.Now().In(zone)
+	for monday.Weekday() != time.Monday {
+		monday = monday.AddDate(0, 0, -1)
+	}
+	first, last := monday.AddDate(0, 0, -7).Format(time.DateOnly), monday.AddDate(0, 0, -1).Format(time.DateOnly)
+	bulkload := filepath.Join(h.dir, "bin", "bulkload")
+	h.must(t, exec.Command(bulkload, "sample", filepath.Join(h.dir, "demo", "logs"), "--records", "2000", "--days", "7", "--from", first))
+	load := func(to string) {
+		c := exec.Command(bulkload, "--from", first, "--to", to, "--quiet")
+		c.Dir = h.dir
+		h.must(t, c)
+	}
+	load(monday.AddDate(0, 0, -2).Format(time.DateOnly))
+	week, stdin := unescape(c.commands[0])
+	if r := h.sh(t, week, stdin, c.env); r.status != 66 || stdin != "" || !strings.Contains(r.said, last) {
+		t.Errorf("without the last day, the line ended with status %d and said\n%s", r.status, r.said)
+	}
+	load(last)
+	if r := h.sh(t, week, stdin, c.env); r.status != 0 || r.last["events"] == 0.0 {
+		t.Errorf("the line ended with status %d and said\n%s", r.status, r.said)
+	}
+	var m struct {
+		Question struct{ Span struct{ From, To string } }
+	}
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(h.dir, "weeks", first, "_manifest.json"))), &m); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.Question.Span; s.From != first || s.To != last {
+		t.Errorf("the result is of %s to %s, want %s to %s", s.From, s.To, first, last)
+	}
+	if r := h.sh(t, week, stdin, c.env); r.status != 0 || r.said != "" {
+		t.Errorf("once more, the line ended with status %d and said\n%s", r.status, r.said)
+	}
+}
+
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -302,7 +349,7 @@ func TestASweepLoadsTheNightsThatWereMissed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			h.must(t, exec.Command(program, "sample", filepath.Join(h.dir, "nights"), "--records", "4000", "--days", "5", "--from", "2024-02-26"))
+			h.must(t, exec.Command(filepath.Join(programs, "bulkload"), "sample", filepath.Join(h.dir, "nights"), "--records", "4000", "--days", "5", "--from", "2024-02-26"))
 			deliver := func(day string) {
 				h.must(t, exec.Command("cp", "-r", filepath.Join(h.dir, "nights", day), filepath.Join(h.dir, "demo/logs")))
 			}

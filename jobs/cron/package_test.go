@@ -29,7 +29,7 @@ func builtRelease(t *testing.T, checkout, platforms string) string {
 	if text, err := exec.CommandContext(t.Context(), "go", "-C", filepath.Join(root, "scripts/release"), "mod", "download").CombinedOutput(); err != nil {
 		t.Fatalf("go mod download: %v\n%s", err, text)
 	}
-	c := exec.CommandContext(t.Context(), "go", "run", ".", "--root", root, "--out", out, "--version", "v0.1.0-test", "--platforms", platforms)
+	c := exec.CommandContext(t.Context(), "go", "run", ".", "--root", root, "--out", out, "--version", "v0.1.0-test", "--dirty", "--platforms", platforms)
 	c.Dir = filepath.Join(root, "scripts/release")
 	c.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1400000000", "GOPROXY=off", "GOFLAGS=")
 	if text, err := c.CombinedOutput(); err != nil {

@@ -44,6 +44,7 @@ func main() {
 	flag.StringVar(&r.root, "root", ".", "the `directory` of the checkout")
 	flag.StringVar(&r.out, "out", "", "the `directory` to write to; files of the same names are replaced")
 	flag.StringVar(&r.version, "version", "", "the version, as `git describe` prints it")
+	flag.BoolVar(&r.dirty, "dirty", false, "release a tree with changes that no commit has")
 	flag.StringVar(&names, "platforms", "linux/amd64,linux/arm64,darwin/arm64", "comma-separated `list` of OS/ARCH")
 	flag.Parse()
 	if err := r.run(context.Background(), names); err != nil {
@@ -57,6 +58,7 @@ type release struct {
 	root    string // the checkout
 	out     string
 	version string // as git describe prints it
+	dirty   bool   // the tree may have changes that no commit has
 	when    time.Time
 	scratch string // holds programs and trees until they are packed
 }
@@ -89,6 +91,9 @@ func (r *release) run(ctx context.Context, names string) (err error) {
 		return errors.New("--out and --version are required")
 	}
 	if r.when, err = r.commitTime(ctx); err != nil {
+		return err
+	}
+	if err := r.checkClean(ctx); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(r.out, 0o777); err != nil {
@@ -160,6 +165,20 @@ func (r *release) commitTime(ctx context.Context) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: %q is not a number of seconds", text)
 	}
 	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// checkClean refuses a tree with changes that no commit has, unless r.dirty is set or the version ends in
+// -dirty. Files that git ignores are no changes. Without git there is nothing to check.
+func (r *release) checkClean(ctx context.Context) error {
+	if r.dirty {
+		return nil
+	}
+	out, err := command(ctx, r.root, nil, "git", "status", "--porcelain")
+	if err != nil || len(out) == 0 || strings.HasSuffix(r.version, "-dirty") {
+		return nil //nolint:nilerr // a tree without git
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	return fmt.Errorf("%s has changes that no commit has, such as %q, and --version %s does not end in -dirty: commit or remove them", r.root, first, r.version)
 }
 
 // command runs a program in dir with more environment variables. It returns the standard

@@ -197,3 +197,36 @@ func TestTheBillNamesEachModule(t *testing.T) {
 		t.Errorf("the bill lacks the standard library of %s", info.GoVersion)
 	}
 }
+
+// TestADirtyTreeIsRefused checks a tree before and after a change.
+func TestADirtyTreeIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(version string) error { return (&release{root: dir, version: version}).checkClean(t.Context()) }
+	if err := check("v1.2.0"); err != nil {
+		t.Errorf("without git: %v", err)
+	}
+	write("main.go")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "a"}} {
+		if _, err := command(t.Context(), dir, nil, "git", args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := check("v1.2.0"); err != nil {
+		t.Errorf("a clean tree: %v", err)
+	}
+	write("new.go")
+	if err := check("v1.2.0"); err == nil || !strings.Contains(err.Error(), "new.go") {
+		t.Errorf("a tree with a new file: %v, want an error that names it", err)
+	}
+	if err := (&release{root: dir, version: "v1.2.0", dirty: true}).checkClean(t.Context()); err != nil {
+		t.Errorf("--dirty is set, and yet: %v", err)
+	}
+	if err := check("v1.2.0-dirty"); err != nil {
+		t.Errorf("the version ends in -dirty, and yet: %v", err)
+	}
+}
