@@ -199,7 +199,7 @@ func (j *Job) yaml(q *Sequence, table, layout string) string {
 func texts(of map[string]string) string {
 	var out []string
 	for _, text := range slices.Sorted(maps.Keys(of)) {
-		out = append(out, text+": "+of[text])
+		out = append(out, fmt.Sprintf("%q: %q", text, of[text]))
 	}
 	return strings.Join(out, ", ")
 }
