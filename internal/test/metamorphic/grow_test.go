@@ -166,10 +166,13 @@ func (x *run) compareGrown(s *Step, status int, added appended) error {
 		return nil
 	}
 	all := slices.Clone(g.parts)
-	if k := g.killed; k != nil && !(status == 0 && k.span() == added.span()) && slices.Contains(have, k.span()) {
+	missing := func(p *appended) bool {
+		return !slices.ContainsFunc(all, func(o appended) bool { return o.span() == p.span() })
+	}
+	if k := g.killed; k != nil && !(status == 0 && k.span() == added.span()) && slices.Contains(have, k.span()) && missing(k) {
 		all = append(all, *k)
 	}
-	if status == 0 || status == killed && slices.Contains(have, added.span()) && !slices.ContainsFunc(all, func(p appended) bool { return p.span() == added.span() }) {
+	if status == 0 || status == killed && slices.Contains(have, added.span()) && missing(&added) {
 		all = append(all, added)
 	}
 	if status == 0 && len(all) == 1 {
