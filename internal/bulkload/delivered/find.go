@@ -97,7 +97,7 @@ func (s *Search) Part(f job.Input) *manifest.Part {
 		}
 	}
 	if f.Kind < 0 {
-		p.Texts = s.texts
+		p.Texts, p.Other = s.texts, s.Job.Other()
 	}
 	return p
 }

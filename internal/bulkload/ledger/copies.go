@@ -104,7 +104,7 @@ func Undropped(p *manifest.Part, kind string, first *behaviour.Date) *manifest.P
 	span := everyDate
 	out := &manifest.Part{Behaviours: []string{kind}}
 	if p != nil {
-		out.Behaviours, out.Texts = p.Behaviours, p.Texts
+		out.Behaviours, out.Texts, out.Other = p.Behaviours, p.Texts, p.Other
 		if p.Span != nil {
 			span = *p.Span
 		}

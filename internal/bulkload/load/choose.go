@@ -3,6 +3,8 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
@@ -80,6 +82,9 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 		if !same {
 			continue
 		}
+		if err := l.fitsOther(f, old.Part); err != nil {
+			return false, err
+		}
 		if old.Read > 0 {
 			f.Covered = append(f.Covered, old.Part)
 		}
@@ -91,6 +96,31 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 		l.older++
 	}
 	return whole, nil
+}
+
+// fitsOther returns an error if the job's behaviour with other: true would take records that an earlier
+// load of f took as another behaviour. old is the part that it took.
+func (l *Load) fitsOther(f *delivered.File, old *manifest.Part) error {
+	other := l.cfg.Job.Other()
+	if other == "" || f.Kind >= 0 || old == nil || old.Other == other {
+		return nil
+	}
+	lost := old.Other
+	for _, name := range old.Behaviours {
+		if _, ok := l.cfg.Job.Format.KindOf[name]; !ok || name == other {
+			lost = name
+		}
+	}
+	for text, name := range old.Texts {
+		if _, ok := l.cfg.Job.Format.KindOf[text]; !ok && slices.Contains(old.Behaviours, name) {
+			lost = text
+		}
+	}
+	if lost == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: an earlier load took records of it by %q without %s taking the others, so that some would be in the table twice: keep all behaviours and texts of the earlier job, and give other: true to a behaviour with a new name and id",
+		bulkload.ErrRequest, f.Path, lost, other)
 }
 
 // sameFile reports whether in is the same file as old, the file of the same name in an earlier load. Its

@@ -68,7 +68,7 @@ type fieldSeen struct {
 }
 
 func (b *builder) readKind(name string, o object, user, time value, seen *kindsSeen) kind {
-	k := kind{schema: behaviour.Kind{Name: name}, required: o.get("required"), least: o.get("min_records")}
+	k := kind{schema: behaviour.Kind{Name: name}, required: o.get("required"), least: o.get("min_records"), other: o.get("other")}
 	k.schema.ID = readID(name, o.get("id"), seen)
 	k.schema.As = readShort(name, o.get("as"))
 	k.settings.Path = readPathName(name, o, seen)

@@ -34,6 +34,8 @@ type meaning struct {
 	Texts     map[string]int // JSON sorts its keys
 	Kinds     []kindMeaning
 	Skip      string `json:",omitempty"`
+	// Other is the index of the kind that takes the records of other texts.
+	Other *int `json:",omitempty"`
 }
 
 type kindMeaning struct {
@@ -81,7 +83,7 @@ func (j *Job) TextsBy() string {
 func (j *Job) DigestOf(fields map[string][]string, texts []string) (string, bool) {
 	m := j.meaning()
 	all := m
-	m.Schema, m.Kinds, m.PathNames, m.Texts = &behaviour.Schema{Zone: all.Schema.Zone}, nil, nil, nil
+	m.Schema, m.Kinds, m.PathNames, m.Texts, m.Other = &behaviour.Schema{Zone: all.Schema.Zone}, nil, nil, nil, nil
 	for k := range all.Schema.Kinds {
 		names, ok := fields[all.Schema.Kinds[k].Name]
 		if !ok {
@@ -90,6 +92,13 @@ func (j *Job) DigestOf(fields map[string][]string, texts []string) (string, bool
 		kind, means, ok := narrowed(&all.Schema.Kinds[k], &all.Kinds[k], names)
 		if !ok {
 			return "", false
+		}
+		if all.Other != nil && *all.Other == k {
+			if len(texts) < len(all.Texts) {
+				return "", false // records of the new texts were records of this behaviour
+			}
+			at := len(m.Kinds)
+			m.Other = &at
 		}
 		for _, text := range texts {
 			if to, ok := all.Texts[text]; ok && to == k {
@@ -139,7 +148,7 @@ func (j *Job) meaning() meaning {
 	m := meaning{
 		Schema: withoutShort(j.Schema), Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names,
 		Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls, Slack: f.Slack,
-		Paths: j.Pattern.String(), PathNames: j.Pattern.paths, Texts: f.KindOf,
+		Paths: j.Pattern.String(), PathNames: j.Pattern.paths, Texts: f.KindOf, Other: f.Other,
 	}
 	if j.Layout != layout.Default {
 		m.Layout = j.Layout

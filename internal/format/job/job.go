@@ -184,6 +184,7 @@ type kind struct {
 	settings Behaviour
 	required value // the key of Required
 	least    value // the key of MinRecords
+	other    value // the key of record.Format.Other
 }
 
 // build reads the parts in the order of their dependencies.
@@ -194,6 +195,7 @@ func (b *builder) build(root object) {
 	b.readBehaviours(root)
 	b.arrange()
 	b.readKindColumn()
+	b.readOther()
 	b.readPattern()
 	b.readMarker()
 	l := root.get("layout").layout()

@@ -59,6 +59,9 @@ func draw(j *job.Job) string {
 		if j.SkipOthers {
 			others = "any number"
 		}
+		if f.Other != nil {
+			fmt.Fprintf(&b, "other texts: %s\n", f.Schema.Kinds[*f.Other].Name)
+		}
 		fmt.Fprintf(&b, "behaviour by %s: %s, others %s\n", column(*f.KindColumn), texts, others)
 	}
 	fmt.Fprintf(&b, "table %q, regions %d, %s", j.Table.Address, j.Table.Regions, j.Table.Compression)

@@ -18,7 +18,7 @@ var (
 	logsLevel      = level{"under logs", []string{"path", "ready", "format", "delimiter", "header", "names", "encoding", "zone", "max_line", "nulls", "slack", "max_bad", "max_skipped", "skip", "min_records", "behaviour"}}
 	kindLevel      = level{"under logs.behaviour", []string{"column", "pattern", "texts", "others"}}
 	tableLevel     = level{"under table", []string{"path", "regions", "compression", "catalog", "family", "root", "ttl", "others"}}
-	behaviourLevel = level{"under a behaviour", []string{"id", "as", "path", "user", "time", "required", "min_records", "unique", "fields"}}
+	behaviourLevel = level{"under a behaviour", []string{"id", "as", "path", "user", "time", "required", "min_records", "other", "unique", "fields"}}
 	userLevel      = level{"under user", []string{"column", "pattern", "empty"}}
 	timeLevel      = level{"under time", []string{"column", "pattern", "format", "zone", "year", "earliest", "latest"}}
 	fieldLevel     = level{"under a field", []string{"type", "column", "pattern", "format"}}

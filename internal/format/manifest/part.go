@@ -13,6 +13,8 @@ type Part struct {
 	// Texts has the behaviour of each text that names one for the load's job, except the own names
 	// of Behaviours. It is nil if the path names the behaviour, and in files of older versions.
 	Texts map[string]string `json:"texts,omitzero"`
+	// Other is the behaviour of the load's job that takes all other texts.
+	Other string `json:"other,omitempty"`
 }
 
 // Has reports whether a record of a date and behaviour belongs to p. Every record belongs to
@@ -30,6 +32,8 @@ func (p *Part) Names(behaviour string, text *string) bool {
 		behaviour = *text
 		if other, ok := p.Texts[*text]; ok {
 			behaviour = other
+		} else if p.Other != "" && !slices.Contains(p.Behaviours, *text) {
+			behaviour = p.Other
 		}
 	}
 	return slices.Contains(p.Behaviours, behaviour)
@@ -133,7 +137,7 @@ func (in *Input) HasAll(p *Part, textsBy string) bool {
 // lacks reports whether the ledger shows that no record of the file has a text that the load's
 // job did not know.
 func (in *Input) lacks(text *string) bool {
-	if text == nil || in.Part == nil || in.Part.Texts == nil {
+	if text == nil || in.Part == nil || in.Part.Texts == nil || in.Part.Other != "" {
 		return false
 	}
 	listed := int64(0)

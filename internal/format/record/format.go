@@ -39,6 +39,8 @@ type Format struct {
 	// its texts means.
 	KindColumn *Column
 	KindOf     map[string]int
+	// Other is the kind of records whose text is not in KindOf. If it is nil, they are skipped.
+	Other *int
 
 	Kinds []Kind // how a line becomes a behaviour of each of Schema.Kinds
 

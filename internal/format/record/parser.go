@@ -28,6 +28,7 @@ type Parser struct {
 	only  *plan            // used if the path names the kind
 	kind  source           // used if a column names the kind
 	named map[string]named // by the text that names the kind
+	other *plan            // used for a text that is not in named; nil skips the record
 	skip  *skipper
 
 	chunk   Chunk
@@ -147,11 +148,15 @@ func (p *Parser) planKinds(m *planner) error {
 		}
 		p.named[text] = named{i, plans[k]}
 	}
+	if k := p.format.Other; k != nil {
+		p.other = plans[*k]
+	}
 	return nil
 }
 
 // Text returns the number, in Format.Texts, of the text that names the behaviour of the record
-// that Keep has. It returns -1 if the path names the behaviour.
+// that Keep has. It returns -1 if the path names the behaviour, or
+// if the behaviour takes all texts of no other behaviour.
 func (p *Parser) Text() int { return p.by }
 
 // Parse passes every record of c to s once, in order. It stops at the first error that s
@@ -269,10 +274,14 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 			return NoKind, p.none("no text names the behaviour", &p.kind)
 		}
 		n, ok := p.named[string(text)]
-		if !ok {
+		switch {
+		case ok:
+			k, p.by = n.plan, n.text
+		case p.other != nil:
+			k = p.other
+		default:
 			return p.leave(UnknownKind, text)
 		}
-		k, p.by = n.plan, n.text
 	}
 	p.rec.Kind = k.kind
 	p.arena = p.arena[:0]
