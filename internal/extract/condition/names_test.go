@@ -143,3 +143,40 @@ func TestMistakesNameBehavioursAsTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestWhereTakesShortNamesAsTexts compares the behaviour of events with names and short names.
+func TestWhereTakesShortNamesAsTexts(t *testing.T) {
+	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "Course viewed", As: "viewed"}, {ID: 2, Name: "quiz"}, {ID: 3, Name: "login"}}}
+	for text, want := range map[string]string{
+		`behaviour == "viewed"`:                        "Course viewed",
+		`"viewed" == behaviour`:                        "Course viewed",
+		`behaviour == "Course viewed"`:                 "Course viewed",
+		`behaviour != "viewed"`:                        "quiz login",
+		`behaviour in ["viewed", "quiz"]`:              "Course viewed quiz",
+		`behaviour not in ["viewed", "quiz"]`:          "login",
+		`!(behaviour == "viewed") && hour >= 0`:        "quiz login",
+		`behaviour == "viewed" || behaviour == "quiz"`: "Course viewed quiz",
+	} {
+		w, err := condition.ParseWhere(text, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []string
+		e := w.Evaluator()
+		for i, k := range s.Kinds {
+			if keeps, err := e.Keeps(&trail.Batch{}, &trail.Event{Kind: uint16(i)}); err != nil {
+				t.Fatal(err)
+			} else if keeps {
+				kept = append(kept, k.Name)
+			}
+		}
+		if got := strings.Join(kept, " "); got != want {
+			t.Errorf("%s keeps %s, want %s", text, got, want)
+		}
+	}
+	for _, text := range []string{`behaviour == "quizz"`, `behaviour in ["viewed", "quizz"]`, `"quizz" != behaviour && hour > 3`} {
+		if _, err := condition.ParseWhere(text, s); err == nil || !strings.Contains(err.Error(), `no behaviour is called "quizz"; did you mean quiz?`) {
+			t.Errorf("%s: %v, want the nearest name", text, err)
+		}
+	}
+}

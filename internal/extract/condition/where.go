@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
 
 	"usertrail/internal/activity"
@@ -28,6 +29,9 @@ func ParseWhere(text string, s *behaviour.Schema) (*Where, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := x.resolveKinds(s); err != nil {
+		return nil, err
+	}
 	w := &Where{schema: s, x: x, refs: noRefs(s)}
 	for kind := range s.Kinds {
 		if err := w.look(kind); err != nil {
@@ -36,6 +40,42 @@ func ParseWhere(text string, s *behaviour.Schema) (*Where, error) {
 	}
 	w.refs.Kinds = w.kinds
 	return w, nil
+}
+
+// resolveKinds replaces short names of behaviours by their names, where x compares the term behaviour
+// with texts by ==, != or in. A text that names no behaviour is an error.
+func (x *expression) resolveKinds(s *behaviour.Schema) (err error) {
+	resolve := func(n ast.Node) {
+		text, ok := n.(*ast.StringNode)
+		if !ok || err != nil {
+			return
+		}
+		if kind, ok := s.Find(text.Value); ok {
+			text.Value = s.Kinds[kind].Name
+			return
+		}
+		err = wrong(x.text, position(n), "no behaviour is called %q; %s", text.Value, instead(text.Value, s.Names()))
+	}
+	ast.Walk(&x.root, visitor(func(n ast.Node) {
+		b, ok := n.(*ast.BinaryNode)
+		if !ok || !slices.Contains([]string{"==", "!=", "in"}, b.Operator) {
+			return
+		}
+		for _, side := range [][2]ast.Node{{b.Left, b.Right}, {b.Right, b.Left}} {
+			t := x.terms[nameOf(side[0])]
+			if t == nil || t.quality != behaviourOf {
+				continue
+			}
+			if list, ok := side[1].(*ast.ArrayNode); ok {
+				for _, n := range list.Nodes {
+					resolve(n)
+				}
+				continue
+			}
+			resolve(side[1])
+		}
+	}))
+	return err
 }
 
 // look finds the fields that are read of a kind, and whether any event of it may be kept.
