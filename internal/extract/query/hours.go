@@ -41,7 +41,7 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 		kind := -1
 		if at := strings.LastIndexByte(item, ':'); at >= 0 {
 			var ok bool
-			if kind, ok = schema.Kind(item[:at]); !ok {
+			if kind, ok = schema.Find(item[:at]); !ok {
 				return h, fmt.Errorf("%q: the table has no behaviour %q; it has %s", s, item[:at], behaviour.List(schema.Names()))
 			}
 		}
