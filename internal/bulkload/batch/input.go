@@ -191,7 +191,7 @@ func (in *Input) replayed(id int64) {
 
 // copyOf returns an input as its copies see it.
 func (b *Batch) copyOf(in *Input) ledger.Copy {
-	return ledger.Copy{Path: in.Rel, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack)}
+	return ledger.Copy{Path: in.Rel, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), TextsBy: in.TextsBy(b.cfg.Job)}
 }
 
 // entry returns the entry of an input in the ledger.
@@ -200,10 +200,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: kind, Number: in.Number, Size: in.Size, Modified: in.Modified,
 		SHA256: in.sha, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), SameAs: in.sameAs, Older: in.counts.Skips.DroppedDays, Counts: in.counts,
-		Unmapped: in.unmapped(),
-	}
-	if in.Kind < 0 {
-		out.TextsBy = b.cfg.Job.TextsBy()
+		Unmapped: in.unmapped(), TextsBy: in.TextsBy(b.cfg.Job),
 	}
 	if in.corrected == nil {
 		out.BadAt = in.bad.BadAt()

@@ -79,6 +79,15 @@ func (f *File) Ranges() []manifest.Range {
 	return out
 }
 
+// TextsBy identifies how a job reads the texts that name behaviours in f. It is empty if the path names the
+// behaviour.
+func (f *File) TextsBy(j *job.Job) string {
+	if f.Kind >= 0 {
+		return ""
+	}
+	return j.TextsBy()
+}
+
 // Extends reports whether the load takes records of behaviours and dates of which an earlier load took
 // others: the job has more texts for the behaviours.
 func (f *File) Extends() bool { return slices.ContainsFunc(f.Covered, f.Part.Extends) }

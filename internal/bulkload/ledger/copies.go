@@ -16,10 +16,20 @@ type Copy struct {
 	Path  string          `json:"path"`
 	Part  *manifest.Part  `json:"part,omitempty"`
 	Dates *behaviour.Span `json:"dates,omitempty"` // of the records that the load accepts; nil means any
+	// TextsBy identifies how the job of the load reads the texts of Part.
+	TextsBy string `json:"texts_by,omitempty"`
 }
 
 // CopyOf returns a loaded file as its copies see it.
-func CopyOf(in *manifest.Input) Copy { return Copy{in.Path, in.Part, in.Dates} }
+func CopyOf(in *manifest.Input) Copy { return Copy{in.Path, in.Part, in.Dates, in.TextsBy} }
+
+// seenBy returns c for a comparison with a job that reads texts as textsBy identifies.
+func (c Copy) seenBy(textsBy string) Copy {
+	if c.TextsBy != textsBy {
+		c.Part = c.Part.WithoutTexts()
+	}
+	return c
+}
 
 // A Content identifies the records of a delivered file. Files of different behaviours are no copies
 // of each other, even if their bytes are equal.
@@ -40,7 +50,8 @@ func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
 // overlaps reports whether a record may belong to both.
 func (c *Copy) overlaps(o *Copy) bool {
 	a, b := c.span(), o.span()
-	return a.Overlaps(b) && c.Part.Shares(o.Part)
+	one, other := c.seenBy(o.TextsBy), o.seenBy(c.TextsBy)
+	return a.Overlaps(b) && one.Part.Shares(other.Part)
 }
 
 // span returns the dates of all records that the load of c was asked for.
@@ -56,7 +67,7 @@ func (c *Copy) span() behaviour.Span {
 }
 
 func (c *Copy) equal(o Copy) bool {
-	return c.Path == o.Path && sameSpan(c.Dates, o.Dates) && c.Part.Covers(o.Part) && o.Part.Covers(c.Part)
+	return c.Path == o.Path && c.TextsBy == o.TextsBy && sameSpan(c.Dates, o.Dates) && c.Part.Covers(o.Part) && o.Part.Covers(c.Part)
 }
 
 func sameSpan(a, b *behaviour.Span) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -143,7 +154,9 @@ func (x *Index) Remember(of Content, c Copy) {
 // FindCopies returns the copies of a file, and their SameAs. If they do not have every
 // record of the file, the file itself is a copy for later files.
 func (x *Index) FindCopies(of Content, c Copy, first *behaviour.Date) (copies []Copy, sameAs string) {
-	copies = x.Others(of, c.Path)
+	for _, o := range x.Others(of, c.Path) {
+		copies = append(copies, o.seenBy(c.TextsBy))
+	}
 	if sameAs = c.SameAs(copies, of.Behaviour, first); sameAs == "" {
 		x.Remember(of, c)
 	}

@@ -82,11 +82,11 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 		if !same {
 			continue
 		}
-		if err := l.fitsOther(f, old.Part); err != nil {
+		if err := l.fitsOther(f, old, textsBy); err != nil {
 			return false, err
 		}
 		if old.Read > 0 {
-			f.Covered = append(f.Covered, old.Part)
+			f.Covered = append(f.Covered, old.PartFor(textsBy))
 		}
 		if old.HasAll(asked, textsBy) {
 			whole, allOlder = true, allOlder || old.AllOlder()
@@ -99,13 +99,16 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 }
 
 // fitsOther returns an error if the job's behaviour with other: true would take records that an earlier
-// load of f took as another behaviour. old is the part that it took.
-func (l *Load) fitsOther(f *delivered.File, old *manifest.Part) error {
-	other := l.cfg.Job.Other()
-	if other == "" || f.Kind >= 0 || old == nil || old.Other == other {
+// load of f took as another behaviour. in is the file in that load.
+func (l *Load) fitsOther(f *delivered.File, in *manifest.Input, textsBy string) error {
+	other, old := l.cfg.Job.Other(), in.Part
+	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.TextsBy == textsBy {
 		return nil
 	}
 	lost := old.Other
+	if in.TextsBy != textsBy && in.TextsBy != "" && len(old.Behaviours) > 0 {
+		lost = old.Behaviours[0]
+	}
 	for _, name := range old.Behaviours {
 		if _, ok := l.cfg.Job.Format.KindOf[name]; !ok || name == other {
 			lost = name

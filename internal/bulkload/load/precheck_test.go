@@ -24,6 +24,8 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/precheck"
+
+	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
 // check makes the checks of a load, and returns them by name.
@@ -141,6 +143,18 @@ func TestPreCheckParsesASample(t *testing.T) {
 	want(t, check(t, cfg), precheck.RecordsParse, precheck.Warn, "more of these samples are bad than max_bad allows, 9%, or name no behaviour than max_skipped, 10%: ")
 	cfg.Sample = -1
 	want(t, check(t, cfg), precheck.RecordsParse, precheck.Skipped, "no sample is asked for")
+}
+
+// TestPreCheckParsesOtherEncodingsWhole has a file that is larger in UTF-8 than in GBK.
+func TestPreCheckParsesOtherEncodingsWhole(t *testing.T) {
+	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "logs:\n", "logs:\n  encoding: gbk\n", 1))
+	lines := bulkloadtest.Header + strings.Repeat("u1,2014-09-01 08:00:00,老街往事老街往事,1\n", 3000)
+	text, err := simplifiedchinese.GBK.NewEncoder().String(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.Write("2014-09-01/play.csv", text)
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.OK, "3,000 records of 1 file, 1 of them whole: 3,000 good, 0 bad, 0 skipped")
 }
 
 // TestPreCheckFindsDamageBehindTheBeginning reads to the end of a compressed file.

@@ -29,6 +29,8 @@ const (
 	// mostUnpacked is how many times larger a compressed text may be without compression, for the
 	// division of the sample among files.
 	mostUnpacked = 16
+	// mostConverted is how many bytes of UTF-8 a byte of another encoding may become.
+	mostConverted = 3
 )
 
 // try parses a sample of each file. It returns nil if the request asks for no sample, or there is no file.
@@ -41,6 +43,9 @@ func (l *Load) try(ctx context.Context, files []job.Input) (*tryout.Report, erro
 	for i, f := range files {
 		if sizes[i] = f.Size; record.IsCompressed(f.Path) {
 			sizes[i] *= mostUnpacked
+		}
+		if l.cfg.Job.Format.Converts() {
+			sizes[i] *= mostConverted
 		}
 	}
 	list := make([]tryout.File, len(files))

@@ -74,3 +74,35 @@ func TestMoreTextsAreReadAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestTextsReadInAnotherWayLoadNothingTwice loads a log whose job then takes the behaviour from the text by
+// no pattern, and from another column. The log, and a copy of it, bring nothing.
+func TestTextsReadInAnotherWayLoadNothingTwice(t *testing.T) {
+	const day = "2014-09-01"
+	reads := func(column, more string) string {
+		return "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: " + column + ", others: skip" + more + "}}\nuser: user\nbehaviours: {play: {id: 1, fields: {n: int64}}}\n"
+	}
+	jobs := []string{
+		reads("kind", `, pattern: "^[a-z]+"`), reads("kind", ", texts: {play_start: play, play_stop: play}"), reads("other", ", texts: {film: play, news: play}"),
+	}
+	log := "user,time,kind,other,n\nu1," + day + " 10:00:00,play_start,film,1\nu2," + day + " 11:00:00,play_stop,news,2\n"
+	for _, way := range []string{"load", "pieces", "ranges"} {
+		t.Run(way, func(t *testing.T) {
+			y := bulkloadtest.New(t, jobs[0])
+			y.WriteJob(jobs[0])
+			y.Write(day+"/a.csv", log)
+			y.LoadBy(way, nil, day)
+			for i, job := range jobs {
+				y.WriteJob(job)
+				if r := y.Load(bulkload.ErrNothing, day, day); r.Already != 1 {
+					t.Errorf("job %d: %d files are loaded, want 1", i, r.Already)
+				}
+			}
+			y.Write(day+"/b.csv", log)
+			y.WantCounts(y.LoadBy(way, nil, day), 2, 0, 0, 2, 0)
+			if got := y.Trails(true); len(got) != 2 {
+				t.Errorf("the table holds\n%s\nwant 2 records", strings.Join(got, "\n"))
+			}
+		})
+	}
+}

@@ -177,7 +177,7 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 			continue
 		}
 		holds := ledger.Content{SHA256: planned.sha, Behaviour: mine.behaviour}
-		copy := ledger.Copy{Path: f.Rel, Part: f.Part, Dates: f.Dates(p.cfg.Job.Format.Slack)}
+		copy := ledger.Copy{Path: f.Rel, Part: f.Part, Dates: f.Dates(p.cfg.Job.Format.Slack), TextsBy: f.TextsBy(p.cfg.Job)}
 		planned.copies, planned.sameAs = l.Known.FindCopies(holds, copy, l.To.Info().Dropped)
 		planned.replayed = manifest.OffsetsOf(l.Known.Replayed(holds))
 	}

@@ -124,14 +124,32 @@ func Covered(parts []*Part, p *Part) bool {
 }
 
 // Has reports whether in, a file of a load, holds all requested records of a delivered file.
-func (in *Input) Has(of *Input) bool { return in.hasSome(of) && in.Part.Covers(of.Part) }
+func (in *Input) Has(of *Input) bool { return in.hasSome(of) && in.PartFor(of.TextsBy).Covers(of.Part) }
+
+// PartFor returns the part of in for a comparison with a job whose TextsBy is textsBy. If the load
+// read the texts in another way, the part has no texts: behaviours and dates alone tell what was
+// loaded.
+func (in *Input) PartFor(textsBy string) *Part {
+	if in.TextsBy == textsBy {
+		return in.Part
+	}
+	return in.Part.WithoutTexts()
+}
+
+// WithoutTexts returns p without its texts.
+func (p *Part) WithoutTexts() *Part {
+	if p == nil || p.Texts == nil && p.Other == "" {
+		return p
+	}
+	return &Part{Span: p.Span, Behaviours: p.Behaviours}
+}
 
 // HasAll reports whether in, a file of a load, holds all records of a part of the same file. The
 // load need not have known texts that the file does not have. It must have been asked for the
 // behaviours, because the ledgers say which days a table has of a behaviour. textsBy is the value of
 // TextsBy for the job that asks.
 func (in *Input) HasAll(p *Part, textsBy string) bool {
-	return in.Part.coversExcept(p, func(text *string) bool { return textsBy == in.TextsBy && in.lacks(text) })
+	return in.PartFor(textsBy).coversExcept(p, func(text *string) bool { return textsBy == in.TextsBy && in.lacks(text) })
 }
 
 // lacks reports whether the ledger shows that no record of the file has a text that the load's
@@ -167,7 +185,7 @@ func Held(loads []*Load, of *Input) bool {
 	for _, l := range loads {
 		for i := range l.Inputs {
 			if in := &l.Inputs[i]; in.hasSome(of) {
-				parts = append(parts, in.Part)
+				parts = append(parts, in.PartFor(of.TextsBy))
 			}
 		}
 	}

@@ -19,13 +19,19 @@ func (f *Format) WhyWhole(path string) string {
 	if IsCompressed(path) {
 		return "it is compressed"
 	}
-	if e, err := lookup(f.Encoding); e != nil || err != nil {
+	if f.Converts() {
 		return "it is in " + f.Encoding + ", whose offsets are counted in UTF-8"
 	}
 	if f.Syntax == CSV && f.maxLine() > maxNear {
 		return fmt.Sprintf("a record may have %d bytes, and %d are looked through to find where one begins", f.maxLine(), maxNear)
 	}
 	return ""
+}
+
+// Converts reports whether files have another encoding than UTF-8.
+func (f *Format) Converts() bool {
+	e, err := lookup(f.Encoding)
+	return e != nil || err != nil
 }
 
 // Begins returns the offset of the first record that begins at or after the byte at, in a
