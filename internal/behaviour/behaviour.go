@@ -7,6 +7,7 @@
 package behaviour
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,8 +119,10 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 			if j, taken := s.KindByID(k.ID); taken {
 				return nil, fmt.Errorf("behaviour %s: id %d is %s in the table", k.Name, k.ID, s.Kinds[j].Name)
 			}
+			if err := s.mayRename(&k); err != nil {
+				return nil, err
+			}
 			out.Kinds = append(out.Kinds, k)
-			out.rename(len(out.Kinds)-1, k.As)
 			continue
 		}
 		old := &out.Kinds[i]
@@ -130,8 +133,10 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 		if err != nil {
 			return nil, fmt.Errorf("behaviour %s: %w", k.Name, err)
 		}
-		old.Fields = fields
-		out.rename(i, k.As)
+		if err := s.mayRename(&k); err != nil {
+			return nil, err
+		}
+		old.Fields, old.As = fields, cmp.Or(k.As, old.As)
 	}
 	if err := s.sameCase(next); err != nil {
 		return nil, err
@@ -140,17 +145,15 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 	return out, out.Validate()
 }
 
-// rename gives a kind the short name as, which no other kind keeps. An empty as changes nothing.
-func (s *Schema) rename(kind int, as string) {
-	if as == "" {
-		return
-	}
+// mayRename returns an error if the short name of k means another kind of s: a query would mean another
+// behaviour from then on.
+func (s *Schema) mayRename(k *Kind) error {
 	for i := range s.Kinds {
-		if s.Kinds[i].As == as {
-			s.Kinds[i].As = ""
+		if old := &s.Kinds[i]; k.As != "" && old.As == k.As && old.Name != k.Name {
+			return fmt.Errorf("behaviour %s: the short name %s means %s in the table: choose another name for as", k.Name, k.As, old.Name)
 		}
 	}
-	s.Kinds[kind].As = as
+	return nil
 }
 
 // Fold returns the name of a column for readers that ignore case, such as DuckDB and Spark.

@@ -158,7 +158,7 @@ func noBehaviour(r *tryout.Report) error {
 	var unknown, known int64
 	for i := range r.Results {
 		unknown += r.Results[i].Unknown
-		known += r.Results[i].Good + r.Results[i].NotAsked
+		known += r.Results[i].Good + r.Results[i].NotAsked + r.Results[i].BadOfKind
 	}
 	if known > 0 || unknown == 0 || 2*unknown < r.Records {
 		return nil

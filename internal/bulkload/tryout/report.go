@@ -104,12 +104,13 @@ type Text struct {
 
 // A FileResult is the result of one file.
 type FileResult struct {
-	Path     string
-	Good     int64
-	Bad      int64
-	Skipped  int64
-	NotAsked int64 // of Skipped, those of other dates or behaviours than the load's
-	Unknown  int64 // of Skipped, those whose text names no behaviour of the job
+	Path      string
+	Good      int64
+	Bad       int64
+	Skipped   int64
+	NotAsked  int64 // of Skipped, those of other dates or behaviours than the load's
+	BadOfKind int64 // bad records whose behaviour is known
+	Unknown   int64 // of Skipped, those whose text names no behaviour of the job
 	peek.Extent
 	Verdict Verdict // Loads if it is empty
 	Unread  error   // that ended the reading

@@ -154,6 +154,9 @@ func (c *counter) Reject(r *record.Reject) error {
 	b.Records++
 	b.Bad++
 	c.result.Bad++
+	if r.Kind >= 0 {
+		c.result.BadOfKind++
+	}
 	b.note(Reason{Reason: string(r.Reason), Bad: true, Example: Example{
 		Path: r.Path, Line: r.Line, Offset: r.Offset, Detail: r.Err.Error(), Text: beginning(r.Raw),
 	}})
