@@ -178,6 +178,9 @@ func printDraft(w io.Writer, cfg jobdraft.Config, out string, d *jobdraft.Draft)
 	printOthers(w, cfg, out, d)
 }
 
+// idsOfAJob is the number of behaviour IDs that printOthers keeps for each job but the last.
+const idsOfAJob = 100
+
 // printOthers prints how to draft the jobs of the files that the draft does not describe.
 func printOthers(w io.Writer, cfg jobdraft.Config, out string, d *jobdraft.Draft) {
 	id := cfg.FirstID + len(d.Behaviours)
@@ -198,7 +201,7 @@ func printOthers(w io.Writer, cfg jobdraft.Config, out string, d *jobdraft.Draft
 		if cfg.Zone != "" {
 			command = append(command, "--zone", shellWord(cfg.Zone))
 		}
-		command = append(command, "--first-id", strconv.Itoa(id), "--out", shellWord(name))
+		command = append(command, "--first-id", strconv.Itoa(id+i*idsOfAJob), "--out", shellWord(name))
 		fmt.Fprintf(w, "            to draft their job: %s\n", strings.Join(command, " "))
 	}
 }
