@@ -75,7 +75,7 @@ func TestATableIsMadeCheckedAndLoaded(t *testing.T) {
 	if r := bulkloads(t, 99, create...); r["made"] != false || r["differs"] != nil {
 		t.Errorf("made again: %v", r)
 	}
-	if r := bulkloads(t, 0, check...); r["ok"] != 15.0 {
+	if r := bulkloads(t, 0, check...); r["ok"] != 16.0 {
 		t.Errorf("when it is made: %v", r)
 	}
 	if r := bulkloads(t, 0, append(night, "--quiet")...); r["loaded"] != 200.0 {
