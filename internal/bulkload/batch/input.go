@@ -54,8 +54,8 @@ type Corrected interface {
 	// Each calls do for each record, in order of the records' offsets. If an error concerns these records
 	// alone, Refuse makes it.
 	Each(ctx context.Context, do func(Texts) error) error
-	// Brought reports whether a load brought the record at an offset, of a date and behaviour, or found
-	// that it is a duplicate. text names the behaviour; it is nil if the path does.
+	// Brought reports whether the ledgers show that a load brought the record at an offset, of a date and
+	// behaviour, or found that it is a duplicate. text names the behaviour; it is nil if the path does.
 	Brought(offset int64, d behaviour.Date, behaviour string, text *string) bool
 	// Numbers returns the numbers of the delivered file and of its copies.
 	Numbers() []uint32

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
 )
@@ -144,12 +145,13 @@ func (f *file) at(path string) record.File {
 // An earlierRead is the reading of a replayed file or of a copy by one load.
 type earlierRead struct {
 	ledger.Copy
-	bad   map[int64]bool // offsets of the records that it quarantined
-	known bool           // bad has all of them
+	bad map[int64]bool // offsets of the records that it quarantined
+	all bool           // it loaded all other records that it was asked for, or found that they are duplicates
 }
 
-// earlierReads returns the reads by which loads brought records of a content, in order.
-func earlierReads(known *ledger.Index, holds ledger.Content) []earlierRead {
+// earlierReads returns the reads by which loads brought records of a content, in order. textsBy is the value
+// of TextsBy of the file for the replay's job.
+func earlierReads(known *ledger.Index, holds ledger.Content, textsBy string) []earlierRead {
 	var out []earlierRead
 	for _, of := range known.Loads() {
 		for i := range of.Inputs {
@@ -157,10 +159,10 @@ func earlierReads(known *ledger.Index, holds ledger.Content) []earlierRead {
 			if in.SameAs != "" || in.Offsets != nil || ledger.ContentOf(in) != holds {
 				continue
 			}
-			r := earlierRead{Copy: ledger.CopyOf(in), bad: map[int64]bool{}}
-			var list []int64
-			list, r.known = in.BadOffsets()
-			for _, o := range list {
+			bad, listed := in.BadOffsets()
+			r := earlierRead{Copy: ledger.CopyOf(in), bad: map[int64]bool{}, all: listed && loadedAll(in, textsBy)}
+			r.Part = in.PartFor(textsBy)
+			for _, o := range bad {
 				r.bad[o] = true
 			}
 			out = append(out, r)
@@ -169,12 +171,20 @@ func earlierReads(known *ledger.Index, holds ledger.Content) []earlierRead {
 	return out
 }
 
+// loadedAll reports whether the ledger shows that a load skipped only records of other behaviours, and records
+// that an earlier load was asked for. If the jobs of the load and of the replay read the texts of behaviours in
+// different ways, the behaviour of a skipped record is not known.
+func loadedAll(in *manifest.Input, textsBy string) bool {
+	return in.Skipped == 0 || in.TextsBy == textsBy && in.Skipped == in.Skips.OtherTypes+in.Skips.LoadedBefore
+}
+
 // Brought implements batch.Corrected. Only the first load that was asked for the record can have brought it:
-// the record is a duplicate, or skipped, for the loads after it.
+// the record is a duplicate, or skipped, for the loads after it. If the ledger does not show that this load
+// brought the record, Brought returns false, and the batch looks for the record in the table.
 func (f *file) Brought(offset int64, d behaviour.Date, kind string, text *string) bool {
 	for i := range f.reads {
 		if r := &f.reads[i]; r.Has(d, kind, text) {
-			return r.known && !r.bad[offset]
+			return r.all && !r.bad[offset]
 		}
 	}
 	return false

@@ -233,7 +233,7 @@ func (p *replay) file(path string, part int) (*file, error) {
 			}
 		}
 	}
-	f.reads = earlierReads(p.known, ledger.ContentOf(old))
+	f.reads = earlierReads(p.known, ledger.ContentOf(old), f.TextsBy(p.cfg.Job))
 	return f, nil
 }
 

@@ -219,11 +219,17 @@ func TestReplayFindsTheRecordsOfCopies(t *testing.T) {
 // forgetBad rewrites the ledgers as a program would write them that does not list bad records.
 func forgetBad(y *bulkloadtest.Fixture) {
 	y.T.Helper()
+	forget(y, `,?\s*"bad_at":\s*"[^"]*"`)
+}
+
+// forget rewrites the ledgers without the text that a pattern matches.
+func forget(y *bulkloadtest.Fixture, pattern string) {
+	y.T.Helper()
 	names, err := filepath.Glob(filepath.Join(y.Store.Dir, "loads", "*.json"))
 	if err != nil || len(names) == 0 {
 		y.T.Fatalf("ledgers %v: %v", names, err)
 	}
-	listed := regexp.MustCompile(`,?\s*"bad_at":\s*"[^"]*"|(?m:^ "sha256": .*\n)`)
+	listed := regexp.MustCompile(pattern + `|(?m:^ "sha256": .*\n)`)
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		if err != nil {

@@ -1,0 +1,129 @@
+package replay_test
+
+import (
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
+)
+
+// skippingJob returns a job whose records name their behaviour in a column. behaviour has the further keys
+// of logs.behaviour, and more has behaviours.
+func skippingJob(column, behaviour, more string) string {
+	return "logs: {path: \"logs/{date}.csv\", max_bad: 100%, behaviour: {column: " + column + ", others: skip" + behaviour + "}}\n" +
+		"user: user\nfields: {x: int64}\nbehaviours: {play: {id: 1}" + more + "}\n"
+}
+
+// TestReplayLoadsARecordThatALoadSkipped loads a file by a job that skips a record, and then by a job that
+// finds the record bad. The ledger of the first load does not show that it skipped this record. The replay
+// loads the corrected record, and removes its line.
+func TestReplayLoadsARecordThatALoadSkipped(t *testing.T) {
+	const (
+		name  = "2014-09-01.csv"
+		order = ", order: {id: 2}"
+		texts = `,\s*"(texts|skips)": \{[^}]*\}|,\s*"unmapped": \[[^]]*\]|,\s*"texts_by": "[^"]*"`
+	)
+	empty := func(job string) string {
+		return strings.Replace(job, "user: user", "user: {column: user, empty: skip}", 1)
+	}
+	where := func(job string) string { return strings.Replace(job, "max_bad", "skip: 'x == \"0\"', max_bad", 1) }
+	for _, c := range []struct {
+		what          string
+		first, second string
+		forget        string // what the first ledger does not have
+		record        string
+		correct       []string
+	}{{
+		what:  "a text that the first job did not know, and a ledger without texts",
+		first: skippingJob("kind", "", ""), second: skippingJob("kind", ", texts: {stop: play}", order), forget: texts,
+		record: "b,never,stop,,2", correct: []string{"never", "2014-09-01 11:00:00"},
+	}, {
+		what:  "a text of another column",
+		first: skippingJob("kind", "", ""), second: skippingJob("event", "", order),
+		record: "b,never,stop,play,2", correct: []string{"never", "2014-09-01 11:00:00"},
+	}, {
+		what:  "a pattern that does not find the text",
+		first: skippingJob("kind", ", pattern: '^(.*)$'", ""), second: skippingJob("kind", ", pattern: '(\\w+)$'", order),
+		record: "b,never,x/play,,2", correct: []string{"never", "2014-09-01 11:00:00"},
+	}, {
+		what:  "a text that the correction changes",
+		first: skippingJob("kind", "", ""), second: skippingJob("kind", ", texts: {paly: play}", order),
+		record: "b,never,paly,,2", correct: []string{"never,paly", "2014-09-01 11:00:00,play"},
+	}, {
+		what:  "no user",
+		first: empty(skippingJob("kind", "", "")), second: skippingJob("kind", "", order),
+		record: ",2014-09-01 11:00:00,play,,2", correct: []string{`"raw":",2014`, `"raw":"b,2014`},
+	}, {
+		what:  "the condition of the job",
+		first: where(skippingJob("kind", "", "")), second: skippingJob("kind", "", order),
+		record: "b,never,play,,0", correct: []string{"never,play,,0", "2014-09-01 11:00:00,play,,2"},
+	}} {
+		t.Run(c.what, func(t *testing.T) {
+			y := bulkloadtest.New(t, c.first)
+			y.Write(name, "user,time,kind,event,x\na,2014-09-01 10:00:00,play,play,1\n"+c.record+"\nc,2014-09-01 12:00:00,order,order,3\n")
+			if r := y.Load(nil, "2014-09-01", "2014-09-01"); r.Loaded != 1 || r.Skipped != 2 || r.Quarantined != 0 {
+				t.Fatalf("the first load: %+v, want a record loaded, and two skipped", r.Counts)
+			}
+			if c.forget != "" {
+				forget(y, c.forget)
+			}
+			y.SetJob(c.second)
+			if r := y.Load(nil, "2014-09-01", "2014-09-01"); r.Loaded != 1 || r.Quarantined != 1 {
+				t.Fatalf("the second load: %+v, want a record loaded, and a bad one", r.Counts)
+			}
+			y.Correct(name, c.correct[0], c.correct[1])
+			r, err := replayed(y, name)
+			if err != nil || r.Loaded != 1 || r.Duplicate != 0 || r.Removed != 1 {
+				t.Errorf("%+v, %v; want the record loaded, and its line removed", r, err)
+			}
+			y.WantTrails(
+				"a 2014-09-01 2014-09-01T10:00:00Z play x=1",
+				"b 2014-09-01 2014-09-01T11:00:00Z play x=2",
+				"c 2014-09-01 2014-09-01T12:00:00Z order x=3",
+			)
+			if got := y.Quarantined(name); got != "" {
+				t.Errorf("the file has\n%s\nwant no record", got)
+			}
+		})
+	}
+}
+
+// TestReplayFindsARecordThatALoadBrought is for a load that skipped other records. Its ledger does not show
+// whether it skipped the replayed record, which is in the table.
+func TestReplayFindsARecordThatALoadBrought(t *testing.T) {
+	const name = "2014-09-01.csv"
+	grown := skippingJob("kind", "", ", order: {id: 2}")
+	y := bulkloadtest.New(t, strings.Replace(skippingJob("kind", "", ""), "fields: {x: int64}\n", "", 1))
+	y.Write(name, "user,time,kind,x\na,2014-09-01 10:00:00,play,1\nb,2014-09-01 11:00:00,play,many\nc,2014-09-01 12:00:00,order,3\n")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 2, 0, 0, 1)
+	y.SetJob(grown)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 1, 1, 0, 1)
+	y.Correct(name, "many", "2")
+	if r, err := replayed(y, name); err != nil || r.Loaded != 0 || r.Duplicate != 1 || r.Removed != 1 {
+		t.Errorf("%+v, %v; want a duplicate, whose line is removed", r, err)
+	}
+	y.WantTrails(
+		"a 2014-09-01 2014-09-01T10:00:00Z play",
+		"b 2014-09-01 2014-09-01T11:00:00Z play",
+		"c 2014-09-01 2014-09-01T12:00:00Z order x=3",
+	)
+}
+
+// TestReplayLoadsARecordThatTwoLoadsSkipped is for a load that skipped the record because an earlier load was
+// asked for its date and behaviour.
+func TestReplayLoadsARecordThatTwoLoadsSkipped(t *testing.T) {
+	const name = "2014-09-01.csv"
+	without := func(job string) string { return strings.Replace(job, "fields: {x: int64}\n", "", 1) }
+	found := ", pattern: '(\\w+)$', texts: {stop: play}"
+	y := bulkloadtest.New(t, without(skippingJob("kind", "", "")))
+	y.Write(name, "user,time,kind,x\na,2014-09-01 10:00:00,play,1\nb,2014-09-01 11:00:00,x/stop,many\nc,2014-09-01 12:00:00,order,3\n")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 1, 0, 0, 2)
+	y.SetJob(without(skippingJob("kind", found, ", order: {id: 2}")))
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 1, 0, 0, 2)
+	y.SetJob(skippingJob("kind", found, ", order: {id: 2}, seek: {id: 3}"))
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 0, 1, 0, 2)
+	y.Correct(name, "many", "2")
+	if r, err := replayed(y, name); err != nil || r.Loaded != 1 || r.Removed != 1 {
+		t.Errorf("%+v, %v; want the record loaded, and its line removed", r, err)
+	}
+}
