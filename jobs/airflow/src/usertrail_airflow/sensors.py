@@ -118,7 +118,7 @@ class LogsSensor(BaseSensorOperator):
             job=self.job or hook.job, table=self.table or hook.table,
             **{"from": self.from_date, "to": self.to_date or self.from_date}, types=self.types,
         )  # fmt: skip
-        argv = [hook.program("bulkload"), "--dry-run", *flags]
+        argv = [hook.program("bulkload"), "--dry-run", "--sample", "0", *flags]
         self.log.info("%s", shlex.join(argv))
         return Looker(argv, log=self.log, env=hook.env, cwd=self.cwd or None, missing_ok=self.missing_ok, settle=self.settle)
 
