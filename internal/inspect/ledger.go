@@ -14,7 +14,8 @@ type Ledger struct {
 	// Unmapped has the skipped records whose text names no behaviour of the job.
 	Unmapped manifest.Unmapped `json:"unmapped,omitzero"`
 	Inputs   []manifest.Input  `json:"inputs"`
-	Days     []Day             `json:"days"` // by date and behaviour
+	Texts    manifest.TextList `json:"texts,omitempty"` // to which parts of inputs refer
+	Days     []Day             `json:"days"`            // by date and behaviour
 }
 
 func (l *look) ledger(r *Report) error {
@@ -30,6 +31,7 @@ func (l *look) ledger(r *Report) error {
 	for _, d := range m.Days {
 		out.Days = append(out.Days, Day{Date: d.Date, Behaviour: d.Behaviour, Records: d.Records, Cells: d.Tally.Cells})
 	}
+	out.Texts.Refer(manifest.InputParts(out.Inputs))
 	r.Ledger = out
 	return nil
 }

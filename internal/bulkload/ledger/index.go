@@ -4,7 +4,10 @@ package ledger
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+
+	"github.com/zeebo/xxh3"
 
 	"usertrail/internal/column"
 	"usertrail/internal/format/manifest"
@@ -159,15 +162,31 @@ func (x *Index) holds(p *manifest.Plan) bool {
 	})
 }
 
-// Identity returns a string that identifies a delivered file and the part of it that was loaded.
+// Identity returns a string that identifies a delivered file and the part of it that was loaded. It
+// has a hash of the part's texts.
 func Identity(in *manifest.Input) string {
+	part, texts := in.Part, ""
+	if part != nil && part.Texts != nil {
+		short := *part
+		short.Texts, part, texts = nil, &short, hashOf(part.Texts)
+	}
 	b, err := json.Marshal(struct {
 		Path, SHA256 string
 		Part         *manifest.Part
+		Texts        string `json:",omitempty"`
 		Offsets      []int64
-	}{in.Path, in.SHA256, in.Part, in.Offsets})
+	}{in.Path, in.SHA256, part, texts, in.Offsets})
 	if err != nil {
 		panic(err) // strings and numbers only
 	}
 	return string(b)
+}
+
+// hashOf returns a hash of texts and their behaviours. It does not depend on their order.
+func hashOf(texts map[string]string) string {
+	var sum uint64
+	for text, name := range texts {
+		sum += xxh3.HashString(text + "\x00" + name)
+	}
+	return fmt.Sprintf("%d texts %016x", len(texts), sum)
 }

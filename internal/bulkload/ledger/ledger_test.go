@@ -1,6 +1,8 @@
 package ledger_test
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -203,5 +205,27 @@ func TestAPlanEndsWhenItsFilesAreLoaded(t *testing.T) {
 	committed.Commit("q", 4)
 	if got := committed.Ended(); committed.LoadOf("q") != 4 || !slices.Equal(got, []string{"p", "q"}) {
 		t.Errorf("plan q is load %d, and %q ended; want 4, p and q", committed.LoadOf("q"), got)
+	}
+}
+
+// TestIdentitiesAreShort compares identities of one file whose parts differ in their texts.
+func TestIdentitiesAreShort(t *testing.T) {
+	many := map[string]string{}
+	for i := range 2000 {
+		many[fmt.Sprintf("text-%05d", i)] = "play"
+	}
+	identity := func(texts map[string]string) string {
+		return ledger.Identity(&manifest.Input{Path: "a.csv", Part: &manifest.Part{Behaviours: []string{"play"}, Texts: texts}})
+	}
+	seen := map[string]bool{}
+	for _, texts := range []map[string]string{nil, {}, {"a": "play"}, {"a": "order"}, {"b": "play"}, {"a": "play", "b": "play"}, many} {
+		id := identity(texts)
+		if seen[id] {
+			t.Errorf("a part with %d texts has the identity of another part: %s", len(texts), id)
+		}
+		if len(id) > 200 || id != identity(maps.Clone(texts)) {
+			t.Errorf("the identity of a part with %d texts has %d bytes, or differs from the identity of its copy", len(texts), len(id))
+		}
+		seen[id] = true
 	}
 }

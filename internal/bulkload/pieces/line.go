@@ -203,5 +203,5 @@ func (l *Line) readFrom(f dfs.File, p *Piece) error {
 	if p.Plan != l.Plan || p.Piece != l.Piece || p.Of != l.Of || p.Table != l.Table {
 		return changed
 	}
-	return p.check()
+	return p.complete()
 }

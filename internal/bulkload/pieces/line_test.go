@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -261,4 +262,49 @@ func TestAPlanOfLogsThatGrow(t *testing.T) {
 		t.Errorf("%v, want ErrGrowing with the file", err)
 	}
 	y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+}
+
+// TestALineHasTextsOnce plans files of which an earlier load knew fewer texts, and a copy of each. The
+// line of a piece has each list of texts once.
+func TestALineHasTextsOnce(t *testing.T) {
+	job := func(texts string) string {
+		return "logs: {path: \"logs/{date}*.csv\", behaviour: {column: kind, others: skip, texts: {" + texts + "}}, max_bad: 50%}\nuser: user\nbehaviours:\n  play: {id: 1}\n"
+	}
+	y := bulkloadtest.New(t, job("start: play"))
+	y.WriteJob(job("start: play"))
+	const day = "2014-09-01"
+	for i := range 3 {
+		y.Write(fmt.Sprintf("%s-%d.csv", day, i), fmt.Sprintf("user,time,kind\nu%d,%s 10:00:00,start\nu2,%s 10:00:00,resume\n", i, day, day))
+	}
+	y.Load(nil, day, day)
+	y.WriteJob(job("start: play, resume: play"))
+	for i := range 3 {
+		y.Write(fmt.Sprintf("%s-%d-again.csv", day, i), fmt.Sprintf("user,time,kind\nu%d,%s 10:00:00,start\nu2,%s 10:00:00,resume\n", i, day, day))
+	}
+	parts := y.Plan(nil, 1<<20, day, day)
+	if len(parts) != 1 {
+		t.Fatalf("%d pieces, want 1", len(parts))
+	}
+	line := string(parts[0].Line())
+	if first, both := strings.Count(line, `{"start":"play"}`), strings.Count(line, `{"resume":"play","start":"play"}`); first != 1 || both != 1 {
+		t.Errorf("the line has the texts of the first job %d times, and of the second job %d times, want once:\n%s", first, both, line)
+	}
+	old, now := map[string]string{"start": "play"}, map[string]string{"start": "play", "resume": "play"}
+	for _, version := range []int{1, 2} {
+		p := &found(y, linesOf(y, version, parts))[0]
+		if again := string(p.Line()); again != line {
+			t.Errorf("version %d: the piece is read as\n%s\nand was\n%s", version, again, line)
+		}
+		for _, in := range p.Inputs {
+			if !maps.Equal(in.Part.Texts, now) || len(in.Covered) == 1 && !maps.Equal(in.Covered[0].Texts, old) || len(in.Copies) == 0 || in.Copies[0].Part.Texts == nil {
+				t.Errorf("version %d: %s has other texts: %+v", version, in.Rel, in)
+			}
+		}
+	}
+	broken := strings.Replace(line, `"texts_at":1`, `"texts_at":2`, 1)
+	if _, err := pieces.ReadLines(strings.NewReader(broken), "lines"); broken == line || !errors.Is(err, piece.ErrPiece) {
+		t.Errorf("a part that refers to no texts: got %v, want %v", err, piece.ErrPiece)
+	}
+	y.DoAll(parts)
+	y.WantCounts(y.Commit(nil, parts), 12, 3, 0, 6, 3)
 }

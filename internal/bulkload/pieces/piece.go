@@ -46,6 +46,8 @@ type Piece struct {
 	Splits       *[]manifest.Key `json:"splits,omitempty"` // of a new table
 	Inputs       []Input         `json:"inputs"`
 	Job          Job             `json:"job"`
+	// Texts has the Texts of the parts while the piece is written or read.
+	Texts manifest.TextList `json:"texts,omitempty"`
 }
 
 // A Job is a job file. Its relative paths are relative to the folder of Name.
@@ -78,7 +80,31 @@ func (p *Piece) read(line []byte) error {
 	if err := piece.Decode(line, p); err != nil {
 		return err
 	}
+	return p.complete()
+}
+
+// complete checks a piece that was read, and restores its texts.
+func (p *Piece) complete() error {
+	if err := p.Texts.Restore(p.parts()); err != nil {
+		return fmt.Errorf("%w: %w", piece.ErrPiece, err)
+	}
+	p.Texts = nil
 	return p.check()
+}
+
+// parts returns the places of all parts of files.
+func (p *Piece) parts() (all []**manifest.Part) {
+	for i := range p.Inputs {
+		in := &p.Inputs[i]
+		all = append(all, &in.Part)
+		for j := range in.Covered {
+			all = append(all, &in.Covered[j])
+		}
+		for j := range in.Copies {
+			all = append(all, &in.Copies[j].Part)
+		}
+	}
+	return all
 }
 
 // checkPlan returns an error if id is not a valid ID of a plan.
@@ -109,8 +135,17 @@ func (p *Piece) check() error {
 	return nil
 }
 
-// Line returns the piece as one line, without its end.
-func (p *Piece) Line() []byte { return encode(p) }
+// Line returns the piece as one line, without its end. It has the texts of all parts once.
+func (p *Piece) Line() []byte {
+	out := *p
+	out.Inputs = slices.Clone(p.Inputs)
+	for i := range out.Inputs {
+		in := &out.Inputs[i]
+		in.Covered, in.Copies = slices.Clone(in.Covered), slices.Clone(in.Copies)
+	}
+	out.Texts.Refer(out.parts())
+	return encode(&out)
+}
 
 // encode returns v as one line of JSON, without its end.
 func encode(v any) []byte {

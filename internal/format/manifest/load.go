@@ -29,6 +29,8 @@ type Load struct {
 	Apart bool `json:"apart,omitempty"`
 	// LeftOut lists the files of Plan from which the load took no record.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
+	// Texts has the Texts of the parts while the file is written or read.
+	Texts TextList `json:"texts,omitempty"`
 	// Table is the manifest that names the load, with only the files of this load and without
 	// loads. It is nil if an older version wrote the ledger.
 	Table *Table `json:"table,omitempty"`
@@ -207,6 +209,8 @@ type Begun struct {
 	// Lost are the paths of the Inputs that have some HFiles in the table and whose other
 	// HFiles are gone.
 	Lost []string `json:"lost,omitempty"`
+	// Texts has the Texts of the parts while the file is written or read.
+	Texts TextList `json:"texts,omitempty"`
 	// Schema has the behaviours and fields of the records that are being put; nil is the schema
 	// of Table.
 	Schema *behaviour.Schema `json:"schema,omitempty"`

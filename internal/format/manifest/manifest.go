@@ -88,6 +88,11 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if f, ok := v.(referrer); ok {
+		if err := restore(f); err != nil {
+			return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
+		}
+	}
 	return sum, nil
 }
 
@@ -125,6 +130,9 @@ func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
 
 // encode returns v as JSON with its checksum, and the digest of its content.
 func encode(v any) (b []byte, sum string, err error) {
+	if f, ok := v.(referrer); ok {
+		v = referring(f)
+	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false) // people read conditions here

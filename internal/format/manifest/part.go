@@ -13,6 +13,8 @@ type Part struct {
 	// Texts has the behaviour of each text that names one for the load's job, except the own names
 	// of Behaviours. It is nil if the path names the behaviour, and in files of older versions.
 	Texts map[string]string `json:"texts,omitzero"`
+	// TextsAt is the place of Texts in the TextList of a file. Only a file that is written or read has it.
+	TextsAt *int `json:"texts_at,omitempty"`
 	// Other is the behaviour of the load's job that takes all other texts.
 	Other string `json:"other,omitempty"`
 }

@@ -10,6 +10,8 @@ type Plan struct {
 	Pieces  int           `json:"pieces"`
 	Inputs  []PlannedFile `json:"inputs"` // of all pieces
 	LeftOut []LeftOut     `json:"left_out,omitempty"`
+	// Texts has the Texts of the parts while the file is written or read.
+	Texts TextList `json:"texts,omitempty"`
 }
 
 func (p *Plan) version() int { return p.Version }
@@ -49,6 +51,8 @@ type Report struct {
 	// Seen is the number of loads of the table when it was searched for duplicate records; 0 if
 	// it was not searched.
 	Seen int `json:"seen,omitempty"`
+	// Texts has the Texts of the parts while the file is written or read.
+	Texts TextList `json:"texts,omitempty"`
 	// Schema is the schema by which the cells were made; nil if an older version wrote the
 	// report.
 	Schema *behaviour.Schema `json:"schema,omitempty"`

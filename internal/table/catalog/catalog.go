@@ -280,6 +280,8 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	out := make([]*manifest.Load, len(m.Loads))
 	errs := make([]error, len(m.Loads))
 	var failed atomic.Bool
+	var texts manifest.TextList // of all ledgers: most have the same
+	var sharing sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(ledgersAtOnce)
 	for i := range m.Loads {
@@ -293,6 +295,9 @@ func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 				failed.Store(true)
 				return err
 			}
+			sharing.Lock()
+			texts.Share(l)
+			sharing.Unlock()
 			l.Days = m.Kept(l.Days)
 			out[i] = l
 			return nil
