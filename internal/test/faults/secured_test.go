@@ -201,7 +201,7 @@ func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
 	add("servers have another principal", alice(with(map[string]string{"hbase.regionserver.kerberos.principal": "other/_HOST@" + clustertest.Realm, "hbase.master.kerberos.principal": "other/_HOST@" + clustertest.Realm})), exitUsage, "other/", "principal in hbase-site.xml")
 	add("no such tokens", append(client(c, plain), token.Variable+"="+filepath.Join(home, "none")), exitUsage, "file of tokens", filepath.Join(home, "none"))
 	add("no such protection", alice(plain, "USERTRAIL_PROTECTION=much"), exitUsage, "USERTRAIL_PROTECTION", "much", "privacy")
-	add("another password of the store", alice(tls("hbase.rpc.tls.truststore.password", "changeIT")), exitUsage, "trust store", "password is not that")
+	add("another password of the store", alice(tls("hbase.rpc.tls.truststore.password", "changeIT")), exitUsage, "trust store", "the store has another password")
 	add("other authorities", alice(tls("hbase.rpc.tls.truststore.location", "")), exitUsage, "hbase.rpc.tls.truststore")
 	add("the KDC is silent", append(alice(plain), "KRB5_CONFIG="+silent), exitNotNow, "KDC")
 	denied := func(program, right string) complaint {

@@ -112,7 +112,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	all = append(all, both("disabled", []string{"--job", "off.yaml"}, exitUsage, "disabled", "enable '"+off+"'")...)
 	all = append(all, both("no family", []string{"--job", "family.yaml"}, exitUsage, h.table, `"e"; there is d`, "family: …")...)
 	all = append(all, both("not an address", []string{"--table", "hbase://" + zk, "--job", "usertrail.yaml"}, exitUsage, "names no table", "write hbase://zk1,zk2:2181/namespace:table")...)
-	all = append(all, both("a date there is not, before a server is asked", []string{"--table", nobody, "--job", "usertrail.yaml", "--to", "2014-09-31"}, exitUsage, "--to", "2014-09-31", "YYYY-MM-DD")...)
+	all = append(all, both("a date there is not, before a server is asked", []string{"--table", nobody, "--job", "usertrail.yaml", "--to", "2014-09-31"}, exitUsage, "--to", "2014-09-31", "30 days")...)
 	denied := func(right string) []string {
 		return []string{"permission denied", "as user bob", "grant 'bob', '" + right + "', '" + h.table + "'", "wrong user"}
 	}
