@@ -212,6 +212,7 @@ type column struct {
 	field    string // the name of a field for it
 	filled   int    // rows in which it is not null
 	distinct int    // number of its texts
+	ofOne    bool   // nearly all of its texts are the same text
 	typ      behaviour.Type
 	times    []timing // formats that read it, the most likely first
 	nulls    []string // texts that must mean null for it to be of its type
@@ -242,9 +243,12 @@ func (s *sheet) columnOf(i int) column {
 	texts := s.texts(i)
 	quoted := slices.ContainsFunc(s.rows, func(r []cell) bool { return r[i].quoted })
 	count := map[string]int{}
+	most := 0
 	for _, t := range texts {
 		count[t.text]++
+		most = max(most, count[t.text])
 	}
+	c.ofOne = len(count) > 1 && len(texts) >= 30 && float64(most) >= nearlyAll*float64(len(texts))
 	for _, n := range append([]string{""}, nullTexts...) {
 		// Rarer texts are bad records, and not a text for null.
 		if count[n]*100 > len(texts) && (n != "" || quoted) {

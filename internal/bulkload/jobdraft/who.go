@@ -97,7 +97,7 @@ func (s *sheet) userScore(i int, c *column, u *candidate) int {
 	name := s.names[i]
 	sure := hint(name, userWords)
 	switch {
-	case s.ofOne(i):
+	case c.ofOne:
 		return 1 // a user only if nothing else is
 	case sure >= 0 && c.filled*2 >= len(s.rows) && (c.distinct > 1 || len(s.rows) < 50 || s.numbers):
 		return surelyUser + len(userWords) - sure
@@ -122,16 +122,6 @@ func (s *sheet) userScore(i int, c *column, u *candidate) int {
 		return score
 	}
 	return max(1, score+s.idScore(i, c, name))
-}
-
-// ofOne reports whether nearly all texts of a column are the same text.
-func (s *sheet) ofOne(column int) bool {
-	texts, rows, most := map[string]int{}, s.texts(column), 0
-	for _, t := range rows {
-		texts[t.text]++
-		most = max(most, texts[t.text])
-	}
-	return len(texts) > 1 && len(rows) >= 30 && float64(most) >= nearlyAll*float64(len(rows))
 }
 
 // idScore corrects the score of a column that may be any ID.

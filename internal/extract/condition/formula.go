@@ -19,6 +19,7 @@ type formula struct {
 	operator string // "" for a field or a number
 	left     *formula
 	right    *formula
+	whole    func(a, b int) (int, bool) // the operation of whole numbers; nil for /
 
 	kind   int // -1 for a number
 	field  uint32
@@ -36,6 +37,9 @@ type number struct {
 func wholeNumber(v int) number { return number{isWhole: true, whole: v, double: float64(v)} }
 
 func doubleNumber(v float64) number { return number{double: v} }
+
+// wholeOperations are the operations of whole numbers. They report false if the result does not fit 64 bits.
+var wholeOperations = map[string]func(a, b int) (int, bool){"*": multiply, "+": add, "-": subtract}
 
 // arithmeticOperators are the operators of formulas.
 var arithmeticOperators = []string{"*", "+", "-", "/"}
@@ -69,7 +73,7 @@ func (r *reader) operation(n *ast.BinaryNode) (*formula, error) {
 	if left.kind >= 0 && right.kind >= 0 && left.kind != right.kind {
 		return nil, r.wrong(n, "%s and %s are of two behaviours: the fields in one aggregate are of one", left.text, right.text)
 	}
-	f := &formula{operator: n.Operator, left: left, right: right, kind: kind, typ: behaviour.Double}
+	f := &formula{operator: n.Operator, left: left, right: right, whole: wholeOperations[n.Operator], kind: kind, typ: behaviour.Double}
 	if n.Operator != "/" && left.typ == behaviour.Int64 && right.typ == behaviour.Int64 {
 		f.typ = behaviour.Int64
 	}
@@ -157,8 +161,7 @@ func (f *formula) operate(b *trail.Batch, ev *trail.Event) (number, bool, error)
 		return doubleNumber(x.double / y.double), y.double != 0, nil
 	}
 	if x.isWhole && y.isWhole {
-		whole := map[string]func(a, b int) (int, bool){"*": multiply, "+": add, "-": subtract}[f.operator]
-		v, fits := whole(x.whole, y.whole)
+		v, fits := f.whole(x.whole, y.whole)
 		if !fits {
 			return number{}, false, fmt.Errorf("%s: %w", f.text, ErrOverflow)
 		}

@@ -38,8 +38,8 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 	}
 	named := map[int]dayPart{}
 	for _, item := range list {
-		kind := -1
-		if at := strings.LastIndexByte(item, ':'); at >= 0 {
+		kind, at := -1, strings.LastIndexByte(item, ':')
+		if at >= 0 {
 			var ok bool
 			if kind, ok = schema.Find(item[:at]); !ok {
 				return h, fmt.Errorf("%q: the table has no behaviour %q; it has %s", s, item[:at], behaviour.List(schema.Names()))
@@ -48,7 +48,7 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 		if _, twice := named[kind]; twice {
 			return h, fmt.Errorf("%q: each behaviour has its hours once", s)
 		}
-		if named[kind], err = parseDayPart(item[strings.LastIndexByte(item, ':')+1:]); err != nil {
+		if named[kind], err = parseDayPart(item[at+1:]); err != nil {
 			return h, err
 		}
 	}

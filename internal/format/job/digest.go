@@ -68,12 +68,25 @@ func (j *Job) TextsBy() string {
 	if j.Format.KindColumn == nil {
 		return ""
 	}
-	all := j.meaning()
-	m := meaning{
-		Syntax: all.Syntax, Delimiter: all.Delimiter, Header: all.Header, Names: all.Names, Encoding: all.Encoding, MaxLine: all.MaxLine,
-		Nulls: all.Nulls, Column: all.Column, Skip: all.Skip,
-	}
+	m := j.reading()
 	return m.digest()[:16]
+}
+
+// reading returns the settings of a meaning by which a record is cut out of a file, and the text that
+// names its behaviour out of the record.
+func (j *Job) reading() meaning {
+	f := &j.Format
+	m := meaning{
+		Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names, Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls,
+	}
+	if f.Skip != nil {
+		m.Skip = f.Skip.String()
+	}
+	if f.KindColumn != nil {
+		c := meaningOf(*f.KindColumn)
+		m.Column = &c
+	}
+	return m
 }
 
 // DigestOf returns the digest that j would have with only these fields of these behaviours, and
@@ -144,21 +157,11 @@ func withoutShort(s *behaviour.Schema) *behaviour.Schema {
 }
 
 func (j *Job) meaning() meaning {
-	f := &j.Format
-	m := meaning{
-		Schema: withoutShort(j.Schema), Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names,
-		Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls, Slack: f.Slack,
-		Paths: j.Pattern.String(), PathNames: j.Pattern.paths, Texts: f.KindOf, Other: f.Other,
-	}
+	f, m := &j.Format, j.reading()
+	m.Schema, m.Slack = withoutShort(j.Schema), f.Slack
+	m.Paths, m.PathNames, m.Texts, m.Other = j.Pattern.String(), j.Pattern.paths, f.KindOf, f.Other
 	if j.Layout != layout.Default {
 		m.Layout = j.Layout
-	}
-	if f.Skip != nil {
-		m.Skip = f.Skip.String()
-	}
-	if f.KindColumn != nil {
-		c := meaningOf(*f.KindColumn)
-		m.Column = &c
 	}
 	for i, k := range f.Kinds {
 		m.Kinds = append(m.Kinds, kindMeaning{

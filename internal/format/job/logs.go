@@ -152,7 +152,7 @@ func (b *builder) readEncoding() {
 var commonEncodings = []string{"utf-8", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-8859-1", "windows-1252", "utf-16", "utf-16le", "utf-16be"}
 
 // readKindColumn reads which column names the behaviour, and which behaviour each of its
-// texts means. A behaviour's own name always means the behaviour.
+// texts means. A behaviour's own name means the behaviour, unless texts has it.
 func (b *builder) readKindColumn() {
 	v, most := b.logs.get("behaviour"), b.logs.get("max_skipped")
 	most.limit(&b.job.MaxSkipped)

@@ -1,8 +1,6 @@
 package manifest
 
 import (
-	"slices"
-
 	"usertrail/internal/behaviour"
 	"usertrail/internal/column"
 )
@@ -62,9 +60,11 @@ func (o Origins) Load(id int64, date behaviour.Date, kind string) (int, bool) {
 	if load, ok := x.replayed[offset]; ok {
 		return load, true
 	}
-	for _, p := range slices.Concat(x.parts, x.apart) {
-		if p.part.Has(date, kind, nil) {
-			return p.load, true
+	for _, portions := range [...][]portion{x.parts, x.apart} {
+		for _, p := range portions {
+			if p.part.Has(date, kind, nil) {
+				return p.load, true
+			}
 		}
 	}
 	return 0, false
