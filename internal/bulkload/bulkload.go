@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
@@ -27,7 +28,7 @@ var (
 	ErrGrowing = exit.New(exit.NotNow, "it is still being written")
 )
 
-// Shown is the number of errors that a joined error prints.
+// Shown is the number of errors that a joined error prints, and the number of names that Few prints.
 const Shown = 5
 
 // Joined joins errors. If there are more than Shown, the message has the first of them and the
@@ -47,6 +48,15 @@ func (m *many) Error() string {
 }
 
 func (m *many) Unwrap() []error { return m.errs }
+
+// Few joins names. If there are more than Shown, the text has the first of them and the number of the
+// others.
+func Few(names []string) string {
+	if n := len(names) - Shown; n > 0 {
+		names = append(slices.Clone(names[:Shown]), fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(names, ", ")
+}
 
 // StopsAll reports whether every later piece of the work would meet an error, too: the lock, the cluster or the
 // file system cannot be had, or the run is stopped.

@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testtable"
 	"usertrail/internal/test/testworld"
@@ -76,33 +77,15 @@ func TestAppendSurvivesAnyFault(t *testing.T) {
 	if maps.Equal(testtable.OnlyParts(g.States[at]), testtable.OnlyParts(g.States[at+1])) {
 		t.Fatal("the days have no events")
 	}
+	run := func(fs dfs.FS, out string) error {
+		other, fixture := *g, *h
+		fixture.FS = fs
+		other.Fixture = &fixture
+		return other.Append(t, at, out)
+	}
+	done := func(err error) bool { return errors.Is(err, manifest.ErrAppended) }
 	dfstest.Sweep(t, dfstest.Modes, 40, func(t *testing.T, n int, mode dfstest.Mode) bool {
-		out := filepath.Join(h.Dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
-		g.CopyTo(t, at, out)
-		fault := dfstest.FaultAt(h.FS, n, mode)
-		faulty, broken := *g, *h
-		broken.FS = fault
-		faulty.Fixture = &broken
-		err := faulty.Append(t, at, out)
-		past := fault.Count() <= n
-		if err != nil && !errors.Is(err, dfstest.ErrInjected) {
-			t.Fatalf("lost the cause: %v", err)
-		}
-		if past && err != nil {
-			t.Fatalf("the fault was not reached, and yet: %v", err)
-		}
-		g.CheckReaders(t, at, out)
-		if err := g.Append(t, at, out); err != nil && !errors.Is(err, manifest.ErrAppended) {
-			t.Fatalf("second run: %v", err)
-		}
-		if err := g.Append(t, at, out); !errors.Is(err, manifest.ErrAppended) {
-			t.Errorf("third run: %v, want nothing to do", err)
-		}
-		g.CheckEnd(t, at, out)
-		if t.Failed() {
-			t.Logf("mode %d, fault at %d: %v", mode, n, err)
-		}
-		return past
+		return g.SurviveFault(t, at, n, mode, run, done)
 	})
 }
 

@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dustin/go-humanize/english"
-
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/job"

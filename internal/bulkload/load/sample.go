@@ -116,10 +116,10 @@ func (p *preCheck) judge(r *tryout.Report) {
 		p.Fail(name, bulkload.Joined(grouped(refused)), "the load would leave these files out")
 	case len(uncertain) > 0:
 		p.Warn(name, "a load may refuse these files: read more of them with --sample, or correct the job",
-			"%s; more of these samples are bad than max_bad allows, %s, or name no behaviour than max_skipped, %s: %s", found, p.load.cfg.Job.MaxBad, p.load.cfg.Job.MaxSkipped, listed(uncertain))
+			"%s; more of these samples are bad than max_bad allows, %s, or name no behaviour than max_skipped, %s: %s", found, p.load.cfg.Job.MaxBad, p.load.cfg.Job.MaxSkipped, bulkload.Few(uncertain))
 	case len(unwanted) > 0:
 		p.Warn(name, "if the records are wanted, correct behaviour, skip or user in the job before the first load: a file that was loaded is read again only for more texts and behaviours",
-			"%s; a load would skip all records of the sample of %s", found, listed(unwanted))
+			"%s; a load would skip all records of the sample of %s", found, bulkload.Few(unwanted))
 	default:
 		p.OK(name, "%s", found)
 	}
@@ -168,12 +168,4 @@ func noBehaviour(r *tryout.Report) error {
 		texts = append(texts, fmt.Sprintf("%q (%s)", t.Text, english.Plural(int(t.Count), "record", "")))
 	}
 	return fmt.Errorf("%w: %w: their behaviours are %s: correct the texts of the behaviours, or the column of behaviour", job.ErrJob, errNoBehaviour, strings.Join(texts, ", "))
-}
-
-// listed lists a few files.
-func listed(files []string) string {
-	if n := len(files) - bulkload.Shown; n > 0 {
-		files = append(files[:bulkload.Shown:bulkload.Shown], fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(files, ", ")
 }

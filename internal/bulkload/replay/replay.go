@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/batch"
@@ -263,10 +262,7 @@ func (p *replay) stillBad(inputs []*batch.Input) error {
 			names = append(names, in.Bad().Name())
 		}
 	}
-	if n := len(names) - bulkload.Shown; n > 0 {
-		names = append(names[:bulkload.Shown], fmt.Sprintf("%d more", n))
-	}
-	return fmt.Errorf("%w: %d of %d are still bad; see %s", bulkload.ErrTooBad, p.result.Quarantined, p.result.Read, strings.Join(names, ", "))
+	return fmt.Errorf("%w: %d of %d are still bad; see %s", bulkload.ErrTooBad, p.result.Quarantined, p.result.Read, bulkload.Few(names))
 }
 
 // hasUnledgered reports whether a killed replay may have left records in the table. A load

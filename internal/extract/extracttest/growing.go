@@ -1,6 +1,8 @@
 package extracttest
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,4 +126,35 @@ func (g *Growing) CheckEnd(t *testing.T, i int, out string) {
 			t.Errorf("in the end there is also %s", f.Name)
 		}
 	}
+}
+
+// SurviveFault appends span i while operation n fails, and then twice more. A reader finds no half of a day
+// in between. The second run ends with the next state, and the third has nothing to do: its error is one
+// that done accepts. run appends the span to out on a file system. past reports whether the append
+// has fewer operations than n.
+func (g *Growing) SurviveFault(t *testing.T, i, n int, mode dfstest.Mode, run func(fs dfs.FS, out string) error, done func(error) bool) (past bool) {
+	t.Helper()
+	out := filepath.Join(g.Dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
+	g.CopyTo(t, i, out)
+	fault := dfstest.FaultAt(g.FS, n, mode)
+	err := run(fault, out)
+	past = fault.Count() <= n
+	if err != nil && !errors.Is(err, dfstest.ErrInjected) {
+		t.Fatalf("lost the cause: %v", err)
+	}
+	if past && err != nil {
+		t.Fatalf("the fault was not reached, and yet: %v", err)
+	}
+	g.CheckReaders(t, i, out)
+	if err := run(g.FS, out); err != nil && !done(err) {
+		t.Fatalf("second run: %v", err)
+	}
+	if err := run(g.FS, out); !done(err) {
+		t.Errorf("third run: %v, want nothing to do", err)
+	}
+	g.CheckEnd(t, i, out)
+	if t.Failed() {
+		t.Logf("mode %d, fault at %d: %v", mode, n, err)
+	}
+	return past
 }

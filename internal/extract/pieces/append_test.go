@@ -82,30 +82,9 @@ func TestAppendedPiecesSurviveAnyFault(t *testing.T) {
 	if maps.Equal(testtable.OnlyParts(g.States[at]), testtable.OnlyParts(g.States[at+1])) {
 		t.Fatal("the days have no events")
 	}
+	run := func(fs dfs.FS, out string) error { return byPieces(t.Context(), g, fs, at, out) }
 	dfstest.Sweep(t, []dfstest.Mode{0, dfstest.Dead, dfstest.Uncertain}, 60, func(t *testing.T, n int, mode dfstest.Mode) bool {
-		out := filepath.Join(g.Dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
-		g.CopyTo(t, at, out)
-		fault := dfstest.FaultAt(g.FS, n, mode)
-		err := byPieces(t.Context(), g, fault, at, out)
-		past := fault.Count() <= n
-		if err != nil && !errors.Is(err, dfstest.ErrInjected) {
-			t.Fatalf("lost the cause: %v", err)
-		}
-		if past && err != nil {
-			t.Fatalf("the fault was not reached, and yet: %v", err)
-		}
-		g.CheckReaders(t, at, out)
-		if err := byPieces(t.Context(), g, g.FS, at, out); err != nil && !appended(err) {
-			t.Fatalf("second run: %v", err)
-		}
-		if err := byPieces(t.Context(), g, g.FS, at, out); !appended(err) {
-			t.Errorf("third run: %v, want nothing to do", err)
-		}
-		g.CheckEnd(t, at, out)
-		if t.Failed() {
-			t.Logf("mode %d, fault at %d: %v", mode, n, err)
-		}
-		return past
+		return g.SurviveFault(t, at, n, mode, run, appended)
 	})
 }
 
