@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/run/visible"
@@ -87,6 +86,3 @@ func short(text string) string {
 	}
 	return text
 }
-
-// count returns a number with commas.
-func count[N int | int64](n N) string { return humanize.Comma(int64(n)) }

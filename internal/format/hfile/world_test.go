@@ -4,17 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"usertrail/internal/cell"
 )
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
 
 // madeUp returns n cells in order: rows of few and many columns, lengths around 255, equal
 // values, times and types close to each other, and some keys twice. Every cell has tags and a

@@ -22,7 +22,6 @@ type nameNode struct {
 	net.Conn
 	sasl   *sasltest.Server
 	offers []Auth
-	client chan error // what the client did wrong
 }
 
 // answer returns a packet of the server.
@@ -111,7 +110,6 @@ func (s *nameNode) serve() error {
 
 // echo sends back what the client sends.
 func (s *nameNode) echo() error {
-	var got []byte
 	for {
 		if s.sasl.Protection() == sasl.Authentication {
 			b, err := readPacket(s.Conn, maxHandshake)
@@ -134,7 +132,6 @@ func (s *nameNode) echo() error {
 		if err != nil {
 			return err
 		}
-		got = append(got, data...)
 		if _, err := s.Write(answerPacket(saslCall, saslBody(wrap, s.sasl.Wrap(data)))); err != nil {
 			return err
 		}
