@@ -135,6 +135,13 @@ func (m *multi) leave() {
 	}
 }
 
+// underway returns the number of batches whose actions do not all have an answer.
+func (m *multi) underway() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.under
+}
+
 // wait returns when no batch is under way or when ctx ends.
 func (m *multi) wait(ctx context.Context) error {
 	m.mu.Lock()

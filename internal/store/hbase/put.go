@@ -203,11 +203,8 @@ func (p *Putter) Close() error {
 	}
 	err := p.err()
 	p.closed = true
+	unsent, under := p.col.actions, p.m.underway() // before cancel, which ends batches without an answer
 	p.m.cancel(ErrClosed)
-	unsent := p.col.actions
-	p.m.mu.Lock()
-	under := p.m.under
-	p.m.mu.Unlock()
 	_ = p.m.wait(context.Background())
 	p.done()
 	if err == nil && (unsent > 0 || under > 0) {
