@@ -64,7 +64,7 @@ func (s *sheet) mayBeKinds(i int, c *column, texts map[string]int) bool {
 	}
 	return float64(total) >= nearlyAll*float64(len(s.rows)) && longest <= longestKind &&
 		len(texts) > 1 && len(texts) <= behaviour.MaxKinds && len(texts)*repeats <= total &&
-		(c.typ == behaviour.String || c.typ == behaviour.Int64) && !s.most(i, userText)
+		(c.typ == behaviour.String || c.typ == behaviour.Int64) && !s.most(i, userText.MatchString)
 }
 
 // code matches a small number that may stand for a behaviour.
