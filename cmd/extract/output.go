@@ -21,7 +21,9 @@ const standardOutput = "-"
 
 // output are the flags that describe the format of a result.
 type output struct {
-	out, format, shape, partition string
+	out, format, shape, partition, times string
+
+	excel bool
 
 	pieceSize pieceSize
 	flags     *pflag.FlagSet
@@ -32,6 +34,8 @@ func (o *output) add(f *pflag.FlagSet) {
 	f.StringVarP(&o.out, "out", "o", "", "directory to create, or - for standard output, with the JSON line on standard error (default trails-FROM-TO)")
 	f.StringVar(&o.format, "format", string(query.Parquet), "format of the parts: parquet, csv, jsonl or arrow (Arrow IPC; a stream with --out -)")
 	f.StringVar(&o.partition, "partition-by", "", "write the parts into Hive directories such as date=2014-09-01: date or behaviour (default no directories)")
+	f.StringVar(&o.times, "times", string(query.UTC), "zone of the times: utc, or local, which adds the columns local_time and utc_offset in the table's zone (first_local and last_local with --shape wide)")
+	f.BoolVar(&o.excel, "excel", false, "with --format csv: write values so that Excel opens the files as they are, with a byte order mark, IDs as text and no formulas from the data")
 	f.Var(&o.pieceSize, "piece-size", "end a part where extract plan with this --piece-size ends a piece, in events, such as 500000 or 4M (default no pieces)")
 	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "rows of the result: long, one per event, or wide, one per user with count, first, last and days of each of --types, or those of --fields")
 }
@@ -50,7 +54,7 @@ func (o *output) check(env *cli.Env) error {
 
 // of copies the flags to a config. The config must have its dates.
 func (o *output) of(env *cli.Env, c *extract.Config) {
-	c.Output = query.Output{Format: query.Format(o.format), Shape: trailfile.Shape(o.shape), Partition: o.partition}
+	c.Output = query.Output{Format: query.Format(o.format), Shape: trailfile.Shape(o.shape), Partition: o.partition, Times: query.Times(o.times), Excel: o.excel}
 	c.PieceSize = int64(o.pieceSize)
 	c.Out = cmp.Or(o.out, fmt.Sprintf("trails-%s-%s", c.Span.From, c.Span.To))
 	if c.Out == standardOutput {

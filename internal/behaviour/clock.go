@@ -59,6 +59,14 @@ func (c *Clock) Wall(instant int64) int64 {
 	return instant + c.offset
 }
 
+// WallMicros returns the local time of an instant, both in microseconds, and the offset of the
+// zone at that instant, in seconds east of UTC.
+func (c *Clock) WallMicros(instant int64) (wall, offset int64) {
+	seconds := floorDiv(instant, 1e6)
+	offset = c.Wall(seconds) - seconds
+	return instant + offset*1e6, offset
+}
+
 // search scans the periods in order, from a period before wall to the first period in
 // which wall occurs.
 func (c *Clock) search(wall int64) int64 {

@@ -143,6 +143,33 @@ func TestStartIsTheFirstMoment(t *testing.T) {
 // TestDaysOfClocksPutBack checks that all instants of a day are between Start and End if the
 // clock is put back at midnight. This includes times that the clock shows twice, and times to
 // which it returns from the next day.
+func TestWallMicros(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shanghai, err := time.LoadLocation("Asia/Shanghai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		zone   *time.Location
+		at     time.Time
+		wall   string
+		offset int64
+	}{
+		{berlin, time.Date(2014, 10, 26, 0, 59, 59, 999999000, time.UTC), "2014-10-26T02:59:59.999999", 7200},
+		{berlin, time.Date(2014, 10, 26, 1, 0, 0, 0, time.UTC), "2014-10-26T02:00:00", 3600}, // the same hour again
+		{berlin, time.Date(1969, 12, 31, 22, 59, 59, 500000000, time.UTC), "1969-12-31T23:59:59.5", 3600},
+		{shanghai, time.Date(1900, 1, 1, 0, 0, 0, 1000, time.UTC), "1900-01-01T08:05:43.000001", 29143},
+	} {
+		wall, offset := behaviour.NewClock(c.zone).WallMicros(c.at.UnixMicro())
+		if got := behaviour.LocalText(wall); got != c.wall || offset != c.offset {
+			t.Errorf("%s in %s: %s, offset %d; want %s, %d", c.at, c.zone, got, offset, c.wall, c.offset)
+		}
+	}
+}
+
 func TestDaysOfClocksPutBack(t *testing.T) {
 	for _, c := range []struct {
 		zone, day        string

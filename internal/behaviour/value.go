@@ -92,6 +92,11 @@ func ToBool(v []byte) bool { return v[0] != 0 }
 // ToDate reads what AppendDate wrote.
 func ToDate(v []byte) Date { return Date(int32(binary.BigEndian.Uint32(v))) }
 
+// LocalText returns a local time in microseconds as readable text.
+func LocalText(wall int64) string {
+	return time.UnixMicro(wall).UTC().Format("2006-01-02T15:04:05.999999")
+}
+
 // Text returns a value of t as readable text. Times are in UTC.
 func (t Type) Text(v []byte) string {
 	if t.Check(v) != nil {

@@ -73,7 +73,7 @@ func endsAsHFile(f dfs.File) (bool, error) {
 // textFormat returns the format of a text file of trails that begins with head.
 func textFormat(head []byte) (textfile.Format, bool) {
 	switch {
-	case bytes.HasPrefix(head, []byte(csvStart)):
+	case bytes.HasPrefix(bytes.TrimPrefix(head, []byte(textfile.Mark)), []byte(csvStart)):
 		return textfile.CSV, true
 	case bytes.HasPrefix(head, []byte(jsonlStart)):
 		return textfile.JSON, true

@@ -210,6 +210,12 @@ func (e *Extract) format() string {
 	if q.PartitionBy != "" {
 		out += ", by " + q.PartitionBy
 	}
+	if q.Times != "" {
+		out += ", " + q.Times + " times"
+	}
+	if q.Excel {
+		out += ", for Excel"
+	}
 	return out
 }
 

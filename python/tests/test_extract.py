@@ -36,6 +36,16 @@ def test_a_table_has_the_rows_of_a_directory(table: Path, tmp_path: Path) -> Non
     assert got.num_rows > 5000
 
 
+def test_local_times_have_no_zone(table: Path) -> None:
+    got = usertrail.extract(table, **QUERY, times="local")
+    assert got.schema.field("time").type == pa.timestamp("us", "UTC")
+    assert got.schema.field("local_time").type == pa.timestamp("us")
+    walls, offsets, times = (got[name].to_pylist() for name in ("local_time", "utc_offset", "time"))
+    assert walls
+    assert all(datetime.datetime.fromisoformat(f"{wall.isoformat()}{offset}") == time for wall, offset, time in zip(walls, offsets, times))
+    assert got.drop_columns(["local_time", "utc_offset"]).equals(usertrail.extract(table, **QUERY))
+
+
 def test_pandas_and_polars_take_it(table: Path) -> None:
     got = usertrail.extract(table, **QUERY)
     plays = got.to_pandas().groupby("behaviour")["user_id"].count()["play"]

@@ -42,6 +42,9 @@ type dialect struct {
 	hdfs    bool // the engine reads HDFS
 }
 
+// localTime is the type of a column of local times, for dialect.types.
+const localTime behaviour.Type = "local time"
+
 // dialects has the SQL of each engine:
 //
 //	Spark       spark.apache.org/docs/latest/sql-ref-syntax-ddl-create-table-datasource.html
@@ -51,15 +54,15 @@ type dialect struct {
 //	ClickHouse  clickhouse.com/docs/engines/table-engines/special/file
 var dialects = map[Engine]*dialect{
 	Spark: {quotes: "`", escapes: true, hdfs: true, write: (*table).spark, types: map[behaviour.Type]string{
-		behaviour.String: "STRING", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP", behaviour.Day: "DATE"}},
+		behaviour.String: "STRING", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP", localTime: "TIMESTAMP_NTZ", behaviour.Day: "DATE"}},
 	Hive: {quotes: "`", escapes: true, hdfs: true, write: (*table).hive, types: map[behaviour.Type]string{
-		behaviour.String: "STRING", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP", behaviour.Day: "DATE"}},
+		behaviour.String: "STRING", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP", localTime: "TIMESTAMP", behaviour.Day: "DATE"}},
 	Trino: {quotes: `"`, hdfs: true, write: (*table).trino, types: map[behaviour.Type]string{
-		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP(6)", behaviour.Day: "DATE"}},
+		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP(6)", localTime: "TIMESTAMP(6)", behaviour.Day: "DATE"}},
 	DuckDB: {quotes: `"`, globs: true, write: (*table).duckDB, types: map[behaviour.Type]string{
-		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMPTZ", behaviour.Day: "DATE"}},
+		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMPTZ", localTime: "TIMESTAMP", behaviour.Day: "DATE"}},
 	ClickHouse: {quotes: "`", escapes: true, globs: true, hdfs: true, write: (*table).clickHouse, types: map[behaviour.Type]string{
-		behaviour.String: "String", behaviour.Int64: "Int64", behaviour.Double: "Float64", behaviour.Bool: "Bool", behaviour.Timestamp: "DateTime64(6, 'UTC')", behaviour.Day: "Date32"}},
+		behaviour.String: "String", behaviour.Int64: "Int64", behaviour.Double: "Float64", behaviour.Bool: "Bool", behaviour.Timestamp: "DateTime64(6, 'UTC')", localTime: "DateTime64(6, 'UTC')", behaviour.Day: "Date32"}},
 }
 
 // A table is a result, and how an engine sees it.
@@ -95,13 +98,17 @@ func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error)
 	case d.globs && strings.ContainsAny(dir, "*?[]{}"):
 		return "", fmt.Errorf("%w: %s finds files by a pattern, and the name has characters of patterns: rename the directory", ErrUnfit, e)
 	}
-	t := &table{dialect: d, dir: dir, names: strings.Split(name, "."), wide: m.Question.Shape == string(trailfile.WideShape), empty: len(m.Parts) == 0}
+	shape := trailfile.Shape(m.Question.Shape)
+	t := &table{dialect: d, dir: dir, names: strings.Split(name, "."), wide: shape == trailfile.WideShape, empty: len(m.Parts) == 0}
 	var parts []string
 	for _, part := range t.names {
 		parts = append(parts, t.quote(part))
 	}
 	t.name = strings.Join(parts, ".")
 	for _, c := range m.Columns {
+		if m.Question.Times != "" && shape.IsLocal(c.Name) {
+			c.Type = localTime
+		}
 		if c.Name == m.Question.PartitionBy {
 			t.partition = &c
 		} else {
@@ -230,7 +237,7 @@ func (t *table) duckDB() string {
 // row for each event, the fields of behaviours and the times of steps.
 func (t *table) nullable(c behaviour.Field) bool {
 	if t.wide {
-		return c.Type == behaviour.Timestamp
+		return c.Type == behaviour.Timestamp || c.Type == localTime
 	}
 	return !slices.Contains(behaviour.Reserved, c.Name)
 }

@@ -27,7 +27,7 @@ func result() *manifest.Extract {
 }
 
 // TestStatements draws the statements of all engines. The arguments of statements are dir,
-// name, partition, wide and empty.
+// name, partition, wide, local and empty.
 func TestStatements(t *testing.T) {
 	datadriven.RunTest(t, "testdata/statements", func(t *testing.T, d *datadriven.TestData) string {
 		m, dir, name := result(), "/data/trails", "trails"
@@ -42,6 +42,9 @@ func TestStatements(t *testing.T) {
 				m.Question.PartitionBy = value
 			case "wide":
 				m.Question.Shape = "wide"
+			case "local":
+				m.Question.Times = "local"
+				m.Columns = append(m.Columns, behaviour.Field{Name: "local_time", Type: behaviour.Timestamp}, behaviour.Field{Name: "utc_offset", Type: behaviour.String})
 			case "empty":
 				m.Parts = nil
 			}

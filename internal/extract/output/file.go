@@ -20,14 +20,23 @@ type fileWriter interface {
 // newFile begins the first file.
 func newFile(w io.Writer, o *query.Output, s trailfile.Schema, sizes memory.Sizes) (fileWriter, error) {
 	switch o.Format {
-	case query.CSV:
-		return textfile.NewWriter(w, s, textfile.CSV)
-	case query.JSONL:
-		return textfile.NewWriter(w, s, textfile.JSON)
 	case query.Arrow:
 		return arrowfile.NewWriter(w, s)
+	case query.Parquet:
+		return trailfile.NewWriter(w, s, groupsOf(sizes))
 	}
-	return trailfile.NewWriter(w, s, groupsOf(sizes))
+	return textfile.NewWriter(w, s, textOf(o))
+}
+
+// textOf returns the format of a result in text.
+func textOf(o *query.Output) textfile.Format {
+	switch {
+	case o.Format == query.JSONL:
+		return textfile.JSON
+	case o.Excel:
+		return textfile.Excel
+	}
+	return textfile.CSV
 }
 
 // groupsOf returns the options of Parquet. A part is one row group, unless one of its users has

@@ -36,7 +36,7 @@ import (
 func outputs() []query.Output {
 	var all []query.Output
 	for _, f := range query.Formats {
-		all = append(all, query.Output{Format: f}, query.Output{Format: f, Shape: trailfile.WideShape})
+		all = append(all, query.Output{Format: f}, query.Output{Format: f, Shape: trailfile.WideShape}, query.Output{Format: f, Times: query.Local}, query.Output{Format: f, Shape: trailfile.WideShape, Times: query.Local})
 		for _, p := range query.Partitions {
 			all = append(all, query.Output{Format: f, Partition: p})
 		}
@@ -81,9 +81,34 @@ func TestEveryOutputIsTheOracles(t *testing.T) {
 				}
 				result, out := answerIn(t, h, q, o)
 				got := testworld.Answer{Users: int(result.Users), Found: int(result.Found), Active: int(result.Active), Rows: readOutput(t, h.FS, out, w.Names())}
+				if o.Times == query.Local {
+					checkLocal(t, what, h, out, got.Rows)
+				}
 				extracttest.Same(t, what, got, want)
 			}
 		}
+	}
+}
+
+// checkLocal compares the local times of rows with their times in UTC, and removes them from the rows.
+func checkLocal(t *testing.T, what string, h *extracttest.Fixture, out string, rows []testworld.Row) {
+	t.Helper()
+	zone, err := time.LoadLocation(extracttest.ReadManifest(t, h.FS, out).Zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		local := instant(t, r.Time).In(zone)
+		want := []string{local.Format("2006-01-02T15:04:05.000000"), local.Format("-07:00")}
+		wall, err := time.Parse("2006-01-02T15:04:05", r.Values["local_time"])
+		if got := []string{wall.Format("2006-01-02T15:04:05.000000"), r.Values["utc_offset"]}; err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%s: the local time of %s is %q (%v), want %q", what, r.Time, got, err, want)
+		}
+		if r.Date != r.Values["local_time"][:10] {
+			t.Fatalf("%s: the local time %s is not of the date %s", what, r.Values["local_time"], r.Date)
+		}
+		delete(r.Values, "local_time")
+		delete(r.Values, "utc_offset")
 	}
 }
 
@@ -199,7 +224,9 @@ func readLines(t *testing.T, fs dfs.FS, name string, m *manifest.Extract) []map[
 				t.Fatalf("%s: column %s is not in the manifest", name, c.Name)
 			}
 			if row[i] != "" {
-				line[c.Name] = oracleText(t, m.Columns[at].Type, row[i])
+				if line[c.Name] = row[i]; !trailfile.Shape(cmp.Or(m.Question.Shape, "long")).IsLocal(c.Name) {
+					line[c.Name] = oracleText(t, m.Columns[at].Type, row[i])
+				}
 			}
 		}
 		if value != "" {
@@ -244,11 +271,38 @@ func checkWide(t *testing.T, what string, h *extracttest.Fixture, w *testworld.W
 		}
 	}
 	want := wideOf(w.Oracle(q).Rows, m.Question.Types)
+	if o.Times == query.Local {
+		checkLocalWide(t, what, m, got)
+	}
 	if int64(len(want)) != m.Kept {
 		t.Errorf("%s: kept %d, want %d", what, m.Kept, len(want))
 	}
 	if !maps.EqualFunc(got, want, maps.Equal[map[string]string, map[string]string]) {
 		t.Fatalf("%s: got\n%v, want\n%v", what, got, want)
+	}
+}
+
+// checkLocalWide compares the local times of wide rows with their times in UTC, and removes them from the rows.
+func checkLocalWide(t *testing.T, what string, m *manifest.Extract, rows map[string]map[string]string) {
+	t.Helper()
+	zone, err := time.LoadLocation(m.Zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range rows {
+		for _, kind := range m.Question.Types {
+			for _, name := range []string{kind + "_first", kind + "_last"} {
+				local, utc := line[name+"_local"], line[name]
+				delete(line, name+"_local")
+				if utc == "" && local == "" {
+					continue
+				}
+				wall, err := time.Parse("2006-01-02T15:04:05", local)
+				if want := instant(t, utc).In(zone).Format("2006-01-02T15:04:05.000000"); err != nil || wall.Format("2006-01-02T15:04:05.000000") != want {
+					t.Fatalf("%s: the local time of %s is %q (%v), want %s", what, utc, local, err, want)
+				}
+			}
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ type longMaker struct {
 	behave []uint16 // by kind: its index among the kinds of the result
 	bytes  int      // of fields of the rows since the last flush
 
+	local *localTimes // nil if the result has only UTC
+
 	// The index of each column; -1 if the files do not have it.
 	date, time, behaviour, id, steps, fields int
 }
@@ -28,6 +30,10 @@ func newLongMaker(q *query.Query, s trailfile.Schema) *longMaker {
 		behaviour: s.Index(trailfile.BehaviourColumn), id: s.Index(trailfile.IDColumn),
 	}
 	m.steps = m.id + 1
+	if q.Zone != nil {
+		m.local = newLocalTimes(q.Zone)
+		m.steps += localColumns
+	}
 	m.fields = m.steps + q.StepCount()
 	columns := q.Columns()
 	for _, k := range q.Kinds {
@@ -63,6 +69,9 @@ func (m *longMaker) row(b *trailfile.Batch, u *named, e *trail.Event) error {
 		c[m.behaviour].Code = append(c[m.behaviour].Code, m.behave[e.Kind])
 	}
 	c[m.id].Int = append(c[m.id].Int, e.ID)
+	if m.local != nil {
+		m.local.add(c[m.id+1:m.steps], e.Time)
+	}
 	for i, t := range u.steps {
 		c[m.steps+i].Int = append(c[m.steps+i].Int, t)
 	}

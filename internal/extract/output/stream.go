@@ -76,11 +76,7 @@ func (s *Stream) open(schema trailfile.Schema, sizes memory.Sizes) (joined, erro
 		o.Parts = true
 		return trailfile.NewWriter(s, schema, o)
 	}
-	form := textfile.CSV
-	if s.Query.Output.Format == query.JSONL {
-		form = textfile.JSON
-	}
-	return textfile.NewWriter(s, schema, form)
+	return textfile.NewWriter(s, schema, textOf(&s.Query.Output))
 }
 
 // Create begins a part.

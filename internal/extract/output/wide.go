@@ -15,6 +15,7 @@ type wideMaker struct {
 	columns []string
 	behave  []uint16 // by kind: its index among the kinds of the result
 	did     []did    // of the current user, by that index
+	local   *localTimes
 }
 
 // did has the columns of one behaviour in one row.
@@ -25,7 +26,11 @@ type did struct {
 }
 
 func newWideMaker(q *query.Query) *wideMaker {
-	return &wideMaker{columns: q.Wide, behave: indexes(q), did: make([]did, len(q.Kinds))}
+	m := &wideMaker{columns: q.Wide, behave: indexes(q), did: make([]did, len(q.Kinds))}
+	if q.Zone != nil {
+		m.local = newLocalTimes(q.Zone)
+	}
+	return m
 }
 
 // row adds the row of u.
@@ -36,7 +41,7 @@ func (m *wideMaker) row(b *trailfile.Batch, u *named) {
 	at := c[1:]
 	for i := range m.did {
 		for _, name := range m.columns {
-			m.did[i].add(name, &at[0])
+			m.add(name, &at[0], &m.did[i])
 			at = at[1:]
 		}
 	}
@@ -46,17 +51,22 @@ func (m *wideMaker) row(b *trailfile.Batch, u *named) {
 	b.Rows++
 }
 
-// add appends the value of a column.
-func (d *did) add(name string, c *trailfile.Values) {
+// add appends the value of a column of a behaviour.
+func (m *wideMaker) add(name string, c *trailfile.Values, d *did) {
+	micros := func(t int64) { c.Int, c.Valid = append(c.Int, t), append(c.Valid, d.count > 0) }
 	switch name {
 	case trailfile.WideCount:
 		c.Int = append(c.Int, d.count)
 	case trailfile.WideDays:
 		c.Int = append(c.Int, d.days)
 	case trailfile.WideFirst:
-		c.Int, c.Valid = append(c.Int, d.first), append(c.Valid, d.count > 0)
+		micros(d.first)
 	case trailfile.WideLast:
-		c.Int, c.Valid = append(c.Int, d.last), append(c.Valid, d.count > 0)
+		micros(d.last)
+	case trailfile.WideFirstLocal:
+		micros(m.local.wall(d.first))
+	case trailfile.WideLastLocal:
+		micros(m.local.wall(d.last))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
@@ -94,12 +95,24 @@ func (q *Query) shape(o Output) (err error) {
 	if q.Output, err = o.check(); err != nil {
 		return err
 	}
+	local := q.Output.Times == Local
+	if local {
+		if q.Zone, err = time.LoadLocation(q.Info.Schema.Zone); err != nil {
+			return fmt.Errorf("--times local: the table's zone: %w", err)
+		}
+	}
 	if q.Output.Shape == trailfile.LongShape {
 		q.Schema = trailfile.Long(q.Names(), q.StepCount(), q.Columns())
-		return cmp.Or(q.checkFolders(), q.checkSteps())
+		if local {
+			q.Schema = q.Schema.WithLocal()
+		}
+		return cmp.Or(q.checkFolders(), q.checkSteps(), q.checkLocal())
 	}
 	if q.Wide, err = wideColumns(q.Conditions.Fields); err != nil {
 		return err
+	}
+	if local {
+		q.Wide = trailfile.WithLocalWide(q.Wide)
 	}
 	for _, k := range q.Kinds {
 		clear(q.Fields[k]) // only the fields of conditions are read
@@ -146,6 +159,20 @@ func (q *Query) checkSteps() error {
 		name := trailfile.StepColumn(i)
 		if slices.ContainsFunc(q.Columns(), func(f behaviour.Field) bool { return f.Name == name }) {
 			return fmt.Errorf("%w: --sequence: the field %s is called as the column of step %d; leave it out with --fields", ErrWrong, name, i+1)
+		}
+	}
+	return nil
+}
+
+// checkLocal reports a field with the name of a column of local times.
+func (q *Query) checkLocal() error {
+	if q.Zone == nil {
+		return nil
+	}
+	for _, f := range q.Columns() {
+		fold := behaviour.Fold(f.Name)
+		if fold == trailfile.LocalColumn || fold == trailfile.OffsetColumn {
+			return fmt.Errorf("%w: --times local: the field %s has the name of a column of local times: leave it out with --fields, or leave --times out", ErrWrong, f.Name)
 		}
 	}
 	return nil

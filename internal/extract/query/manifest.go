@@ -35,12 +35,15 @@ func (q *Query) Version() string {
 func (q *Query) Manifest() manifest.Question {
 	c := &q.Conditions
 	m := manifest.Question{
-		Span: q.Span, Types: q.Names(), Active: q.Active, Users: q.Users.Digest(), Format: string(q.Output.Format), PartitionBy: q.Output.Partition,
+		Span: q.Span, Types: q.Names(), Active: q.Active, Users: q.Users.Digest(), Format: string(q.Output.Format), PartitionBy: q.Output.Partition, Excel: q.Output.Excel,
 		Where: c.Where, WhereFirst: c.WhereFirst, Having: c.Having, Sequence: c.Sequence, Without: c.Without,
 		Fields: c.Fields, Hours: c.Hours, Context: c.Context, At: c.At, Latest: c.Latest,
 	}
 	if q.Output.Shape != trailfile.LongShape {
 		m.Shape = string(q.Output.Shape)
+	}
+	if q.Output.Times != UTC {
+		m.Times = string(q.Output.Times)
 	}
 	return m
 }
@@ -54,7 +57,7 @@ func Recorded(m *manifest.Question) Spec {
 			Where: m.Where, WhereFirst: m.WhereFirst, Having: m.Having, Sequence: m.Sequence, Without: m.Without,
 			Fields: m.Fields, Hours: m.Hours, Context: m.Context, At: m.At, Latest: m.Latest,
 		},
-		Output: Output{Format: Format(m.Format), Shape: trailfile.Shape(m.Shape), Partition: m.PartitionBy},
+		Output: Output{Format: Format(m.Format), Shape: trailfile.Shape(m.Shape), Partition: m.PartitionBy, Times: Times(m.Times), Excel: m.Excel},
 	}
 }
 

@@ -20,8 +20,18 @@ const (
 	Arrow   Format = "arrow"
 )
 
+// Times are the zones of the times in a result.
+type Times string
+
+// The zones.
+const (
+	UTC   Times = "utc"
+	Local Times = "local" // UTC, and next to it the local time in the zone of the table
+)
+
 // The values of an Output.
 var (
+	Zones      = []Times{UTC, Local}
 	Formats    = []Format{Parquet, CSV, JSONL, Arrow}
 	Shapes     = []trailfile.Shape{trailfile.LongShape, trailfile.WideShape}
 	Partitions = []string{trailfile.DateColumn, trailfile.BehaviourColumn}
@@ -32,6 +42,8 @@ type Output struct {
 	Format    Format          // Parquet
 	Shape     trailfile.Shape // one row for each event
 	Partition string          // the column whose values are directories, of Partitions; none
+	Times     Times           // UTC
+	Excel     bool            // csv is written as Excel reads it; no
 	Stream    io.Writer       // takes all parts as one file, instead of a directory; none
 }
 
@@ -43,10 +55,16 @@ func (o Output) check() (Output, error) {
 	if o.Shape == "" {
 		o.Shape = trailfile.LongShape
 	}
+	if o.Times == "" {
+		o.Times = UTC
+	}
 	if err := oneOf("--format", o.Format, Formats); err != nil {
 		return o, err
 	}
 	if err := oneOf("--shape", o.Shape, Shapes); err != nil {
+		return o, err
+	}
+	if err := oneOf("--times", o.Times, Zones); err != nil {
 		return o, err
 	}
 	if o.Partition != "" {
@@ -55,6 +73,8 @@ func (o Output) check() (Output, error) {
 		}
 	}
 	switch {
+	case o.Excel && o.Format != CSV:
+		return o, fmt.Errorf("%w: --excel: Excel does not open %s: write --format csv", ErrWrong, o.Format)
 	case o.Partition != "" && o.Shape == trailfile.WideShape:
 		return o, fmt.Errorf("%w: --partition-by %s: with --shape wide a row is a user, of many dates and behaviours", ErrWrong, o.Partition)
 	case o.Stream != nil && o.Partition != "":

@@ -6,6 +6,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
@@ -54,6 +55,7 @@ type Query struct {
 	Hours      Hours
 
 	Output Output
+	Zone   *time.Location   // of the table; nil without local times
 	Fields [][]bool         // by kind: which fields are in the result
 	Wide   []string         // columns for each behaviour of a wide result, of trailfile.WideColumns
 	Schema trailfile.Schema // of the result, with the column that partitions it

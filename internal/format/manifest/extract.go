@@ -43,6 +43,8 @@ type Question struct {
 
 	Shape       string `json:"shape,omitempty"`        // wide: one row a user; else one a behaviour
 	PartitionBy string `json:"partition_by,omitempty"` // the column whose values name the directories
+	Times       string `json:"times,omitempty"`        // local: also local times; else only UTC
+	Excel       bool   `json:"excel,omitempty"`        // csv is written for Excel
 
 	Where      string   `json:"where,omitempty"`
 	WhereFirst bool     `json:"where_first,omitempty"`

@@ -174,10 +174,13 @@ func rowText(row parquet.Row, fields []parquet.Field) []string {
 
 func valueText(v parquet.Value, t parquet.Type) string {
 	if l := t.LogicalType(); l != nil {
-		switch l.Value.(type) {
+		switch of := l.Value.(type) {
 		case *format.DateType:
 			return behaviour.Date(v.Int32()).String()
 		case *format.TimestampType:
+			if !of.IsAdjustedToUTC {
+				return behaviour.LocalText(v.Int64())
+			}
 			return behaviour.Timestamp.Text(behaviour.AppendInt64(nil, v.Int64()))
 		}
 	}

@@ -79,8 +79,10 @@ func newColumn(of *Column, v values) *column {
 	case behaviour.Bool:
 		c.physical = format.Boolean
 	case behaviour.Timestamp:
-		c.logical.Value = &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.MicroSeconds{}}}
-		c.converted = thrift.New(deprecated.TimestampMicros)
+		c.logical.Value = &format.TimestampType{IsAdjustedToUTC: !of.Local, Unit: format.TimeUnit{Value: &format.MicroSeconds{}}}
+		if !of.Local { // the older annotation means UTC
+			c.converted = thrift.New(deprecated.TimestampMicros)
+		}
 	case behaviour.Day:
 		c.physical, c.logical.Value, c.converted = format.Int32, &format.DateType{}, thrift.New(deprecated.Date)
 	}

@@ -15,6 +15,7 @@ type Column struct {
 	Name     string
 	Type     behaviour.Type
 	Nullable bool
+	Local    bool     // a timestamp is the local time of a zone, not an instant
 	Names    []string // the possible strings of a column with few strings; a row holds an index of them; nil for any other column
 }
 
@@ -38,6 +39,12 @@ const (
 	IDColumn        = "id"
 )
 
+// The columns of local times, in a result with one row per event. Schema.WithLocal adds them.
+const (
+	LocalColumn  = "local_time"
+	OffsetColumn = "utc_offset" // of the local time, such as +08:00
+)
+
 // Long returns the schema with one row for each event. kinds are the names of the possible
 // behaviours. steps is the number of steps of the query's sequence.
 func Long(kinds []string, steps int, fields []behaviour.Field) Schema {
@@ -55,6 +62,15 @@ func Long(kinds []string, steps int, fields []behaviour.Field) Schema {
 	return s
 }
 
+// WithLocal returns s, a schema of Long, with the columns of local times after the ID.
+func (s Schema) WithLocal() Schema {
+	at := s.Index(IDColumn) + 1
+	s.Columns = slices.Insert(slices.Clone(s.Columns), at,
+		Column{Name: LocalColumn, Type: behaviour.Timestamp, Local: true},
+		Column{Name: OffsetColumn, Type: behaviour.String})
+	return s
+}
+
 // The columns of a wide row for one behaviour. The name of a column is the name of the behaviour, an
 // underscore and one of these.
 const (
@@ -64,20 +80,52 @@ const (
 	WideDays  = "days"
 )
 
-// WideColumns lists all columns of a wide row for one behaviour, in their order.
+// The columns of local times in a wide row, for one behaviour. They follow the others.
+const (
+	WideFirstLocal = "first_local"
+	WideLastLocal  = "last_local"
+)
+
+// WideColumns lists all columns of a wide row for one behaviour, in their order, without the local times.
 var WideColumns = []string{WideCount, WideFirst, WideLast, WideDays}
+
+// wideOrder lists all columns of a wide row for one behaviour, in their order.
+var wideOrder = append(slices.Clone(WideColumns), WideFirstLocal, WideLastLocal)
+
+// WithLocalWide returns some of WideColumns, with the local times of those that are times.
+func WithLocalWide(columns []string) []string {
+	out := slices.Clone(columns)
+	if slices.Contains(columns, WideFirst) {
+		out = append(out, WideFirstLocal)
+	}
+	if slices.Contains(columns, WideLast) {
+		out = append(out, WideLastLocal)
+	}
+	return out
+}
+
+// IsLocal reports whether a column of a result with local times is one of local times.
+func (s Shape) IsLocal(name string) bool {
+	if s == WideShape {
+		return strings.HasSuffix(name, "_"+WideFirstLocal) || strings.HasSuffix(name, "_"+WideLastLocal)
+	}
+	return name == LocalColumn
+}
 
 // wideColumn returns the column of a behaviour.
 func wideColumn(kind, column string) Column {
 	c := Column{Name: kind + "_" + column, Type: behaviour.Int64}
-	if column == WideFirst || column == WideLast {
+	switch column {
+	case WideFirst, WideLast:
 		c.Type, c.Nullable = behaviour.Timestamp, true
+	case WideFirstLocal, WideLastLocal:
+		c.Type, c.Nullable, c.Local = behaviour.Timestamp, true, true
 	}
 	return c
 }
 
-// Wide returns the schema with one row for each user: the given columns of WideColumns for each behaviour,
-// in order, and then the steps.
+// Wide returns the schema with one row for each user: the given columns for each behaviour, in order, and
+// then the steps.
 func Wide(kinds, columns []string, steps int) Schema {
 	s := Schema{Columns: []Column{{Name: UserColumn, Type: behaviour.String}}}
 	for _, k := range kinds {
@@ -155,7 +203,7 @@ func wideNames(names []string) bool {
 		return false
 	}
 	var columns []string // of the first behaviour, and so of each
-	for _, c := range WideColumns {
+	for _, c := range wideOrder {
 		if len(columns) < len(names) && names[len(columns)] == names[0][:at]+"_"+c {
 			columns = append(columns, c)
 		}

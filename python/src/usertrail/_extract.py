@@ -115,6 +115,7 @@ class Query(TypedDict, total=False):
     latest: int | None
     at: str | datetime.datetime | None
     shape: str
+    times: str
     job: Place | None
     memory: str | None
     workers: int | None
@@ -151,6 +152,7 @@ def extract(table: Place | None = None, **query: Unpack[Query]) -> pa.Table:
     having   keep users whose kept events match, such as "count(play) >= 5"
     fields   fields of the result; by default all fields of types
     shape    "long", or "wide": one row for each user
+    times    "utc", or "local": also the columns local_time and utc_offset, in the zone of the table
     job      a job file; by default $USERTRAIL_JOB, then ./usertrail.yaml
     memory   limit of the program's memory, such as "2GiB"
     flags    further flags of extract, as they are on its command line

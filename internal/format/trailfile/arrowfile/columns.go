@@ -32,7 +32,7 @@ type column struct {
 }
 
 func newColumn(c *trailfile.Column) *column {
-	out := &column{Column: c, of: typeOf(c.Type)}
+	out := &column{Column: c, of: typeOf(c)}
 	out.reset()
 	return out
 }

@@ -115,6 +115,9 @@ func text(c arrow.Array, i int) string {
 	case *array.Date32:
 		return behaviour.Date(c.Value(i)).String()
 	case *array.Timestamp:
+		if c.DataType().(*arrow.TimestampType).TimeZone == "" {
+			return behaviour.LocalText(int64(c.Value(i)))
+		}
 		return behaviour.Timestamp.Text(behaviour.AppendInt64(nil, int64(c.Value(i))))
 	case *array.Float64:
 		return strconv.FormatFloat(c.Value(i), 'g', -1, 64)

@@ -6,6 +6,7 @@
 //
 //	user_id, behaviour, string fields   utf8
 //	time, timestamp fields              timestamp[us, UTC]
+//	local times                         timestamp[us]
 //	date, date fields                   date32
 //	id, int64 fields                    int64
 //	double, bool                        double, bool
@@ -104,14 +105,14 @@ func (w *Writer) Break() error {
 func newSchema(s trailfile.Schema) *arrow.Schema {
 	var fields []arrow.Field
 	for _, c := range s.Columns {
-		fields = append(fields, arrow.Field{Name: c.Name, Type: typeOf(c.Type), Nullable: c.Nullable})
+		fields = append(fields, arrow.Field{Name: c.Name, Type: typeOf(&c), Nullable: c.Nullable})
 	}
 	about := arrow.MetadataFrom(map[string]string{trailfile.VersionKey: trailfile.SchemaVersion})
 	return arrow.NewSchema(fields, &about)
 }
 
-func typeOf(t behaviour.Type) arrow.DataType {
-	switch t {
+func typeOf(c *trailfile.Column) arrow.DataType {
+	switch c.Type {
 	case behaviour.String:
 		return arrow.BinaryTypes.String
 	case behaviour.Double:
@@ -119,6 +120,9 @@ func typeOf(t behaviour.Type) arrow.DataType {
 	case behaviour.Bool:
 		return arrow.FixedWidthTypes.Boolean
 	case behaviour.Timestamp:
+		if c.Local {
+			return &arrow.TimestampType{Unit: arrow.Microsecond}
+		}
 		return arrow.FixedWidthTypes.Timestamp_us
 	case behaviour.Day:
 		return arrow.FixedWidthTypes.Date32

@@ -111,6 +111,9 @@ func (t *File) begin() (func() ([]string, error), error) {
 func (t *File) rows() func() ([]string, error) {
 	in := t.lines()
 	if t.format == CSV {
+		if b, _ := in.Peek(len(Mark)); string(b) == Mark {
+			in.Discard(len(Mark))
+		}
 		c := csv.NewReader(in)
 		c.ReuseRecord = true
 		return c.Read

@@ -114,19 +114,26 @@ func (c *clock) appendDate(dst []byte, day int64) []byte {
 	return append(dst, c.text...)
 }
 
-// appendTime appends a time in microseconds.
-func (c *clock) appendTime(dst []byte, micros int64) []byte {
+// appendTime appends a time in microseconds, and then zone.
+func (c *clock) appendTime(dst []byte, micros int64, zone string) []byte {
+	dst, rest := c.appendSeconds(dst, micros, 'T')
+	dst = append(dst, '.')
+	return append(appendDigits(dst, rest, secondMicros/10), zone...)
+}
+
+// appendSeconds appends a time in microseconds to the second, with between between the date and the time
+// of day. It returns the microseconds of the second.
+func (c *clock) appendSeconds(dst []byte, micros int64, between byte) (_ []byte, rest int64) {
 	day := micros / dayMicros
-	rest := micros % dayMicros
+	rest = micros % dayMicros
 	if rest < 0 {
 		day, rest = day-1, rest+dayMicros
 	}
-	dst = append(c.appendDate(dst, day), 'T')
+	dst = append(c.appendDate(dst, day), between)
 	seconds := rest / secondMicros
 	dst = append(appendDigits(dst, seconds/3600, 10), ':')
 	dst = append(appendDigits(dst, seconds/60%60, 10), ':')
-	dst = append(appendDigits(dst, seconds%60, 10), '.')
-	return append(appendDigits(dst, rest%secondMicros, secondMicros/10), 'Z')
+	return appendDigits(dst, seconds%60, 10), rest % secondMicros
 }
 
 // appendDigits appends v with as many digits as unit, a power of ten, allows.

@@ -7,13 +7,14 @@ import (
 	"usertrail/internal/format/trailfile"
 )
 
-// A Format is csv or jsonl.
+// A Format is a format of text.
 type Format string
 
 // The formats.
 const (
-	CSV  Format = "csv"
-	JSON Format = "jsonl"
+	CSV   Format = "csv"
+	JSON  Format = "jsonl"
+	Excel Format = "excel" // csv for Excel; CSV opens it too
 )
 
 // flushBytes is the amount of text that is collected before it is written.
@@ -46,11 +47,14 @@ type dialect struct {
 	text    func(dst, s []byte) []byte
 	quote   string                             // around times and dates
 	strange func(dst []byte, v float64) []byte // appends a double that has no digits, such as NaN
+	digits  func(dst []byte, v int64) []byte
+	time    func(c *cell, dst []byte, v int64) []byte
 }
 
 var dialects = map[Format]dialect{
-	CSV:  {text: appendCSV, quote: ``, strange: appendStrangeCSV},
-	JSON: {text: appendJSON, quote: `"`, strange: appendStrangeJSON},
+	CSV:   {text: appendCSV, quote: ``, strange: appendStrangeCSV, digits: appendInt, time: (*cell).appendMicros},
+	JSON:  {text: appendJSON, quote: `"`, strange: appendStrangeJSON, digits: appendInt, time: (*cell).appendMicros},
+	Excel: {text: appendExcel, quote: ``, strange: appendStrangeExcel, digits: appendExcelInt, time: (*cell).appendExcelTime},
 }
 
 // NewWriter begins a file on w.
@@ -61,21 +65,24 @@ func NewWriter(w io.Writer, s trailfile.Schema, f Format) (*Writer, error) {
 	}
 	out := &Writer{guard: g, out: w}
 	out.setUp(s, f)
-	if f == CSV {
-		out.header = Header(s)
+	switch f {
+	case CSV:
+		out.header = header(s, appendCSV)
+	case Excel:
+		out.header = append([]byte(Mark), header(s, appendGuarded)...)
 	}
 	out.Reset(w)
 	return out, nil
 }
 
-// Header returns the first line of a csv file.
-func Header(s trailfile.Schema) []byte {
+// header returns the first line of a csv file.
+func header(s trailfile.Schema, text func(dst, s []byte) []byte) []byte {
 	var line []byte
 	for i, c := range s.Columns {
 		if i > 0 {
 			line = append(line, ',')
 		}
-		line = appendCSV(line, []byte(c.Name))
+		line = text(line, []byte(c.Name))
 	}
 	return append(line, '\n')
 }
@@ -94,6 +101,14 @@ func (w *Writer) setUp(s trailfile.Schema, f Format) {
 			}
 		} else if i > 0 {
 			c.lead = ","
+		}
+		if f == Excel {
+			switch c.Name {
+			case trailfile.UserColumn:
+				c.text = appendFormula
+			case trailfile.IDColumn:
+				c.digits = appendFormulaInt
+			}
 		}
 		for _, name := range c.Names {
 			c.names = append(c.names, string(c.text(nil, []byte(name))))
@@ -163,7 +178,7 @@ func (c *cell) append(dst []byte, v *trailfile.Values, row int) []byte {
 	case c.Type == behaviour.String:
 		return c.text(dst, v.Str.At(row))
 	case c.Type == behaviour.Int64:
-		return appendInt(dst, v.Int[row])
+		return c.digits(dst, v.Int[row])
 	case c.Type == behaviour.Double:
 		return c.double(dst, v.Double[row])
 	case c.Type == behaviour.Bool:
@@ -173,7 +188,16 @@ func (c *cell) append(dst []byte, v *trailfile.Values, row int) []byte {
 	if c.Type == behaviour.Day {
 		dst = c.clock.appendDate(dst, int64(v.Small[row]))
 	} else {
-		dst = c.clock.appendTime(dst, v.Int[row])
+		dst = c.time(c, dst, v.Int[row])
 	}
 	return append(dst, c.quote...)
+}
+
+// appendMicros appends a time to the microsecond. A local time has no zone.
+func (c *cell) appendMicros(dst []byte, v int64) []byte {
+	zone := "Z"
+	if c.Local {
+		zone = ""
+	}
+	return c.clock.appendTime(dst, v, zone)
 }
