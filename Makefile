@@ -29,6 +29,11 @@ RACE := $(addprefix ./internal/,store/hbase store/hbase/rpc store/dfs store/dfs/
 	table/fetch table/shuffle \
 	extract $(addprefix extract/,judge output place pieces explain) format/hfile run/progress run/ratelimit run/pipe table/runlog)
 
+# Tests of these packages in which many cases run one after the other: each operation fails once,
+# each byte is flipped. make test runs them without the race detector, which makes them take
+# five times as long. Other tests of these packages show it the same goroutines.
+MANYCASES := AnyFault|EveryFailure|SurvivesFaults|FlippedByte|TestReadsWhatItWrites|TestNextRowLeavesTheRow|TestEncodersFollowTheDrawing|TestSeekColumnFindsWhatALookThroughAllFinds
+
 # Packages most of whose tests use the cluster. make test runs them first.
 LIVE := $(addprefix ./,internal/store/hbase internal/table/live internal/table/snapshot cmd/bulkload cmd/extract jobs/streaming)
 
@@ -58,6 +63,7 @@ build: ## bin/bulkload and bin/extract, static
 
 test cover: export RACE := $(RACE)
 test cover: export LIVE := $(LIVE)
+test cover: export MANYCASES := $(MANYCASES)
 test test-all cover: export ALONE := $(ALONE)
 
 test: ## everything once, in a quarter of an hour; installs what it needs and says so
