@@ -13,6 +13,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/replay"
+	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 )
 
@@ -108,6 +109,9 @@ func quarantineFiles(ctx context.Context, fs dfs.FS, name string) (files []strin
 		if !f.Dir && strings.HasSuffix(f.Name, ".jsonl") {
 			files = append(files, f.Name)
 		}
+	}
+	if len(files) == 0 && len(list) > 0 {
+		return nil, true, fmt.Errorf("%w: %s has no file of bad records, which is called ….jsonl: name the folder quarantine of the table, or a file in it", job.ErrNoInput, name)
 	}
 	slices.SortFunc(files, func(a, b string) int {
 		return cmp.Or(againFirst(a)-againFirst(b), cmp.Compare(a, b))

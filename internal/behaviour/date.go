@@ -33,6 +33,9 @@ func whyNoDate(s string) string {
 	if len(s) != len(time.DateOnly) || s[7] != '-' {
 		return form
 	}
+	if n, err := strconv.ParseUint(s[5:7], 10, 8); err == nil && s[4] == '-' && (n < 1 || n > 12) {
+		return fmt.Sprintf("there is no month %d: %s", n, form)
+	}
 	month, err := time.Parse("2006-01", s[:7])
 	day, notNumber := strconv.ParseUint(s[8:], 10, 8)
 	if err != nil || notNumber != nil || month.Year() < 1 {

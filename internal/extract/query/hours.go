@@ -3,6 +3,7 @@ package query
 import (
 	"encoding/csv"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,9 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 	}
 	named := map[int]dayPart{}
 	for _, item := range list {
+		if minutes.MatchString(item) {
+			return h, wrongHours(item)
+		}
 		kind, at := -1, strings.LastIndexByte(item, ':')
 		if at >= 0 {
 			var ok bool
@@ -45,12 +49,17 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 				return h, fmt.Errorf("%q: the table has no behaviour %q; it has %s", s, item[:at], behaviour.List(schema.Names()))
 			}
 		}
+		if _, named := schema.Find(item); at < 0 && named {
+			return h, fmt.Errorf("%q: the hours of %s are missing: write %s:FROM-TO, such as %s:18-24", s, item, item, item)
+		}
+		part, err := parseDayPart(item[at+1:])
+		if err != nil {
+			return h, err
+		}
 		if _, twice := named[kind]; twice {
 			return h, fmt.Errorf("%q: each behaviour has its hours once", s)
 		}
-		if named[kind], err = parseDayPart(item[at+1:]); err != nil {
-			return h, err
-		}
+		named[kind] = part
 	}
 	h.every = named[-1]
 	delete(named, -1)
@@ -63,6 +72,14 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 		h.some = h.some || part != dayPart{}
 	}
 	return h, nil
+}
+
+// minutes matches a range of times with minutes, such as 18:00-20:30.
+var minutes = regexp.MustCompile(`^[0-9]{1,2}:[0-9]{2}-[0-9]{1,2}:[0-9]{2}$`)
+
+// wrongHours returns the error of a text that is no range of hours.
+func wrongHours(s string) error {
+	return fmt.Errorf("%q: write FROM-TO in full hours of the day, 0 to 24, such as 18-24, or 22-6 over midnight; for one behaviour play:18-24", s)
 }
 
 // parseDayPart parses FROM-TO.
@@ -82,7 +99,7 @@ func parseDayPart(s string) (p dayPart, err error) {
 		return dayPart{}, nil
 	}
 	if !ok || p.from%24 == p.to%24 {
-		return p, fmt.Errorf("%q: write FROM-TO in full hours of the day, 0 to 24, such as 18-24, or 22-6 over midnight; for one behaviour play:18-24", s)
+		return p, wrongHours(s)
 	}
 	return p, nil
 }

@@ -310,6 +310,7 @@ var explained = map[string]string{
 	"field %s: every trail has": "as above",
 	"%q is not a time":          "a wrong command line or question, with the flag",
 	"%q: write FROM-TO":         "as above",
+	"%q: the hours of":          "as above",
 	"plan get: which rows":      "as above",
 	"xi:include":                "hadoop configuration, with the file",
 	"hbase: put":                "the program gave itself a wrong cell",
