@@ -44,8 +44,8 @@ type manifestJSON struct {
 	} `json:"files"`
 }
 
-// harm damages a file of a table. Every command must then refuse the table and change
-// nothing. After the file is repaired or restored, the table must be as before.
+// harm damages a file of a table. Every command must then refuse the table and change no file
+// that belongs to it. After the file is repaired or restored, the table must be as before.
 func (x *run) harm(s *Step) error {
 	if x.table(s.Table) == nil || x.Real || x.half != nil {
 		return nil
@@ -68,6 +68,11 @@ func (x *run) harm(s *Step) error {
 		after, err := x.treeOf(s.Table)
 		if err != nil {
 			return err
+		}
+		if s.Harm == changedLedger { // a command sweeps before it reads ledgers
+			if err := x.forgetSwept(s.Table, before, after); err != nil {
+				return err
+			}
 		}
 		if diff := different(before, after); diff != "" {
 			return fmt.Errorf("%s %s: %s: it changed %s", s.Harm, w.name, try.Do, diff)
@@ -187,6 +192,35 @@ func (x *run) treeOf(name string) (map[string]string, error) {
 		return err
 	})
 	return out, err
+}
+
+// forgetSwept deletes the remains of killed commands from before if they are not in after.
+// Remains are HFiles and rolls that neither the manifest nor the list of retired files names.
+func (x *run) forgetSwept(name string, before, after map[string]string) error {
+	named := map[string]bool{}
+	for _, list := range []string{"manifest.json", "retired.json"} {
+		text, err := os.ReadFile(x.path(name + "/" + list))
+		if errors.Is(err, iofs.ErrNotExist) && list == "retired.json" {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		var m manifestJSON
+		if err := json.Unmarshal(text, &m); err != nil {
+			return err
+		}
+		for _, f := range m.Files {
+			named[f.Name], named[f.Roll] = true, true
+		}
+	}
+	for file := range before {
+		data := strings.HasSuffix(file, ".hfile") || strings.HasSuffix(file, ".roll")
+		if data && !named[file] && after[file] == "" {
+			delete(before, file)
+		}
+	}
+	return nil
 }
 
 // different returns the name of a file that differs between two trees.
