@@ -140,5 +140,6 @@ func encode(v any) (b []byte, sum string, err error) {
 	if err := e.Encode(v); err != nil {
 		return nil, "", err
 	}
-	return sealed(out.Bytes())
+	b, sum = sealed(out.Bytes())
+	return b, sum, nil
 }

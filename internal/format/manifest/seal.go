@@ -15,28 +15,22 @@ var errSum = errors.New("its checksum is wrong: the file was changed after it wa
 
 // sealed returns a JSON object, indented by one space, with a checksum as its first field. sum
 // is the digest of the object, which is the checksum.
-func sealed(b []byte) (with []byte, sum string, err error) {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, b); err != nil {
-		return nil, "", err
-	}
-	sum = digest(compact.Bytes())
-	return fmt.Appendf(nil, "{\n \"sha256\": %q,%s", sum, bytes.TrimPrefix(b, []byte("{"))), sum, nil
+func sealed(b []byte) (with []byte, sum string) {
+	sum = digest(compact(b))
+	return fmt.Appendf(nil, "{\n \"sha256\": %q,%s", sum, bytes.TrimPrefix(b, []byte("{"))), sum
 }
 
-// unsealed returns the digest of a JSON object without its checksum. It returns an error if the
-// checksum does not match.
+// unsealed returns the digest of a valid JSON object without its checksum. It returns an error if
+// the checksum does not match.
 func unsealed(b []byte) (sum string, err error) {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, b); err != nil {
-		return "", err
-	}
-	content := compact.Bytes()
+	content := compact(b)
 	has, rest, ok := bytes.Cut(bytes.TrimPrefix(content, []byte(seal)), []byte(`",`))
 	if !bytes.HasPrefix(content, []byte(seal)) || !ok {
 		return digest(content), nil
 	}
-	sum = digest(append([]byte("{"), rest...))
+	start := len(content) - len(rest) - 1
+	content[start] = '{'
+	sum = digest(content[start:])
 	if string(has) != sum {
 		return "", errSum
 	}
@@ -65,10 +59,38 @@ func Unseal(b []byte, v any) error {
 	return nil
 }
 
-// hasSeal reports whether JSON begins with a checksum.
-func hasSeal(b []byte) bool {
-	var compact bytes.Buffer
-	return json.Compact(&compact, b) == nil && bytes.HasPrefix(compact.Bytes(), []byte(seal))
+// hasSeal reports whether valid JSON begins with a checksum.
+func hasSeal(b []byte) bool { return bytes.HasPrefix(compact(b), []byte(seal)) }
+
+// compact returns valid JSON without the white space between tokens. For valid JSON it returns
+// what json.Compact returns, and it needs much less time, because it does not parse.
+func compact(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for len(b) > 0 {
+		switch b[0] {
+		case ' ', '\t', '\n', '\r':
+			b = b[1:]
+		case '"':
+			n := stringEnd(b)
+			out, b = append(out, b[:n]...), b[n:]
+		default:
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return out
+}
+
+// stringEnd returns the length of the JSON string at the beginning of b.
+func stringEnd(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
 }
 
 func digest(compact []byte) string { return fmt.Sprintf("%x", sha256.Sum256(compact)) }

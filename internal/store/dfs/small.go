@@ -1,10 +1,10 @@
 package dfs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 )
 
@@ -33,11 +33,12 @@ func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(f)
-	if err != nil {
+	var b bytes.Buffer
+	b.Grow(int(f.Size()) + bytes.MinRead) // so that the buffer does not grow before the end
+	if _, err := b.ReadFrom(f); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 // WriteFile writes a small file. The file is whole, or it does not change.
