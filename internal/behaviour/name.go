@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,12 +13,16 @@ import (
 // MaxNameLen is the maximum size of a behaviour's name in bytes.
 const MaxNameLen = 255
 
-// word matches the names of fields, and the names of behaviours that conditions can write without
-// quotes.
-var word = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_]*$`)
-
-// IsWord reports whether s is a letter, and then letters, digits and _.
-func IsWord(s string) bool { return word.MatchString(s) }
+// IsWord reports whether s is a letter, and then letters, digits and _. Fields have such names, and
+// conditions write the names of such behaviours without quotes.
+func IsWord(s string) bool {
+	for i, r := range s {
+		if !unicode.IsLetter(r) && (i == 0 || !unicode.IsNumber(r) && r != '_') {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // CheckName returns the reason why s cannot be the name of a behaviour, or nil. Names that differ
 // only in case are names of different behaviours.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/trail"
@@ -16,12 +17,14 @@ import (
 const distinctName = "count_distinct"
 
 // distinctCall matches the begin of a count(distinct FIELD), and a text in quotes, in which nothing is one.
-var distinctCall = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`" + `|\bcount\s*\(\s*(?i:distinct)\s+[\p{L}_$\[]`)
+var distinctCall = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`" + `|\bcount\s*\(\s*(?i:distinct)\s+[\p{L}_$\[]`)
+})
 
 // parseable returns text with count_distinct(FIELD) for each count(distinct FIELD). Everything else is at
 // the place where it was.
 func parseable(text string) string {
-	return distinctCall.ReplaceAllStringFunc(text, func(s string) string {
+	return distinctCall().ReplaceAllStringFunc(text, func(s string) string {
 		if s[0] != 'c' {
 			return s
 		}

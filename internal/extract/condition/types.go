@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
@@ -45,32 +46,37 @@ func typeName(t reflect.Type) string {
 	return "of no type"
 }
 
-// words maps words of the library's messages to words of the language.
-var words = []struct {
+// A wording maps words of the library's messages to words of the language.
+type wording struct {
 	theirs *regexp.Regexp
 	ours   string
-}{
-	{regexp.MustCompile(`\bfloat64\b`), "double"},
-	{regexp.MustCompile(`\bint\b`), "int64"},
-	{regexp.MustCompile(`\btime\.Time\b`), "time"},
-	{regexp.MustCompile(`\btime\.Duration\b`), "duration"},
-	{regexp.MustCompile(`\[\]interface ?\{\}`), "a list"},
-	{regexp.MustCompile(`in array$`), "in this list"},
-	{regexp.MustCompile(`unexpected token EOF|unexpected end of expression`), "something is missing at the end"},
-	{regexp.MustCompile(`unexpected token \w+\("(.*)"\)`), "did not expect $1 here"},
-	{regexp.MustCompile(`^(did not expect = here)$`), "$1; equal is written =="},
-	{regexp.MustCompile(`^(did not expect (?:AND|OR|NOT|IN) here)$`), "$1; and, or, not and in are written in lower case"},
-	{regexp.MustCompile(`^(did not expect (?i:is) here)$`), "$1; is null is written == nil, and is not null != nil"},
-	{regexp.MustCompile(`^(did not expect (?i:like) here)$`), "$1; like is written contains, startsWith, endsWith or matches"},
-	{regexp.MustCompile(`^(did not expect (?i:between) here)$`), "$1; between is written in 60..600 for whole numbers, or >= and <="},
-	{regexp.MustCompile(`^invalid \w+ literal: strconv\.\w+: parsing "(.*)": value out of range$`), "$1 does not fit 64 bits"},
-	{regexp.MustCompile(`^Operator .*\?\?.*$`), "?? is not needed: a comparison with a field that is null is false"},
-	{regexp.MustCompile(`compilation failed: expression exceeds maximum allowed nodes`), "the condition is too long"},
 }
+
+// wordings returns the wordings in the order in which readable applies them.
+var wordings = sync.OnceValue(func() []wording {
+	return []wording{
+		{regexp.MustCompile(`\bfloat64\b`), "double"},
+		{regexp.MustCompile(`\bint\b`), "int64"},
+		{regexp.MustCompile(`\btime\.Time\b`), "time"},
+		{regexp.MustCompile(`\btime\.Duration\b`), "duration"},
+		{regexp.MustCompile(`\[\]interface ?\{\}`), "a list"},
+		{regexp.MustCompile(`in array$`), "in this list"},
+		{regexp.MustCompile(`unexpected token EOF|unexpected end of expression`), "something is missing at the end"},
+		{regexp.MustCompile(`unexpected token \w+\("(.*)"\)`), "did not expect $1 here"},
+		{regexp.MustCompile(`^(did not expect = here)$`), "$1; equal is written =="},
+		{regexp.MustCompile(`^(did not expect (?:AND|OR|NOT|IN) here)$`), "$1; and, or, not and in are written in lower case"},
+		{regexp.MustCompile(`^(did not expect (?i:is) here)$`), "$1; is null is written == nil, and is not null != nil"},
+		{regexp.MustCompile(`^(did not expect (?i:like) here)$`), "$1; like is written contains, startsWith, endsWith or matches"},
+		{regexp.MustCompile(`^(did not expect (?i:between) here)$`), "$1; between is written in 60..600 for whole numbers, or >= and <="},
+		{regexp.MustCompile(`^invalid \w+ literal: strconv\.\w+: parsing "(.*)": value out of range$`), "$1 does not fit 64 bits"},
+		{regexp.MustCompile(`^Operator .*\?\?.*$`), "?? is not needed: a comparison with a field that is null is false"},
+		{regexp.MustCompile(`compilation failed: expression exceeds maximum allowed nodes`), "the condition is too long"},
+	}
+})
 
 // readable returns a message of the library in words of the language.
 func readable(message string) string {
-	for _, w := range words {
+	for _, w := range wordings() {
 		message = w.theirs.ReplaceAllString(message, w.ours)
 	}
 	return strings.TrimSpace(message)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/query"
@@ -336,7 +337,9 @@ func notStaged(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 }
 
 // stagedName matches the names with numbers in a Staging or a Place.
-var stagedName = regexp.MustCompile(`^(?:part-\d{5,}\.[a-z]+|` + donePrefix + `\d{5,}\.json|` + PiecePrefix + `\d{5,}(?:\.json|\.lock)?)$`)
+var stagedName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:part-\d{5,}\.[a-z]+|` + donePrefix + `\d{5,}\.json|` + PiecePrefix + `\d{5,}(?:\.json|\.lock)?)$`)
+})
 
 // stages reports whether a Staging or a Place may contain a file or directory with the name base.
 func stages(base string, dir bool) bool {
@@ -344,7 +347,7 @@ func stages(base string, dir bool) bool {
 	case QuestionName, AppendName, ManifestName, SuccessName, notfound.FileName, UsersName, NoneName, ResultName, SortName:
 		return true
 	}
-	if stagedName.MatchString(base) {
+	if stagedName().MatchString(base) {
 		return true
 	}
 	column, _, partition := strings.Cut(base, "=")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 
 	"usertrail/internal/run/visible"
 )
@@ -17,7 +18,9 @@ var (
 	//go:embed page.css
 	styleText string
 
-	page = template.Must(template.New("page").Funcs(words).Parse(pageText))
+	page = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page").Funcs(words).Parse(pageText))
+	})
 )
 
 // words are the functions that the page calls to format numbers.
@@ -62,7 +65,7 @@ func IsPage(r io.Reader) (bool, error) {
 func (r *Report) HTML(w io.Writer) error {
 	sum := sha256.Sum256([]byte(styleText))
 	policy := fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:]))
-	if err := page.Execute(w, view{r, template.CSS(styleText), policy}); err != nil {
+	if err := page().Execute(w, view{r, template.CSS(styleText), policy}); err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
 	return nil

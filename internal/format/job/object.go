@@ -1,8 +1,9 @@
 package job
 
 import (
-	"regexp"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -62,11 +63,17 @@ func keyText(k ast.MapKeyNode) (string, bool) {
 	return "", false
 }
 
-var plainKey = regexp.MustCompile(`^[\p{L}\p{N}_$-]+$`)
+// isPlainKey reports whether a path shows a key without quotes.
+func isPlainKey(key string) bool {
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_$-", r)
+	}
+	return key != "" && !strings.ContainsFunc(key, odd)
+}
 
 // extend returns the path of a key below another key.
 func extend(parent, key string) string {
-	if !plainKey.MatchString(key) {
+	if !isPlainKey(key) {
 		key = strconv.Quote(key)
 	}
 	if parent == "" {

@@ -2,14 +2,20 @@ package job
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// plain matches a text that YAML reads unchanged without quotes, in brackets or not.
-var plain = regexp.MustCompile(`^[\p{L}_/.$][\p{L}\p{N}_/.$-]*$`)
+// isPlain reports whether YAML reads a text unchanged without quotes, in brackets or not.
+func isPlain(text string) bool {
+	for i, r := range text {
+		if !unicode.IsLetter(r) && !strings.ContainsRune("_/.$", r) && (i == 0 || !unicode.IsNumber(r) && r != '-') {
+			return false
+		}
+	}
+	return text != ""
+}
 
 // notTexts lists words that YAML does not read as text.
 var notTexts = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n", ".nan", ".inf"}
@@ -17,7 +23,7 @@ var notTexts = []string{"true", "false", "null", "yes", "no", "on", "off", "y", 
 // Quote returns a text in the notation of a job file. It adds quotes if YAML would read the
 // text as something else.
 func Quote(text string) string {
-	if plain.MatchString(text) && !slices.Contains(notTexts, strings.ToLower(text)) && strings.ContainsFunc(text, unicode.IsLetter) {
+	if isPlain(text) && !slices.Contains(notTexts, strings.ToLower(text)) && strings.ContainsFunc(text, unicode.IsLetter) {
 		return text
 	}
 	var b strings.Builder

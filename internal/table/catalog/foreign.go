@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"regexp"
 	"strings"
+	"sync"
 
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -16,23 +17,27 @@ import (
 
 // ours matches the names of files that runs write into a catalog, relative to the catalog's
 // directory. A family may have any name.
-var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
-	`lock|begun\.json|handover\.json|loading\.json|retired\.json`,
-	`runs/\d{8}T\d{6}\.\d{3}Z-\d+-[0-9a-z]+\.json`,
-	`(?:loads|base)/\d{6,}\.json`,
-	`[^/]+/r?\d{6,}-\d{4,}\.(?:hfile|roll)`,
-	`[^/]+/(?:puts|lost)-[0-9a-f]{16}\.roll`,
-	`tmp/(?:.+/)?(?:run-\d{3,}|merge)-\d{5,}`,
-	`quarantine/[^/]+\.jsonl`,
-	`plans/[0-9a-f]+/(?:plan\.json|pieces\.jsonl|\d{5,}(?:\.json|\.lock|\.begun\.json|-\d{4,}\.bad))`,
-	`pieces/[0-9a-f]+/(?:staging/.+/)?\d{5,}(?:-\d{4,})?(?:-\d+)*\.(?:hfile|roll)`,
-	`staging/(?:.+/)?\d{6,}-\d{4,}(?:-\d+)*\.hfile`,
-	`convert/(?:plan|\d{6,})\.json`,
-	`forgotten/\d{6,}/.+`,
-}, "|") + `)$`)
+var ours = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:` + strings.Join([]string{
+		`lock|begun\.json|handover\.json|loading\.json|retired\.json`,
+		`runs/\d{8}T\d{6}\.\d{3}Z-\d+-[0-9a-z]+\.json`,
+		`(?:loads|base)/\d{6,}\.json`,
+		`[^/]+/r?\d{6,}-\d{4,}\.(?:hfile|roll)`,
+		`[^/]+/(?:puts|lost)-[0-9a-f]{16}\.roll`,
+		`tmp/(?:.+/)?(?:run-\d{3,}|merge)-\d{5,}`,
+		`quarantine/[^/]+\.jsonl`,
+		`plans/[0-9a-f]+/(?:plan\.json|pieces\.jsonl|\d{5,}(?:\.json|\.lock|\.begun\.json|-\d{4,}\.bad))`,
+		`pieces/[0-9a-f]+/(?:staging/.+/)?\d{5,}(?:-\d{4,})?(?:-\d+)*\.(?:hfile|roll)`,
+		`staging/(?:.+/)?\d{6,}-\d{4,}(?:-\d+)*\.hfile`,
+		`convert/(?:plan|\d{6,})\.json`,
+		`forgotten/\d{6,}/.+`,
+	}, "|") + `)$`)
+})
 
 // tells matches those names that runs write only for a table that exists or is being made.
-var tells = regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|base/.*|quarantine/.*|.*\.(?:hfile|roll))$`)
+var tells = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|base/.*|quarantine/.*|.*\.(?:hfile|roll))$`)
+})
 
 // CheckBare checks a directory without a manifest.
 //
@@ -112,7 +117,7 @@ func (b *bare) look(ctx context.Context, folder string) error {
 func (b *bare) file(name string) {
 	plan, _, ofPiece := OfPlan(name)
 	switch {
-	case !ours.MatchString(name):
+	case !ours().MatchString(name):
 		b.foreign = cmp.Or(b.foreign, name)
 	case strings.HasPrefix(name, forgottenName+"/"):
 	case name == dfs.Join(convertName, planName):
@@ -121,7 +126,7 @@ func (b *bare) file(name string) {
 		b.plans[strings.Split(name, "/")[1]] = true
 	case ofPiece:
 		b.pieces[plan] = name
-	case tells.MatchString(name):
+	case tells().MatchString(name):
 		b.told = cmp.Or(b.told, name)
 	}
 }
