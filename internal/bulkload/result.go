@@ -33,6 +33,9 @@ type Result struct {
 	Removed   int64 `json:"removed,omitempty"`
 	Unchanged int   `json:"unchanged,omitempty"`
 
+	// Unread lists fields of the job that loaded files were loaded without.
+	Unread []UnreadField `json:"unread_fields,omitempty"`
+
 	Failed []Failed `json:"failed,omitempty"`
 	// Days and Calendar describe the days of a load of several days: how many ended in
 	// each way, and how each day ended.
@@ -68,6 +71,9 @@ func (r *Result) Add(o Result) {
 	r.Loads += o.Loads
 	r.Finished += o.Finished
 	r.Choice, r.Held = o.Choice, o.Held
+	for _, f := range o.Unread {
+		r.Unread = AddUnread(r.Unread, f)
+	}
 	r.Failed = append(r.Failed, o.Failed...)
 }
 

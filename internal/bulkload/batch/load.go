@@ -85,9 +85,12 @@ func loadOne(ctx context.Context, cfg *Config, inputs []*Input, s *shuffle.Sorte
 func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error {
 	cfg := b.cfg
 	load := &manifest.Load{Version: manifest.Version, Number: b.owner.Number(), Job: cfg.Job.Digest(), Days: done.Days, Regions: done.Regions}
+	unread := cfg.To.Unread()
 	for _, in := range b.inputs {
 		if in.err == nil {
-			load.Inputs = append(load.Inputs, b.entry(in))
+			entry := b.entry(in)
+			entry.Unread = unread
+			load.Inputs = append(load.Inputs, entry)
 			load.Apart = load.Apart || in.Extends()
 		}
 	}

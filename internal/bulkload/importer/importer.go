@@ -208,7 +208,9 @@ func (i *importer) merged(loads []*manifest.Load) *manifest.Load {
 	out := &manifest.Load{Version: manifest.Version, Number: i.to.NextLoad(), Job: loads[len(loads)-1].Job, Days: []manifest.Day{}}
 	at := map[string]int{}
 	for _, l := range loads {
-		out.Inputs = append(out.Inputs, l.Inputs...)
+		moved := *l
+		moved.SetUnread(i.to.Info().Schema)
+		out.Inputs = append(out.Inputs, moved.Inputs...)
 		out.Apart = out.Apart || l.Apart
 		for _, d := range l.Days {
 			key := d.Date.String() + d.Behaviour

@@ -26,6 +26,7 @@ func (l *Load) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.Result.Unread = l.unread(l.found.Inputs)
 	if l.Files, err = l.dropGrowing(ctx, files); err != nil {
 		return err
 	}

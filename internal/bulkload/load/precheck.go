@@ -32,7 +32,7 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, *tryout.Report
 	p := &preCheck{load: l, alone: true}
 	p.where = l.asked(precheck.Load{HFiles: cfg.Mode != bulkload.Put, Puts: cfg.Mode != bulkload.HFile})
 	found := p.input(ctx)
-	opened := p.table(ctx)
+	opened := p.table(ctx, found)
 	var files []*checked
 	for _, in := range found {
 		f := &checked{File: &delivered.File{Input: in}, err: p.changed(ctx, in)}
@@ -165,9 +165,9 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 	return found.Inputs
 }
 
-// table checks that the table fits the job's layout and schema. It reads the ledgers. Its error says why
-// the table does not open.
-func (p *preCheck) table(ctx context.Context) error {
+// table checks that the table fits the job's layout and schema, and that the found files which are loaded
+// have all fields of the job. It reads the ledgers. Its error says why the table does not open.
+func (p *preCheck) table(ctx context.Context, found []job.Input) error {
 	l, j := p.load, p.load.cfg.Job
 	t, err := l.cfg.Store.Open(ctx)
 	if errors.Is(err, table.ErrNoTable) {
@@ -198,7 +198,11 @@ func (p *preCheck) table(ctx context.Context) error {
 		p.Fail(precheck.SchemaFits, fmt.Errorf("%w: %w", job.ErrJob, err), "")
 		return nil
 	}
-	p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))
+	if unread := l.unread(found); len(unread) > 0 {
+		p.Warn(precheck.SchemaFits, bulkload.UnreadAdvice, "%s", bulkload.DescribeUnread(unread))
+	} else {
+		p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))
+	}
 	return nil
 }
 

@@ -39,6 +39,8 @@ type Planned struct {
 	Failed   []bulkload.Failed `json:"failed,omitempty"` // files that are in no piece; commit repeats them
 	Whole    []Whole           `json:"-"`                // files that are larger than a piece was to be, and not cut
 	Tied     []string          `json:"-"`                // behaviours whose files stay together, because of keys that must not repeat
+	// Unread lists fields of the job that loaded files were loaded without.
+	Unread []bulkload.UnreadField `json:"unread_fields,omitempty"`
 	bulkload.Choice
 }
 
@@ -73,7 +75,8 @@ func Plan(ctx context.Context, cfg Config) ([]Piece, Planned, error) {
 			}
 		}
 		p.planned.Already, p.planned.Missing, p.planned.Finished = r.Already, r.Missing, r.Finished
-		p.planned.Choice, p.planned.Failed = r.Choice, r.Failed
+		p.planned.Choice, p.planned.Failed, p.planned.Unread = r.Choice, r.Failed, r.Unread
+		l.WarnUnread()
 		return pieces, p.planned, err
 	}
 }

@@ -78,6 +78,10 @@ func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 		Version: manifest.Version, Number: c.to.NextLoad(), Job: c.job.Digest(), Plan: c.first.Plan, Inputs: j.good,
 		Days: c.days(j.reports), Regions: commonRegions(j.reports), LeftOut: c.leftOut, Apart: j.apart,
 	}
+	unread := c.to.Unread()
+	for i := range out.Inputs {
+		out.Inputs[i].Unread = unread
+	}
 	if err := bulkload.CheckLaw(out.Inputs); err != nil {
 		return nil, nil, err
 	}

@@ -80,6 +80,9 @@ type Input struct {
 	// TextsBy identifies how the job reads the texts that name behaviours. It is empty if the path
 	// names the behaviour.
 	TextsBy string `json:"texts_by,omitempty"`
+	// Unread has, for each behaviour, the fields of Table that the job of the load did not have. The
+	// records have no value for them. Ledgers of older versions do not have it.
+	Unread map[string][]string `json:"unread_fields,omitempty"`
 	// Older is the number of skipped records of days that were dropped before the load. In that
 	// case Part begins after these days.
 	Older int64 `json:"older,omitempty"`

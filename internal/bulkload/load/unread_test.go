@@ -1,0 +1,104 @@
+package load_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/load"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/table/precheck"
+)
+
+// fieldJob returns a job of plays and orders in one file, with fields of plays.
+func fieldJob(fields string) string {
+	return "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}}\nuser: user\n" +
+		"behaviours: {play: {id: 1, fields: {" + fields + "}}, order: {id: 2}}\n"
+}
+
+// TestLoadedFilesWithoutAFieldAreNamed loads days by jobs with more fields of plays, and by one with fewer. Each
+// load names the fields that the loaded files of its dates do not have. Files without plays are not named.
+func TestLoadedFilesWithoutAFieldAreNamed(t *testing.T) {
+	days := []string{"2014-09-01", "2014-09-02", "2014-09-03", "2014-09-04"}
+	unread := func(field string, files int, from, to string) bulkload.UnreadField {
+		return bulkload.UnreadField{Behaviour: "play", Field: field, Files: files, Dates: behaviour.Span{From: bulkloadtest.Date(t, from), To: bulkloadtest.Date(t, to)}}
+	}
+	for _, way := range []string{"load", "pieces", "ranges"} {
+		t.Run(way, func(t *testing.T) {
+			y := bulkloadtest.New(t, fieldJob("n: int64"))
+			for _, day := range days[:3] {
+				y.Write(day+"/a.csv", textLog(day, "play", "order"))
+			}
+			y.Write(days[3]+"/a.csv", textLog(days[3], "order"))
+			for i, fields := range []string{"n: int64", "n: int64, m: {type: int64, column: n}", "n: int64"} {
+				y.WriteJob(fieldJob(fields))
+				y.LoadBy(way, nil, days[i])
+			}
+			y.LoadBy(way, nil, days[3])
+
+			if r := y.Load(bulkload.ErrNothing, days[0], days[3]); r.Unread != nil {
+				t.Errorf("the job of the first load gives %+v", r.Unread)
+			}
+			y.SetJob(fieldJob("k: {type: int64, column: n}, m: {type: int64, column: n}, n: int64"))
+			want := []bulkload.UnreadField{unread("k", 3, days[0], days[2]), unread("m", 2, days[0], days[2])}
+			if r := y.Load(bulkload.ErrNothing, days[0], days[3]); !reflect.DeepEqual(r.Unread, want) {
+				t.Errorf("without fields are %+v, want %+v", r.Unread, want)
+			}
+			if r := y.Load(bulkload.ErrNothing, days[1], days[1]); !reflect.DeepEqual(r.Unread, []bulkload.UnreadField{unread("k", 1, days[1], days[1])}) {
+				t.Errorf("without fields on %s are %+v", days[1], r.Unread)
+			}
+			if r := y.Load(bulkload.ErrNothing, days[0], days[3], "order"); r.Unread != nil {
+				t.Errorf("for orders without fields are %+v", r.Unread)
+			}
+			checks, _, err := load.PreCheck(t.Context(), y.Config(days[0], days[3]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range checks {
+				if c.Name == precheck.SchemaFits && (c.State != precheck.Warn || !strings.Contains(c.Detail, "3 files of 2014-09-01..2014-09-03 with records of play: loaded without the field k, which the job has now; and so for 1 more field")) {
+					t.Errorf("pre-check says %v: %s", c.State, c.Detail)
+				}
+			}
+			if p, err := load.DryRun(t.Context(), y.Config(days[0], days[3])); err != nil || !reflect.DeepEqual(p.Unread, want) {
+				t.Errorf("a dry run gives %+v, %v", p.Unread, err)
+			}
+			y.Write("2014-09-05/a.csv", textLog("2014-09-05", "play"))
+			if r := y.Load(nil, days[0], "2014-09-05"); r.Loaded != 1 || !reflect.DeepEqual(r.Unread, want) {
+				t.Errorf("with a new file, %d records are loaded, and without fields are %+v", r.Loaded, r.Unread)
+			}
+			if r := y.Load(bulkload.ErrNothing, "2014-09-05", "2014-09-05"); r.Unread != nil {
+				t.Errorf("of the new file without fields are %+v", r.Unread)
+			}
+		})
+	}
+}
+
+// TestMovedLedgersKeepTheFieldsThatWereNotRead takes the ledger of a load by a table with fewer fields into
+// a table with more, as convert and import do.
+func TestMovedLedgersKeepTheFieldsThatWereNotRead(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\nu1,2014-09-01 10:00:00,a,1\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	l := y.Ledgers()[0]
+	more := &behaviour.Schema{Zone: l.Table.Schema.Zone, Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: append([]behaviour.Field{{Name: "device"}}, l.Table.Schema.Kinds[0].Fields...)},
+		{ID: 2, Name: "order", Fields: append([]behaviour.Field{{Name: "shop"}}, l.Table.Schema.Kinds[1].Fields...)},
+		{ID: 3, Name: "visit", Fields: []behaviour.Field{{Name: "page"}}},
+	}}
+	want := []map[string][]string{{"play": {"device"}}}
+	if got := l.UnreadOf(more); !reflect.DeepEqual(got, want) {
+		t.Errorf("the ledger gives %v, want %v", got, want)
+	}
+	l.SetUnread(more)
+	l.Table = &manifest.Table{Schema: more}
+	if got := l.UnreadOf(more); !reflect.DeepEqual(got, want) {
+		t.Errorf("the moved ledger gives %v, want %v", got, want)
+	}
+	l.Table, l.Inputs[0].Unread = nil, nil
+	if got := l.UnreadOf(more); !reflect.DeepEqual(got, []map[string][]string{nil}) {
+		t.Errorf("an older ledger gives %v, though it does not know", got)
+	}
+}

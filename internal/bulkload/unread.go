@@ -1,0 +1,58 @@
+package bulkload
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/dustin/go-humanize/english"
+
+	"usertrail/internal/behaviour"
+)
+
+// An UnreadField is a field of the job that a behaviour did not have when files were loaded. The records of
+// these files have no value for the field.
+type UnreadField struct {
+	Behaviour string         `json:"behaviour"`
+	Field     string         `json:"field"`
+	Files     int            `json:"files"`
+	Dates     behaviour.Span `json:"dates"` // of the files, or of the records if the paths have no date
+}
+
+// AddUnread adds f to a list, which has one entry for each field of a behaviour.
+func AddUnread(list []UnreadField, f UnreadField) []UnreadField {
+	i := slices.IndexFunc(list, func(o UnreadField) bool { return o.Behaviour == f.Behaviour && o.Field == f.Field })
+	if i < 0 {
+		return append(list, f)
+	}
+	list[i].Files += f.Files
+	list[i].Dates.Add(f.Dates)
+	return list
+}
+
+// maxUnread is the maximum number of fields that a log names.
+const maxUnread = 5
+
+// UnreadAdvice says what to do about an UnreadField.
+const UnreadAdvice = "a load does not read these records again: if the values are wanted, load the logs into a new table; files that are loaded from now on have the field"
+
+// DescribeUnread describes the first field of a list, and says how many more there are.
+func DescribeUnread(list []UnreadField) string {
+	f := list[0]
+	text := fmt.Sprintf("%s of %s with records of %s: loaded without the field %s, which the job has now", english.Plural(f.Files, "file", ""), f.Dates, f.Behaviour, f.Field)
+	if more := len(list) - 1; more > 0 {
+		text += fmt.Sprintf("; and so for %s", english.Plural(more, "more field", ""))
+	}
+	return text
+}
+
+// WarnUnread logs the fields that loaded files were loaded without.
+func WarnUnread(log *slog.Logger, list []UnreadField) {
+	for i, f := range list {
+		if i == maxUnread {
+			log.Warn("loaded files have no values for more fields of the job", "fields", len(list)-i, "see", "unread_fields of the last line")
+			return
+		}
+		log.Warn("loaded files have no values for a field of the job", "behaviour", f.Behaviour, "field", f.Field, "files", f.Files, "dates", f.Dates.String(), "advice", UnreadAdvice)
+	}
+}
