@@ -145,12 +145,17 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 	return out, out.Validate()
 }
 
-// mayRename returns an error if the short name of k means another kind of s: a query would mean another
-// behaviour from then on.
+// mayRename returns an error if a name of k is the short name of another kind of s: a query would mean
+// another behaviour from then on.
 func (s *Schema) mayRename(k *Kind) error {
 	for i := range s.Kinds {
-		if old := &s.Kinds[i]; k.As != "" && old.As == k.As && old.Name != k.Name {
+		old := &s.Kinds[i]
+		switch {
+		case old.As == "" || old.Name == k.Name:
+		case old.As == k.As:
 			return fmt.Errorf("behaviour %s: the short name %s means %s in the table: choose another name for as", k.Name, k.As, old.Name)
+		case old.As == k.Name:
+			return fmt.Errorf("behaviour %s: this is the short name of %s in the table: choose another name for the behaviour", k.Name, old.Name)
 		}
 	}
 	return nil

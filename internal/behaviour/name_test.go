@@ -102,8 +102,9 @@ func TestLaterShortNamesReplaceEarlierOnes(t *testing.T) {
 		"viewed left":    func(s *behaviour.Schema) { s.Kinds[0].As, s.Kinds[1].As = "", "" },
 		"seen left":      func(s *behaviour.Schema) { s.Kinds[0].As = "seen" },
 		"viewed left x2": func(s *behaviour.Schema) { s.Kinds = []behaviour.Kind{{ID: 3, Name: "x", As: "x2"}} },
-		"behaviour Course left: the short name viewed means Course viewed in the table: choose another name for as": func(s *behaviour.Schema) { s.Kinds = s.Kinds[1:]; s.Kinds[0].As = "viewed" },
-		"behaviour x: the short name viewed means Course viewed in the table: choose another name for as":           func(s *behaviour.Schema) { s.Kinds = []behaviour.Kind{{ID: 3, Name: "x", As: "viewed"}} },
+		"behaviour Course left: the short name viewed means Course viewed in the table: choose another name for as":     func(s *behaviour.Schema) { s.Kinds = s.Kinds[1:]; s.Kinds[0].As = "viewed" },
+		"behaviour viewed: this is the short name of Course viewed in the table: choose another name for the behaviour": func(s *behaviour.Schema) { s.Kinds = []behaviour.Kind{{ID: 3, Name: "viewed"}} },
+		"behaviour x: the short name viewed means Course viewed in the table: choose another name for as":               func(s *behaviour.Schema) { s.Kinds = []behaviour.Kind{{ID: 3, Name: "x", As: "viewed"}} },
 	} {
 		next := course()
 		change(next)

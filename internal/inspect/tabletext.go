@@ -80,9 +80,17 @@ func (a *Amount) dates() string {
 }
 
 func behaviourGrid(s *behaviour.Schema) *grid {
+	short := slices.ContainsFunc(s.Kinds, func(k behaviour.Kind) bool { return k.As != "" })
 	g := newGrid(">id", "name", "fields")
+	if short {
+		g = newGrid(">id", "name", "short name", "fields")
+	}
 	for _, k := range s.Kinds {
-		g.add(fmt.Sprint(k.ID), k.Name, fieldList(k.Fields))
+		line := []string{fmt.Sprint(k.ID), k.Name, fieldList(k.Fields)}
+		if short {
+			line = slices.Insert(line, 2, k.As)
+		}
+		g.add(line...)
 	}
 	return g
 }
