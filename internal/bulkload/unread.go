@@ -3,6 +3,7 @@ package bulkload
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 
 	"github.com/dustin/go-humanize/english"
@@ -15,17 +16,21 @@ import (
 type UnreadField struct {
 	Behaviour string         `json:"behaviour"`
 	Field     string         `json:"field"`
-	Files     int            `json:"files"`
+	Files     int            `json:"files"` // at most; if a column names the behaviour, a ledger does not count the records of each file
 	Dates     behaviour.Span `json:"dates"` // of the files, or of the records if the paths have no date
+
+	Paths map[string]bool `json:"-"` // of the files
 }
 
 // AddUnread adds f to a list, which has one entry for each field of a behaviour.
 func AddUnread(list []UnreadField, f UnreadField) []UnreadField {
 	i := slices.IndexFunc(list, func(o UnreadField) bool { return o.Behaviour == f.Behaviour && o.Field == f.Field })
 	if i < 0 {
+		f.Paths = maps.Clone(f.Paths)
 		return append(list, f)
 	}
-	list[i].Files += f.Files
+	maps.Copy(list[i].Paths, f.Paths)
+	list[i].Files = len(list[i].Paths)
 	list[i].Dates.Add(f.Dates)
 	return list
 }
@@ -39,7 +44,7 @@ const UnreadAdvice = "a load does not read these records again: if the values ar
 // DescribeUnread describes the first field of a list, and says how many more there are.
 func DescribeUnread(list []UnreadField) string {
 	f := list[0]
-	text := fmt.Sprintf("%s of %s with records of %s: loaded without the field %s, which the job has now", english.Plural(f.Files, "file", ""), f.Dates, f.Behaviour, f.Field)
+	text := fmt.Sprintf("up to %s of %s with records of %s: loaded without the field %s, which the job has now", english.Plural(f.Files, "file", ""), f.Dates, f.Behaviour, f.Field)
 	if more := len(list) - 1; more > 0 {
 		text += fmt.Sprintf("; and so for %s", english.Plural(more, "more field", ""))
 	}

@@ -26,7 +26,7 @@ func (l *Load) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.Result.Unread = l.unread(l.found.Inputs)
+	l.Result.Unread = l.unread(l.found.Inputs, l.To.Info().Dropped)
 	if l.Files, err = l.dropGrowing(ctx, files); err != nil {
 		return err
 	}

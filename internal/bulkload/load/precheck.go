@@ -198,7 +198,7 @@ func (p *preCheck) table(ctx context.Context, found []job.Input) error {
 		p.Fail(precheck.SchemaFits, fmt.Errorf("%w: %w", job.ErrJob, err), "")
 		return nil
 	}
-	if unread := l.unread(found); len(unread) > 0 {
+	if unread := l.unread(found, t.Info().Dropped); len(unread) > 0 {
 		p.Warn(precheck.SchemaFits, bulkload.UnreadAdvice, "%s", bulkload.DescribeUnread(unread))
 	} else {
 		p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))

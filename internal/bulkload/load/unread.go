@@ -10,15 +10,15 @@ import (
 )
 
 // unread returns the fields of the job that the given files were loaded without, in order of the job. Known
-// is set.
-func (l *Load) unread(files []job.Input) []bulkload.UnreadField {
+// is set. The table has no days before dropped, which may be nil.
+func (l *Load) unread(files []job.Input, dropped *behaviour.Date) []bulkload.UnreadField {
 	asked := map[string]*job.Input{}
 	for i := range files {
 		asked[files[i].Rel] = &files[i]
 	}
 	found := map[unreadKey]behaviour.Span{}
 	for _, of := range l.Known.Loads() {
-		l.addUnread(found, of, asked)
+		l.addUnread(found, of, asked, dropped)
 	}
 	type fieldKey struct{ kind, field string }
 	byField := map[fieldKey]bulkload.UnreadField{}
@@ -26,9 +26,10 @@ func (l *Load) unread(files []job.Input) []bulkload.UnreadField {
 		at := fieldKey{key.kind, key.field}
 		f, ok := byField[at]
 		if !ok {
-			f = bulkload.UnreadField{Behaviour: key.kind, Field: key.field, Dates: behaviour.NoDays}
+			f = bulkload.UnreadField{Behaviour: key.kind, Field: key.field, Dates: behaviour.NoDays, Paths: map[string]bool{}}
 		}
 		f.Files++
+		f.Paths[key.path] = true
 		f.Dates.Add(dates)
 		byField[at] = f
 	}
@@ -52,7 +53,7 @@ type unreadKey struct{ path, kind, field string }
 
 // addUnread adds the fields that a load did not read from the asked files, and the dates of the records, to
 // found.
-func (l *Load) addUnread(found map[unreadKey]behaviour.Span, of *manifest.Load, asked map[string]*job.Input) {
+func (l *Load) addUnread(found map[unreadKey]behaviour.Span, of *manifest.Load, asked map[string]*job.Input, dropped *behaviour.Date) {
 	if !slices.ContainsFunc(of.Inputs, func(in manifest.Input) bool { return asked[in.Path] != nil }) {
 		return
 	}
@@ -60,11 +61,11 @@ func (l *Load) addUnread(found map[unreadKey]behaviour.Span, of *manifest.Load, 
 	for i := range of.Inputs {
 		in := &of.Inputs[i]
 		file := asked[in.Path]
-		if file == nil || in.Loaded == 0 {
+		if file == nil || in.Loaded == 0 || file.Date != nil && dropped != nil && *file.Date < *dropped {
 			continue
 		}
 		for kind, fields := range unread[i] {
-			dates := l.datesOf(of, in, kind)
+			dates := l.datesOf(of, in, kind, dropped)
 			if dates == behaviour.NoDays {
 				continue
 			}
@@ -83,10 +84,13 @@ func (l *Load) addUnread(found map[unreadKey]behaviour.Span, of *manifest.Load, 
 }
 
 // datesOf returns the dates on which a load brought records of a behaviour, as far as its file in may have
-// them.
-func (l *Load) datesOf(of *manifest.Load, in *manifest.Input, kind string) behaviour.Span {
+// them. Days that were dropped are not among them.
+func (l *Load) datesOf(of *manifest.Load, in *manifest.Input, kind string, dropped *behaviour.Date) behaviour.Span {
 	out := behaviour.NoDays
 	for _, d := range of.Days {
+		if dropped != nil && d.Date < *dropped {
+			continue
+		}
 		possible := in.Dates != nil && in.Dates.Has(d.Date) || in.Dates == nil && l.cfg.Span.Has(d.Date)
 		if d.Behaviour == kind && d.Records > 0 && possible {
 			out.AddDay(d.Date)

@@ -383,7 +383,7 @@ func syntax(text string, s *behaviour.Schema, err error) error {
 	if strings.TrimSpace(text) == "" {
 		m.problem = "the condition is empty"
 	}
-	if strings.Contains(m.problem, "did not expect ,") && decimalComma.MatchString(text) {
+	if strings.Contains(m.problem, "did not expect ,") && decimalComma.MatchString(quotedText.ReplaceAllString(text, " ")) {
 		m.problem += "; a decimal has a point, such as 3.5"
 	}
 	for _, k := range s.Kinds {

@@ -276,10 +276,14 @@ func (p *plan) gather(ctx context.Context, have *planned, reports []*report, the
 	return have.Answer, calls, nil
 }
 
-// gathered returns the files that an earlier commit has moved.
+// gathered returns the files that an earlier commit has moved. It removes files that a killed commit had
+// not finished.
 func (p *plan) gathered(ctx context.Context) (map[string]bool, error) {
 	dir := p.Name(place.ResultName)
 	if err := p.FS.Mkdir(ctx, dir); err != nil {
+		return nil, err
+	}
+	if err := p.FS.Sweep(ctx, dir); err != nil {
 		return nil, err
 	}
 	list, err := p.FS.List(ctx, dir)

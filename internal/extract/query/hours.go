@@ -39,20 +39,19 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 	}
 	named := map[int]dayPart{}
 	for _, item := range list {
-		if minutes.MatchString(item) {
-			return h, wrongHours(item)
-		}
 		kind, at := -1, strings.LastIndexByte(item, ':')
 		if at >= 0 {
 			var ok bool
-			if kind, ok = schema.Find(item[:at]); !ok {
+			if kind, ok = schema.Find(item[:at]); !ok && minutes.MatchString(item) {
+				return h, wrongHours(item)
+			} else if !ok {
 				return h, fmt.Errorf("%q: the table has no behaviour %q; it has %s", s, item[:at], behaviour.List(schema.Names()))
 			}
 		}
-		if _, named := schema.Find(item); at < 0 && named {
+		part, err := parseDayPart(item[at+1:])
+		if _, named := schema.Find(item); err != nil && at < 0 && named {
 			return h, fmt.Errorf("%q: the hours of %s are missing: write %s:FROM-TO, such as %s:18-24", s, item, item, item)
 		}
-		part, err := parseDayPart(item[at+1:])
 		if err != nil {
 			return h, err
 		}
@@ -74,8 +73,9 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 	return h, nil
 }
 
-// minutes matches a range of times with minutes, such as 18:00-20:30.
-var minutes = regexp.MustCompile(`^[0-9]{1,2}:[0-9]{2}-[0-9]{1,2}:[0-9]{2}$`)
+// minutes matches a text that ends in a time with minutes, such as 18:00-20:30 and play:18-20:30, or in a
+// range that begins with one.
+var minutes = regexp.MustCompile(`(^|[:-])[0-9]{1,2}:[0-9]{2}(-[0-9]{1,2})?$`)
 
 // wrongHours returns the error of a text that is no range of hours.
 func wrongHours(s string) error {

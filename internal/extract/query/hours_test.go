@@ -60,7 +60,7 @@ func TestHoursAreBoundedClosely(t *testing.T) {
 // TestHoursOfSingleBehaviours checks which events a list of hours keeps.
 func TestHoursOfSingleBehaviours(t *testing.T) {
 	s := &behaviour.Schema{Zone: "Asia/Shanghai"}
-	for i, name := range []string{"play", "order", "a,b:c"} {
+	for i, name := range []string{"play", "order", "a,b:c", "20-23"} {
 		s.Kinds = append(s.Kinds, behaviour.Kind{ID: uint16(i + 1), Name: name})
 	}
 	zone, err := time.LoadLocation(s.Zone)
@@ -71,13 +71,14 @@ func TestHoursOfSingleBehaviours(t *testing.T) {
 	night := func(hour int) bool { return hour >= 22 || hour < 6 }
 	all := func(int) bool { return true }
 	for text, want := range map[string][]func(hour int) bool{
-		"20-23":                    {evening, evening, evening},
-		"play:20-23":               {evening, all, all},
-		"play:20-23,order:22-6":    {evening, night, all},
-		"22-6,play:20-23":          {evening, night, night},
-		"order:0-24,20-23":         {evening, all, evening},
-		`"a,b:c:22-6",order:20-23`: {all, evening, night},
-		"play:0-24":                {all, all, all},
+		"20-23":                    {evening, evening, evening, evening},
+		"20-23:22-6":               {all, all, all, night},
+		"play:20-23":               {evening, all, all, all},
+		"play:20-23,order:22-6":    {evening, night, all, all},
+		"22-6,play:20-23":          {evening, night, night, night},
+		"order:0-24,20-23":         {evening, all, evening, evening},
+		`"a,b:c:22-6",order:20-23`: {all, evening, night, all},
+		"play:0-24":                {all, all, all, all},
 	} {
 		h, err := parseHours(text, s)
 		if err != nil {
@@ -93,12 +94,16 @@ func TestHoursOfSingleBehaviours(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"pley:20-23":          `the table has no behaviour "pley"; it has play, order, "a,b:c"`,
+		"pley:20-23":          `the table has no behaviour "pley"; it has play, order, "a,b:c", 20-23`,
 		"play:20-23,play:1-2": "each behaviour has its hours once",
 		"20-23,1-2":           "each behaviour has its hours once",
 		"20-23,play":          "the hours of play are missing: write play:FROM-TO",
 		"play":                "the hours of play are missing: write play:FROM-TO",
 		"18:00-20:30":         `"18:00-20:30": write FROM-TO in full hours`,
+		"18:00-20":            `"18:00-20": write FROM-TO in full hours`,
+		"18-20:30":            `"18-20:30": write FROM-TO in full hours`,
+		"20:15":               `"20:15": write FROM-TO in full hours`,
+		"play:18:00-20:00":    `"play:18:00-20:00": write FROM-TO in full hours`,
 		"play:25-26":          `"25-26": write FROM-TO in full hours`,
 		"play:":               `"": write FROM-TO in full hours`,
 		"play:20-23,":         `"": write FROM-TO in full hours`,

@@ -41,10 +41,11 @@ func startsFormula(s []byte) bool {
 
 // appendFormula appends the formula whose result is s.
 func appendFormula(dst, s []byte) []byte {
-	if units(s) > maxFormula || bytes.ContainsAny(s, "\t\r\n") {
+	within := guarded(s)
+	if units(within) > maxFormula || bytes.ContainsAny(s, "\t\r\n") {
 		return appendGuarded(dst, append([]byte("'"), s...))
 	}
-	text := append([]byte(`="`), bytes.ReplaceAll(guarded(s), []byte(`"`), []byte(`""`))...)
+	text := append([]byte(`="`), bytes.ReplaceAll(within, []byte(`"`), []byte(`""`))...)
 	return appendCSV(dst, append(text, '"'))
 }
 

@@ -33,6 +33,7 @@ func TestExcelValues(t *testing.T) {
 		{"1;=A", `="1;'=A"`},
 		{long, `="` + long + `"`},
 		{long + "7", "'" + long + "7"},
+		{"1;=" + long[3:], "'1;'=" + long[3:]},
 		{strings.Repeat("😀", 127) + "77", "'" + strings.Repeat("😀", 127) + "77"},
 	} {
 		line := string(appendExcel(nil, []byte(c.text))) + ",x\n"
