@@ -145,6 +145,28 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 	return out, out.Validate()
 }
 
+// Lacks returns, for each kind that both schemas have, the fields of other that s does not have. It returns
+// nil if there are none.
+func (s *Schema) Lacks(other *Schema) map[string][]string {
+	var out map[string][]string
+	for _, k := range other.Kinds {
+		i, ok := s.Kind(k.Name)
+		if !ok {
+			continue
+		}
+		for _, f := range k.Fields {
+			if slices.ContainsFunc(s.Kinds[i].Fields, func(o Field) bool { return o.Name == f.Name }) {
+				continue
+			}
+			if out == nil {
+				out = map[string][]string{}
+			}
+			out[k.Name] = append(out[k.Name], f.Name)
+		}
+	}
+	return out
+}
+
 // mayRename returns an error if a name of k is the short name of another kind of s: a query would mean
 // another behaviour from then on.
 func (s *Schema) mayRename(k *Kind) error {

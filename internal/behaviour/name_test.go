@@ -2,6 +2,7 @@ package behaviour_test
 
 import (
 	"encoding/csv"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -120,5 +121,20 @@ func TestLaterShortNamesReplaceEarlierOnes(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("the short names are %q, want %s", got, want)
 		}
+	}
+}
+
+// TestASchemaLacksFieldsOfKindsThatBothHave compares schemas with more fields, more kinds and neither.
+func TestASchemaLacksFieldsOfKindsThatBothHave(t *testing.T) {
+	less := &behaviour.Schema{Kinds: []behaviour.Kind{{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "b"}}}, {ID: 2, Name: "order"}}}
+	more := &behaviour.Schema{Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "c"}, {Name: "b"}, {Name: "a"}}}, {ID: 2, Name: "order"},
+		{ID: 3, Name: "visit", Fields: []behaviour.Field{{Name: "page"}}},
+	}}
+	if got, want := less.Lacks(more), (map[string][]string{"play": {"c", "a"}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("the smaller schema lacks %v, want %v", got, want)
+	}
+	if got := more.Lacks(less); got != nil {
+		t.Errorf("the larger schema lacks %v", got)
 	}
 }

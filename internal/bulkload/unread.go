@@ -22,11 +22,11 @@ type UnreadField struct {
 	Paths map[string]bool `json:"-"` // of the files
 }
 
-// AddUnread adds f to a list, which has one entry for each field of a behaviour.
+// AddUnread adds f to a list, which has one entry for each field of a behaviour. Files follows from Paths.
 func AddUnread(list []UnreadField, f UnreadField) []UnreadField {
 	i := slices.IndexFunc(list, func(o UnreadField) bool { return o.Behaviour == f.Behaviour && o.Field == f.Field })
 	if i < 0 {
-		f.Paths = maps.Clone(f.Paths)
+		f.Files, f.Paths = len(f.Paths), maps.Clone(f.Paths)
 		return append(list, f)
 	}
 	maps.Copy(list[i].Paths, f.Paths)
@@ -34,9 +34,6 @@ func AddUnread(list []UnreadField, f UnreadField) []UnreadField {
 	list[i].Dates.Add(f.Dates)
 	return list
 }
-
-// maxUnread is the maximum number of fields that a log names.
-const maxUnread = 5
 
 // UnreadAdvice says what to do about an UnreadField.
 const UnreadAdvice = "a load does not read these records again: if the values are wanted, load the logs into a new table; files that are loaded from now on have the field"
@@ -54,7 +51,7 @@ func DescribeUnread(list []UnreadField) string {
 // WarnUnread logs the fields that loaded files were loaded without.
 func WarnUnread(log *slog.Logger, list []UnreadField) {
 	for i, f := range list {
-		if i == maxUnread {
+		if i == Shown {
 			log.Warn("loaded files have no values for more fields of the job", "fields", len(list)-i, "see", "unread_fields of the last line")
 			return
 		}

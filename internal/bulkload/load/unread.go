@@ -16,29 +16,16 @@ func (l *Load) unread(files []job.Input, dropped *behaviour.Date) []bulkload.Unr
 	for i := range files {
 		asked[files[i].Rel] = &files[i]
 	}
-	found := map[unreadKey]behaviour.Span{}
+	var found, out []bulkload.UnreadField
 	for _, of := range l.Known.Loads() {
-		l.addUnread(found, of, asked, dropped)
+		found = l.addUnread(found, of, asked, dropped)
 	}
-	type fieldKey struct{ kind, field string }
-	byField := map[fieldKey]bulkload.UnreadField{}
-	for key, dates := range found {
-		at := fieldKey{key.kind, key.field}
-		f, ok := byField[at]
-		if !ok {
-			f = bulkload.UnreadField{Behaviour: key.kind, Field: key.field, Dates: behaviour.NoDays, Paths: map[string]bool{}}
-		}
-		f.Files++
-		f.Paths[key.path] = true
-		f.Dates.Add(dates)
-		byField[at] = f
-	}
-	var out []bulkload.UnreadField
 	for _, k := range l.Search.Kinds {
 		kind := &l.cfg.Job.Schema.Kinds[k]
 		for _, field := range kind.Fields {
-			if f, ok := byField[fieldKey{kind.Name, field.Name}]; ok {
-				out = append(out, f)
+			i := slices.IndexFunc(found, func(f bulkload.UnreadField) bool { return f.Behaviour == kind.Name && f.Field == field.Name })
+			if i >= 0 {
+				out = append(out, found[i])
 			}
 		}
 	}
@@ -48,14 +35,10 @@ func (l *Load) unread(files []job.Input, dropped *behaviour.Date) []bulkload.Unr
 // WarnUnread logs the fields that loaded files were loaded without.
 func (l *Load) WarnUnread() { bulkload.WarnUnread(l.cfg.Log, l.Result.Unread) }
 
-// An unreadKey is a field of a behaviour that a file was loaded without.
-type unreadKey struct{ path, kind, field string }
-
-// addUnread adds the fields that a load did not read from the asked files, and the dates of the records, to
-// found.
-func (l *Load) addUnread(found map[unreadKey]behaviour.Span, of *manifest.Load, asked map[string]*job.Input, dropped *behaviour.Date) {
+// addUnread adds the fields that a load did not read from the asked files to found.
+func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked map[string]*job.Input, dropped *behaviour.Date) []bulkload.UnreadField {
 	if !slices.ContainsFunc(of.Inputs, func(in manifest.Input) bool { return asked[in.Path] != nil }) {
-		return
+		return found
 	}
 	unread := of.UnreadOf(l.cfg.Job.Schema)
 	for i := range of.Inputs {
@@ -73,14 +56,11 @@ func (l *Load) addUnread(found map[unreadKey]behaviour.Span, of *manifest.Load, 
 				dates = behaviour.Span{From: *file.Date, To: *file.Date}
 			}
 			for _, field := range fields {
-				key, all := unreadKey{in.Path, kind, field}, dates
-				if before, ok := found[key]; ok {
-					all.Add(before)
-				}
-				found[key] = all
+				found = bulkload.AddUnread(found, bulkload.UnreadField{Behaviour: kind, Field: field, Dates: dates, Paths: map[string]bool{in.Path: true}})
 			}
 		}
 	}
+	return found
 }
 
 // datesOf returns the dates on which a load brought records of a behaviour, as far as its file in may have

@@ -31,22 +31,7 @@ func kindsOf(from, to *behaviour.Schema) []kind {
 
 // Unread returns, for each behaviour of the job, the fields of the table that the job does not have. It
 // returns nil if the job has all of them.
-func (t *Table) Unread() map[string][]string {
-	var out map[string][]string
-	for _, m := range t.kinds {
-		kind := &t.Schema.Kinds[m.index]
-		for i, from := range m.fields {
-			if from >= 0 {
-				continue
-			}
-			if out == nil {
-				out = map[string][]string{}
-			}
-			out[kind.Name] = append(out[kind.Name], kind.Fields[i].Name)
-		}
-	}
-	return out
-}
+func (t *Table) Unread() map[string][]string { return t.Job.Schema.Lacks(t.Schema) }
 
 // uniqueOf returns the key fields that the job names, by the table's kinds.
 func uniqueOf(j *job.Job, to *behaviour.Schema, kinds []kind) []job.Unique {

@@ -52,23 +52,7 @@ func (l *Load) absent(schema *behaviour.Schema) map[string][]string {
 	if l.Table == nil || l.Table.Schema == nil {
 		return nil
 	}
-	had := map[string][]behaviour.Field{}
-	for _, k := range l.Table.Schema.Kinds {
-		had[k.Name] = k.Fields
-	}
-	out := map[string][]string{}
-	for _, k := range schema.Kinds {
-		fields, ok := had[k.Name]
-		if !ok {
-			continue
-		}
-		for _, f := range k.Fields {
-			if !slices.ContainsFunc(fields, func(o behaviour.Field) bool { return o.Name == f.Name }) {
-				out[k.Name] = append(out[k.Name], f.Name)
-			}
-		}
-	}
-	return out
+	return l.Table.Schema.Lacks(schema)
 }
 
 // asks reports whether the load of in was asked for a behaviour.
