@@ -16,9 +16,12 @@ import (
 // distinctName is the name with which the parser reads count(distinct FIELD).
 const distinctName = "count_distinct"
 
+// quoted matches a text in quotes.
+const quoted = "\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`"
+
 // distinctCall matches the begin of a count(distinct FIELD), and a text in quotes, in which nothing is one.
 var distinctCall = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`" + `|\bcount\s*\(\s*(?i:distinct)\s+[\p{L}_$\[]`)
+	return regexp.MustCompile(quoted + `|\bcount\s*\(\s*(?i:distinct)\s+[\p{L}_$\[]`)
 })
 
 // parseable returns text with count_distinct(FIELD) for each count(distinct FIELD). Everything else is at

@@ -359,17 +359,7 @@ func (r *reader) wrong(n ast.Node, format string, args ...any) error {
 var keywords = []string{"in", "or", "and", "not", "matches", "contains", "startsWith", "endsWith", "let", "if", "else", "true", "false", "nil"}
 
 // decimalComma matches two numbers with a comma between them.
-var decimalComma = regexp.MustCompile(`[0-9],[0-9]`)
-
-// quotedText matches a text in quotes.
-var quotedText = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`]*`")
-
-// wordsOf returns the words of a condition, without its texts in quotes.
-func wordsOf(condition string) []string {
-	return strings.FieldsFunc(quotedText.ReplaceAllString(condition, " "), func(r rune) bool {
-		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-}
+const decimalComma = `[0-9],[0-9]`
 
 // syntax returns the mistake of a text that cannot be parsed. The name of a behaviour may be
 // the cause.
@@ -383,11 +373,13 @@ func syntax(text string, s *behaviour.Schema, err error) error {
 	if strings.TrimSpace(text) == "" {
 		m.problem = "the condition is empty"
 	}
-	if strings.Contains(m.problem, "did not expect ,") && decimalComma.MatchString(quotedText.ReplaceAllString(text, " ")) {
+	bare := regexp.MustCompile(quoted).ReplaceAllString(text, " ")
+	if strings.Contains(m.problem, "did not expect ,") && regexp.MustCompile(decimalComma).MatchString(bare) {
 		m.problem += "; a decimal has a point, such as 3.5"
 	}
+	words := strings.FieldsFunc(bare, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for _, k := range s.Kinds {
-		if slices.Contains(keywords, k.Name) && slices.Contains(wordsOf(text), k.Name) {
+		if slices.Contains(keywords, k.Name) && slices.Contains(words, k.Name) {
 			m.problem += fmt.Sprintf("; the behaviour %s has the name of a word of the language: write $env[%q]", k.Name, k.Name)
 		}
 	}

@@ -42,17 +42,15 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 		kind, at := -1, strings.LastIndexByte(item, ':')
 		if at >= 0 {
 			var ok bool
-			if kind, ok = schema.Find(item[:at]); !ok && minutes.MatchString(item) {
-				return h, wrongHours(item)
-			} else if !ok {
-				return h, fmt.Errorf("%q: the table has no behaviour %q; it has %s", s, item[:at], behaviour.List(schema.Names()))
+			if kind, ok = schema.Find(item[:at]); !ok {
+				return h, noBehaviour(s, item, item[:at], schema)
 			}
 		}
 		part, err := parseDayPart(item[at+1:])
-		if _, named := schema.Find(item); err != nil && at < 0 && named {
-			return h, fmt.Errorf("%q: the hours of %s are missing: write %s:FROM-TO, such as %s:18-24", s, item, item, item)
-		}
 		if err != nil {
+			if _, ok := schema.Find(item); ok && at < 0 {
+				return h, fmt.Errorf("%q: the hours of %s are missing: write %s:FROM-TO, such as %s:18-24", s, item, item, item)
+			}
 			return h, err
 		}
 		if _, twice := named[kind]; twice {
@@ -75,7 +73,15 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 
 // minutes matches a text that ends in a time with minutes, such as 18:00-20:30 and play:18-20:30, or in a
 // range that begins with one.
-var minutes = regexp.MustCompile(`(^|[:-])[0-9]{1,2}:[0-9]{2}(-[0-9]{1,2})?$`)
+const minutes = `(^|[:-])[0-9]{1,2}:[0-9]{2}(-[0-9]{1,2})?$`
+
+// noBehaviour returns the error of an item of the list s, whose part before the last colon is no behaviour.
+func noBehaviour(s, item, name string, schema *behaviour.Schema) error {
+	if regexp.MustCompile(minutes).MatchString(item) {
+		return wrongHours(item)
+	}
+	return fmt.Errorf("%q: the table has no behaviour %q; it has %s", s, name, behaviour.List(schema.Names()))
+}
 
 // wrongHours returns the error of a text that is no range of hours.
 func wrongHours(s string) error {
