@@ -22,8 +22,10 @@ func sealed(b []byte) (with []byte, sum string) {
 
 // unsealed returns the digest of a valid JSON object without its checksum. It returns an error if
 // the checksum does not match.
-func unsealed(b []byte) (sum string, err error) {
-	content := compact(b)
+func unsealed(b []byte) (sum string, err error) { return checked(compact(b)) }
+
+// checked is unsealed of compact JSON, whose bytes it changes.
+func checked(content []byte) (sum string, err error) {
 	has, rest, ok := bytes.Cut(bytes.TrimPrefix(content, []byte(seal)), []byte(`",`))
 	if !bytes.HasPrefix(content, []byte(seal)) || !ok {
 		return digest(content), nil
@@ -46,21 +48,18 @@ func Seal(v any) ([]byte, error) {
 // Unseal reads JSON that Seal returned into v. If b is not as it was written, or has no checksum,
 // the error wraps ErrDamaged.
 func Unseal(b []byte, v any) error {
-	err := json.Unmarshal(b, v)
-	if err == nil {
-		_, err = unsealed(b)
-	}
-	if err != nil {
+	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("%w: %w", damage{"file"}, err)
 	}
-	if !hasSeal(b) {
+	content := compact(b)
+	if !bytes.HasPrefix(content, []byte(seal)) {
 		return fmt.Errorf("%w: it has no checksum", damage{"file"})
+	}
+	if _, err := checked(content); err != nil {
+		return fmt.Errorf("%w: %w", damage{"file"}, err)
 	}
 	return nil
 }
-
-// hasSeal reports whether valid JSON begins with a checksum.
-func hasSeal(b []byte) bool { return bytes.HasPrefix(compact(b), []byte(seal)) }
 
 // compact returns valid JSON without the white space between tokens. For valid JSON it returns
 // what json.Compact returns, and it needs much less time, because it does not parse.
