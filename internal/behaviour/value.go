@@ -110,7 +110,7 @@ func (t Type) Text(v []byte) string {
 	case Bool:
 		return strconv.FormatBool(ToBool(v))
 	case Timestamp:
-		return time.UnixMicro(ToInt64(v)).UTC().Format("2006-01-02T15:04:05.999999Z")
+		return LocalText(ToInt64(v)) + "Z"
 	case Day:
 		return ToDate(v).String()
 	}

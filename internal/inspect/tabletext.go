@@ -81,10 +81,11 @@ func (a *Amount) dates() string {
 
 func behaviourGrid(s *behaviour.Schema) *grid {
 	short := slices.ContainsFunc(s.Kinds, func(k behaviour.Kind) bool { return k.As != "" })
-	g := newGrid(">id", "name", "fields")
+	header := []string{">id", "name", "fields"}
 	if short {
-		g = newGrid(">id", "name", "short name", "fields")
+		header = slices.Insert(header, 2, "short name")
 	}
+	g := newGrid(header...)
 	for _, k := range s.Kinds {
 		line := []string{fmt.Sprint(k.ID), k.Name, fieldList(k.Fields)}
 		if short {

@@ -67,20 +67,16 @@ func (s *sheet) whenOf(columns []column, f *format) when {
 		}
 		w.unsure = append(w.unsure, "other columns hold times, too: "+wordsOf(others))
 	}
-	if clock := s.clockOf(columns); clock != "" && !c.times[0].clock {
-		w.unsure = append(w.unsure, fmt.Sprintf("the time of day is in the column %s, and a job reads a time from one column or from two neighbours: each event gets 00:00:00", clock))
+	if c.times[0].clock {
+		return w
 	}
-	return w
-}
-
-// clockOf returns the name of a column of times of day, or "".
-func (s *sheet) clockOf(columns []column) string {
-	for i, c := range columns {
+	for i, other := range columns {
 		if s.most(i, clockAlone.MatchString) {
-			return c.name
+			w.unsure = append(w.unsure, fmt.Sprintf("the time of day is in the column %s, and a job reads a time from one column or from two neighbours: each event gets 00:00:00", other.name))
+			break
 		}
 	}
-	return ""
+	return w
 }
 
 // monthDays finds a column that is called a time and holds days without a year, such as 0829.
