@@ -29,10 +29,21 @@ RACE := $(addprefix ./internal/,store/hbase store/hbase/rpc store/dfs store/dfs/
 	table/fetch table/shuffle \
 	extract $(addprefix extract/,judge output place pieces explain) format/hfile run/progress run/ratelimit run/pipe table/runlog)
 
-# Tests of these packages in which many cases run one after the other: each operation fails once,
-# each byte is flipped. make test runs them without the race detector, which makes them take
-# five times as long. Other tests of these packages show it the same goroutines.
-MANYCASES := AnyFault|EveryFailure|SurvivesFaults|FlippedByte|TestReadsWhatItWrites|TestNextRowLeavesTheRow|TestEncodersFollowTheDrawing|TestSeekColumnFindsWhatALookThroughAllFinds
+# Tests of these packages that have many cases, one after the other, or much data: each
+# operation fails once, each byte is flipped, each layout answers forty questions. make test
+# runs them without the race detector, which makes them take five times as long. Other tests
+# of these packages show it the same goroutines. A test fails for a name that no test has.
+MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
+	TestReadsWhatItWrites TestNextRowLeavesTheRow TestEncodersFollowTheDrawing TestSeekColumnFindsWhatALookThroughAllFinds \
+	TestReadsHBasesFiles TestBloomNeverDenies \
+	TestPreCheckWantsRoom TestNightsOnWhichClocksAreSet TestValuesStayUnderTheirFields TestACopyBringsWhatTheFirstDidNot \
+	TestAPlanReadsLogsWithoutTheLock TestUnmappedTextsDoNotDependOnTheWay TestLinesOfBothVersions \
+	TestAReplayLargerThanTheMemory TestWhatAReplayCannotHold TestARowLargerThanTheMemory TestTooManyOffsetsAreNotListed \
+	TestAListLeavesRoomForTrails TestGoingOnWritesDamagedPartsAgain TestOverwriteKeepsAnAnswer TestAVoidAppendLeavesNothing \
+	TestAWindowChangesNoAnswer TestConditionsWhereTheTableLies TestEveryOutputIsTheOracles TestLayoutsAreExplained \
+	TestASnapshotHasWhatAScanHas TestAMergeSeesWhatPlainLoopsSee
+empty :=
+MANYCASES := $(subst $(empty) $(empty),|,$(strip $(MANYCASES)))
 
 # Packages most of whose tests use the cluster. make test runs them first.
 LIVE := $(addprefix ./,internal/store/hbase internal/table/live internal/table/snapshot cmd/bulkload cmd/extract jobs/streaming)
