@@ -6,7 +6,8 @@
 // A run writes its file when it has the table's lock, and replaces the file when it ends. A
 // killed run never records its end. A run without an end still runs if it holds the lock. A run
 // that never had the lock writes its file at its end, if another run had the lock before. The
-// names are in order of time. The newest Kept files are kept.
+// names are in the order in which the runs were recorded, also if the clock was set back. The
+// newest Kept files are kept.
 //
 // The run log is for people. It never makes a run fail, and no ledger and no manifest depends
 // on it. There is one exception: a directory without a manifest is refused if its run log has
@@ -144,9 +145,13 @@ func (k *Keeper) Begin(ctx context.Context, fs dfs.FS, dir string) {
 		return
 	}
 	k.fs, k.dir = fs, dir
-	err := k.write(ctx, func(*Run) {})
+	before, err := names(ctx, fs, dir)
 	if err == nil {
-		err = k.forget(ctx)
+		k.describeAfter(before)
+		err = k.write(ctx)
+	}
+	if err == nil {
+		err = k.forget(ctx, before)
 	}
 	if err != nil {
 		k.errs = append(k.errs, err)
@@ -166,21 +171,48 @@ func (k *Keeper) End(ctx context.Context, o *outcome.Outcome, always bool) error
 			return nil // no run has had the lock yet, or none can be reached
 		}
 	}
-	end := func(r *Run) { r.End = endOf(o) }
-	if err := k.write(ctx, end); err != nil {
+	if err := k.writeEnd(ctx, o); err != nil {
 		k.errs = append(k.errs, err)
 	}
 	return errors.Join(k.errs...)
 }
 
-// write writes the run's file after more has changed the entry.
-func (k *Keeper) write(ctx context.Context, more func(*Run)) error {
+// writeEnd writes the run's file with its end.
+func (k *Keeper) writeEnd(ctx context.Context, o *outcome.Outcome) error {
 	if k.name == "" {
-		k.run = k.describe()
-		k.run.Version = version
-		k.name = fmt.Sprintf("%s-%d-%s%s", k.run.Began.UTC().Format("20060102T150405.000Z"), k.run.Process, strings.ToLower(rand.Text()[:4]), ending)
+		before, err := names(ctx, k.fs, k.dir)
+		if err != nil {
+			return err
+		}
+		k.describeAfter(before)
 	}
-	more(&k.run)
+	k.run.End = endOf(o)
+	return k.write(ctx)
+}
+
+// nameTime is the layout of the time that begins the name of a file.
+const nameTime = "20060102T150405.000Z"
+
+// describeAfter sets the entry and the name of its file. The name follows all names in before. It has
+// the time at which the run began, or a later time if before has later names.
+func (k *Keeper) describeAfter(before []string) {
+	k.run = k.describe()
+	k.run.Version = version
+	at := k.run.Began.UTC()
+	for _, name := range slices.Backward(before) {
+		text, _, _ := strings.Cut(dfs.Base(name), "-")
+		if last, err := time.Parse(nameTime, text); err == nil {
+			if !at.Truncate(time.Millisecond).After(last) {
+				at = last.Add(time.Millisecond)
+			}
+			break
+		}
+	}
+	k.name = fmt.Sprintf("%s-%d-%s%s", at.Format(nameTime), k.run.Process, strings.ToLower(rand.Text()[:4]), ending)
+}
+
+// write writes the run's file.
+func (k *Keeper) write(ctx context.Context) error {
 	b, err := json.MarshalIndent(k.run, "", " ")
 	if err != nil {
 		return err
@@ -188,13 +220,9 @@ func (k *Keeper) write(ctx context.Context, more func(*Run)) error {
 	return dfs.WriteFile(ctx, k.fs, dfs.Join(k.dir, folder, k.name), append(b, '\n'))
 }
 
-// forget removes the oldest runs.
-func (k *Keeper) forget(ctx context.Context) error {
-	names, err := names(ctx, k.fs, k.dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range names[:max(0, len(names)-Kept)] {
+// forget removes the oldest runs. before are the names of the files before the run's own.
+func (k *Keeper) forget(ctx context.Context, before []string) error {
+	for _, name := range before[:max(0, len(before)+1-Kept)] {
 		if err := k.fs.Remove(ctx, name); err != nil {
 			return err
 		}

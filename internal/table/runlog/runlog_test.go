@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,13 +157,57 @@ func TestAContextHasItsKeeper(t *testing.T) {
 	}
 }
 
-func TestNamesAreInOrderOfTime(t *testing.T) {
+// TestAClockThatIsSetBack records runs whose clock is set back and forward. The log keeps the order
+// of the runs, and forgets the oldest of them.
+func TestAClockThatIsSetBack(t *testing.T) {
 	fs, dir := local.New(), t.TempDir()
-	for _, n := range []int{3, 1, 2} {
+	var want []string
+	for i, n := range []int{5, 6, -3600, -3599, 86400, 7, 1 << 30, 8} {
 		keeper(n).Begin(t.Context(), fs, dir)
+		want = append(want, fmt.Sprintf("run %d died", n))
+		expect(t, list(t, dir, 99), want[:i+1]...)
 	}
-	got := strings.Split(list(t, dir, 9), "\n")
-	if !slices.IsSorted(got) || len(got) != 3 {
-		t.Errorf("the run log has %q", got)
+}
+
+// TestTheNewestLoadIsFoundAfterTheClockWasSetBack has a full log of loads. By an earlier
+// clock, the table is then set aside, and loaded again.
+func TestTheNewestLoadIsFoundAfterTheClockWasSetBack(t *testing.T) {
+	fs, dir := local.New(), t.TempDir()
+	record := func(command string, at time.Time) {
+		t.Helper()
+		k := runlog.NewKeeper(func() runlog.Run { return runlog.Run{Command: command, Began: at} })
+		k.Begin(t.Context(), fs, dir)
+		if err := k.End(t.Context(), &outcome.Outcome{}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record("load", epoch)
+	files, err := filepath.Glob(dfs.Join(dir, "runs", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("a run has the files %v, %v; want one", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range runlog.Kept - 1 {
+		name := epoch.AddDate(0, 0, n+1).Format("20060102T150405.000Z") + "-1-abcd.json"
+		if err := os.WriteFile(dfs.Join(dir, "runs", name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := runlog.Loaded(t.Context(), fs, dir); err != nil || r == nil {
+		t.Fatalf("after loads: %+v, %v; want the newest load", r, err)
+	}
+	record("forget", epoch.AddDate(-1, 0, 0))
+	if r, err := runlog.Loaded(t.Context(), fs, dir); err != nil || r != nil {
+		t.Errorf("after a forget: %+v, %v; want none", r, err)
+	}
+	record("load", epoch.AddDate(-2, 0, 0))
+	if r, err := runlog.Loaded(t.Context(), fs, dir); err != nil || r == nil || !r.Began.Equal(epoch.AddDate(-2, 0, 0)) {
+		t.Errorf("after another load: %+v, %v; want that load", r, err)
+	}
+	if all, err := runlog.Last(t.Context(), fs, dir, 2*runlog.Kept); err != nil || len(all) != runlog.Kept {
+		t.Errorf("%d runs are left, %v; want %d", len(all), err, runlog.Kept)
 	}
 }
