@@ -395,3 +395,45 @@ func TestASnapshotIsOfOneState(t *testing.T) {
 		t.Errorf("%d snapshots are left", n)
 	}
 }
+
+// TestSnapshotsAreAsOldAsTheMasterSays takes a snapshot while another extract has one. The other
+// snapshot is dropped if it is a day old by the master's clock, whatever the clock of the client is.
+func TestSnapshotsAreAsOldAsTheMasterSays(t *testing.T) {
+	for _, x := range []struct {
+		first, second time.Duration // how far the master's clock is ahead when the snapshots are taken
+		dropped       int32         // by the second extract
+	}{
+		{-25 * time.Hour, -25 * time.Hour, 1},
+		{25 * time.Hour, 25 * time.Hour, 1},
+		{-25 * time.Hour, 0, 2},
+	} {
+		p := firstLoaded(t)
+		p.Cluster.SetMasterAhead(x.first)
+		store := p.Connect(local.New())
+		of, err := store.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		take := func() {
+			if _, err := store.Snapshot(t.Context(), of, ""); err == nil || !strings.Contains(err.Error(), "usertrail-extract-") {
+				t.Errorf("%v, want that the files of the snapshot are missing", err)
+			}
+		}
+		var drops, dropped atomic.Int32
+		p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+			if c.Method == "DeleteSnapshot" && drops.Add(1) == 1 { // the first extract ends
+				p.Cluster.SetMasterAhead(x.second)
+				before := drops.Load()
+				take()
+				dropped.Store(drops.Load() - before)
+			}
+			return hbasetest.Fault{}
+		}})
+		take()
+		if n := dropped.Load(); n != x.dropped {
+			t.Errorf("the master's clock was %s ahead, and then %s: the second extract dropped %d snapshots, want %d", x.first, x.second, n, x.dropped)
+		}
+		of.Close()
+		store.Close()
+	}
+}

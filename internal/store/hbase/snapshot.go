@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,11 +42,13 @@ func (c *Client) Snapshot(ctx context.Context, tableName, name string, o Snapsho
 		return err
 	}
 	s := snapshotting{c: c, effort: effort{what: "take snapshot " + name, table: tableName}}
-	// If the answer to the call is lost, the time distinguishes our snapshot from
-	// another of the same name.
-	s.want = wire.Snapshot{Name: name, Table: wire.ParseTableName(tableName), Type: wire.SnapshotFlush, Created: uint64(time.Now().UnixMilli()), TTL: uint64(o.TTL / time.Second)}
+	// The master sets the time, because it counts the TTL by its own clock.
+	s.want = wire.Snapshot{Name: name, Table: wire.ParseTableName(tableName), Type: wire.SnapshotFlush, TTL: uint64(o.TTL / time.Second)}
 	if o.SkipFlush {
 		s.want.Type = wire.SnapshotSkipFlush
+	}
+	if s.before, err = s.exists(ctx); err != nil && !errors.Is(err, ErrPermission) {
+		return err
 	}
 	for {
 		began := time.Now()
@@ -75,7 +78,8 @@ type snapshotting struct {
 	c      *Client
 	want   wire.Snapshot
 	effort effort
-	lost   int // answers, of all attempts
+	before bool // a snapshot of the name existed before the first attempt
+	lost   int  // answers, of all attempts
 }
 
 // once takes the snapshot and waits for it.
@@ -88,7 +92,7 @@ func (s *snapshotting) once(ctx context.Context) error {
 		return err
 	})
 	s.lost = e.lost
-	if s.lost > 0 && errors.Is(err, ErrSnapshotExists) {
+	if s.lost > 0 && !s.before && errors.Is(err, ErrSnapshotExists) {
 		return s.claim(ctx, err)
 	}
 	if err != nil {
@@ -98,18 +102,20 @@ func (s *snapshotting) once(ctx context.Context) error {
 }
 
 // claim returns nil if the existing snapshot is the one that an attempt without an
-// answer took. If it is another snapshot, claim returns exists.
-func (s *snapshotting) claim(ctx context.Context, exists error) error {
-	all, err := s.c.snapshots(ctx)
-	if err != nil {
+// answer took. If it is a snapshot of another table, claim returns taken.
+func (s *snapshotting) claim(ctx context.Context, taken error) error {
+	ours, err := s.exists(ctx)
+	if err != nil || ours {
 		return err
 	}
-	for _, x := range all {
-		if x.Name == s.want.Name && x.Table == s.want.Table && x.Created == s.want.Created {
-			return nil
-		}
-	}
-	return exists
+	return taken
+}
+
+// exists reports whether the user sees a complete snapshot with the name and the table
+// that are wanted.
+func (s *snapshotting) exists(ctx context.Context) (bool, error) {
+	all, err := s.c.snapshots(ctx)
+	return slices.ContainsFunc(all, func(x wire.Snapshot) bool { return x.Name == s.want.Name && x.Table == s.want.Table }), err
 }
 
 // wait asks until the snapshot is done. The master ends it after limit.

@@ -80,6 +80,29 @@ func TestASnapshotIsTakenAsItIsToBe(t *testing.T) {
 	})
 }
 
+// TestTheMasterSaysWhenASnapshotWasTaken checks that a client whose clock is wrong does not make
+// a snapshot that is older than its TTL at once.
+func TestTheMasterSaysWhenASnapshotWasTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, ahead := range []time.Duration{25 * time.Hour, -25 * time.Hour} {
+			f := filled(t, hbasetest.Config{}, 10)
+			f.SetMasterAhead(ahead)
+			c := dial(t, f)
+			began := time.Now().Add(ahead).Truncate(time.Millisecond)
+			if err := c.Snapshot(t.Context(), "t", "s", SnapshotOptions{TTL: 24 * time.Hour}); err != nil {
+				t.Fatal(err)
+			}
+			all, err := c.Snapshots(t.Context())
+			if err != nil || len(all) != 1 {
+				t.Fatalf("there are %+v, %v; want one", all, err)
+			}
+			if since := time.UnixMilli(int64(all[0].Created)).Sub(began); since < 0 || since > time.Hour {
+				t.Errorf("the master's clock is %s ahead: the snapshot is %s younger than the call, want 0 to 1h", ahead, since)
+			}
+		}
+	})
+}
+
 func TestASnapshotThatFailsIsTakenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 10)

@@ -52,9 +52,6 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 	if err := table.Unchanged(ctx, of); err != nil {
 		return nil, err
 	}
-	if err := s.dropOld(ctx, c.Now); err != nil {
-		return nil, err
-	}
 	c.Name = fmt.Sprintf("%s%d-%08x", s.snapshotsOfTable(), c.Now.UnixMilli(), rand.Uint32())
 	drop := func() error { return s.dropSnapshot(ctx, c.Name) }
 	how := hbase.SnapshotOptions{SkipFlush: s.readOnly, TTL: snapshotAge}
@@ -65,7 +62,11 @@ func (s *Store) Snapshot(ctx context.Context, of table.Table, name string) (tabl
 		}
 		return nil, err
 	}
-	if err := table.SameState(ctx, of); err != nil {
+	err = table.SameState(ctx, of)
+	if err == nil {
+		err = s.dropLeft(ctx, c.Name)
+	}
+	if err != nil {
 		return nil, errors.Join(err, drop())
 	}
 	t, err := snapshot.Open(ctx, c)
@@ -82,9 +83,10 @@ func (s *Store) snapshotsOfTable() string {
 	return snapshotPrefix + t.Namespace + "-" + t.Qualifier + "-"
 }
 
-// dropOld drops the snapshots that killed extracts of the table left. A user who cannot see a
-// snapshot may not drop it either.
-func (s *Store) dropOld(ctx context.Context, now time.Time) error {
+// dropLeft drops the snapshots that killed extracts of the table left. It compares their times with
+// the time of the snapshot called ours. The master's clock set both, so the clock of this machine does
+// not matter. A user who cannot see a snapshot may not drop it either.
+func (s *Store) dropLeft(ctx context.Context, ours string) error {
 	all, err := s.client.Snapshots(ctx)
 	if errors.Is(err, hbase.ErrPermission) {
 		return nil
@@ -92,6 +94,16 @@ func (s *Store) dropOld(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return s.address.explain(err)
 	}
+	for _, x := range all {
+		if x.Name == ours {
+			return s.dropOld(ctx, all, time.UnixMilli(int64(x.Created)))
+		}
+	}
+	return nil
+}
+
+// dropOld drops those of the snapshots all that extracts of the table took more than snapshotAge before now.
+func (s *Store) dropOld(ctx context.Context, all []wire.Snapshot, now time.Time) error {
 	for _, x := range all {
 		old := time.UnixMilli(int64(x.Created)).Before(now.Add(-snapshotAge))
 		if !old || x.Table != wire.ParseTableName(s.address.Table) || !strings.HasPrefix(x.Name, s.snapshotsOfTable()) {

@@ -46,6 +46,7 @@ type Cluster struct {
 	tables        map[string]*table
 	snapshots     map[string]*snapshot
 	failSnapshots int                     // number of the next snapshots that fail
+	masterAhead   time.Duration           // how far the master's clock is ahead of the test's clock
 	files         map[string][]*cell.Cell // by path, with one family each
 	staging       map[string]bool         // directories, by token
 	lastID        uint64                  // ID of the last region

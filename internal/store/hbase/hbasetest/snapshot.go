@@ -3,6 +3,7 @@ package hbasetest
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"usertrail/internal/store/hbase/wire"
 )
@@ -10,10 +11,13 @@ import (
 // A snapshot is a requested snapshot.
 type snapshot struct {
 	table       string
-	description []byte // as received
+	description []byte // as received, with a creation time
 	asked       int    // number of requests whether it is done
 	fails       bool
 }
+
+// creationTime is the number of a snapshot's field that the master sets if it is missing.
+const creationTime = 3
 
 // snapshotPolls is the number of times that the master answers that a snapshot is not done.
 const snapshotPolls = 2
@@ -23,6 +27,13 @@ func (c *Cluster) FailSnapshots(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failSnapshots = n
+}
+
+// SetMasterAhead sets how far the master's clock is ahead of the test's clock.
+func (c *Cluster) SetMasterAhead(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.masterAhead = d
 }
 
 // FinishSnapshot completes a snapshot that is under way. It returns false if there is
@@ -59,7 +70,11 @@ func (x *execution) onSnapshot(f fields, do func(string, *snapshot) ([]byte, *wi
 	}
 	x.c.mu.Lock()
 	defer x.c.mu.Unlock()
-	return do(string(s.bytes(1)), &snapshot{table: string(s.bytes(2)), description: f.bytes(1)})
+	description := message(slices.Clone(f.bytes(1)))
+	if !s.has(creationTime) {
+		description.number(creationTime, uint64(time.Now().Add(x.c.masterAhead).UnixMilli()))
+	}
+	return do(string(s.bytes(1)), &snapshot{table: string(s.bytes(2)), description: description})
 }
 
 func (x *execution) takeSnapshot(name string, wanted *snapshot) ([]byte, *wire.ServerError) {
