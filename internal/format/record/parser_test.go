@@ -137,7 +137,8 @@ func TestNamesReplaceTheHeader(t *testing.T) {
 	wantLines(t, read(t, "用户,时间,title,seconds\nu1,2014-09-01,A,1\n", playFile("a"), f, 1), "keep 28: "+want)
 }
 
-// TestWrongColumns checks that the error names the missing column, the file and its columns.
+// TestWrongColumns checks that the error names the missing column, the file and its columns. It
+// escapes unprintable characters of names.
 func TestWrongColumns(t *testing.T) {
 	noYear := plays()
 	noYear.Kinds[0].Time.Format = "01-02 15:04:05"
@@ -156,6 +157,7 @@ func TestWrongColumns(t *testing.T) {
 	}{
 		{plays(), playFile("day/a.csv"), "user,time,Title,seconds", []string{`field title: no column "title"`, "day/a.csv", `"user", "time", "Title", "seconds"`}},
 		{plays(), playFile("day/a.csv"), "uid,time", []string{`user: no column "user"`}},
+		{plays(), playFile("day/a.csv"), "user,time,ti\x1b[2Jtle,sec\u202eonds", []string{`"user", "time", "ti\x1b[2Jtle", "sec\u202eonds"`}},
 		{plays(), playFile("day/a.csv"), "user,time,time,title,seconds", []string{`column "time" stands twice`, "day/a.csv"}},
 		{number, playFile("day/a.csv"), "user,time,title,seconds", []string{`no column $5`, "day/a.csv"}},
 		{noYear, noDate, "user,time,title,seconds", []string{"names no year", "day/a.csv"}},
