@@ -42,7 +42,7 @@ Status 99 says that the clusters have no Kerberos, so no tokens are needed.`,
 	}
 	env.Reports(c, tokenResult{})
 	o.flags.AddTable(c)
-	c.Flags().StringVar(&out, "out", "", "local file to write; an existing one is replaced")
+	c.Flags().StringVarP(&out, "out", "o", "", "local file to write; an existing one is replaced")
 	c.Flags().StringVar(&renewer, "renewer", "", "user who may renew the tokens of HDFS (default nobody)")
 	return c
 }

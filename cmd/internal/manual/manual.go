@@ -22,9 +22,10 @@ var (
 )
 
 // CheckFlags compares the section of a program in the page called name with its commands.
-// With -rewrite it writes the section.
+// With -rewrite it writes the section. In every command, -o must be short for --out.
 func CheckFlags(t *testing.T, root *cobra.Command, name string) {
 	t.Helper()
+	checkOut(t, root)
 	page, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +46,17 @@ func CheckFlags(t *testing.T, root *cobra.Command, name string) {
 		if err := os.WriteFile(name, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// checkOut checks that -o is short for --out in c and its commands.
+func checkOut(t *testing.T, c *cobra.Command) {
+	t.Helper()
+	if f := c.LocalFlags().Lookup("out"); f != nil && f.Shorthand != "o" {
+		t.Errorf("%s: -o is not short for --out", c.CommandPath())
+	}
+	for _, sub := range c.Commands() {
+		checkOut(t, sub)
 	}
 }
 
