@@ -697,7 +697,7 @@ func (m *model) drop(s *Step) outcome {
 	}
 	next := t.clone()
 	next.dropped, next.undo = s.From, nil
-	if slices.Contains(s.Flags, "24h") {
+	if !slices.Contains(s.Flags, "0s") { // by default, the files are kept
 		next.undo = &undo{dropped: t.dropped, events: slices.DeleteFunc(slices.Clone(t.events), func(e event) bool { return e.date >= s.From })}
 	}
 	next.events = slices.DeleteFunc(next.events, func(e event) bool { return e.date < s.From })
