@@ -6,6 +6,7 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 
 	"usertrail/internal/activity"
@@ -27,6 +28,16 @@ var ErrNoManifest = exit.New(exit.Usage, "manifest.json is missing")
 
 // ErrDamaged is wrapped if files of a table are missing, or differ from its manifest.
 var ErrDamaged = errors.New("the table is damaged")
+
+// Damaged returns an error that wraps ErrDamaged and says what to do.
+func Damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s: put the file back from a copy of the table", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// OtherSize returns the error for a file of a table that has another size than the manifest says.
+func OtherSize(name string, size, written int64) error {
+	return Damaged("%s has %d bytes; %d were written", name, size, written)
+}
 
 // ErrUnfit is wrapped if a table cannot do a request and another try will not help: it is
 // missing or disabled, or has no such family.

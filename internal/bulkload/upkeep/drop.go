@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/table/precheck"
+	"usertrail/internal/table/rolls"
 	"usertrail/internal/tally"
 )
 
@@ -197,6 +198,9 @@ func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	x, err := roll.Open(file, file.Size())
+	if err == nil {
+		err = rolls.Check(r.table.Info().Layout, f, x)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("open %s: %w", f.Roll, err)
 	}

@@ -23,6 +23,9 @@ func WriteLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef, l *Lo
 	return nil
 }
 
+// errOther is wrapped if a ledger is in the place of another one.
+var errOther error = damage{"ledger"}
+
 // ReadLedger reads the ledger that ref names. If the ledger is not the one that was written
 // with the manifest, the error wraps ErrDamaged.
 func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load, error) {
@@ -33,12 +36,15 @@ func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load
 	case errors.Is(err, iofs.ErrNotExist):
 		err = fmt.Errorf("%w, and the manifest names it", err)
 	case err != nil:
-	case ref.SHA256 != "" && ref.SHA256 != sum:
-		err = fmt.Errorf("%s: %w: the manifest names a ledger of another digest", name, ErrDamaged)
 	case l.Number != ref.Number:
-		err = fmt.Errorf("%s: %w: it is the ledger of load %d", name, ErrDamaged, l.Number)
+		err = fmt.Errorf("%s: %w: it is the ledger of load %d", name, errOther, l.Number)
+	case ref.SHA256 != "" && ref.SHA256 != sum:
+		err = fmt.Errorf("%s: %w: its checksum is not the one in the manifest", name, errOther)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errOther), errors.Is(err, errSum):
+		return nil, fmt.Errorf("ledger of load %d: %w: put it back from a copy of the table", ref.Number, err)
+	case err != nil:
 		return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
 	}
 	return l, nil

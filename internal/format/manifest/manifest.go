@@ -66,19 +66,18 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	if err != nil {
 		return "", err
 	}
-	err = json.Unmarshal(b, v)
-	newest := Version
-	if _, ok := v.(*Table); ok {
-		newest = NamesVersion
-	}
-	if err == nil && v.version() > newest {
-		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), newest)
-	}
-	if err == nil {
+	if err = json.Unmarshal(b, v); err == nil {
 		sum, err = unsealed(b)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
+	}
+	newest := Version
+	if _, ok := v.(*Table); ok {
+		newest = NamesVersion
+	}
+	if v.version() > newest {
+		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), newest)
 	}
 	if v.version() < Version {
 		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: use the release that wrote it", name, damaged(v), v.version(), newest)
@@ -114,6 +113,8 @@ func damaged(v any) error {
 		return damage{"report"}
 	case *Retired:
 		return damage{"list of retired files"}
+	case *Loading:
+		return damage{"record of a load"}
 	}
 	return ErrDamaged
 }

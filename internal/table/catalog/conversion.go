@@ -34,7 +34,15 @@ func (w Workshop) Plan(ctx context.Context) (*manifest.Conversion, error) {
 	if absent(err) {
 		return nil, nil
 	}
-	return c, err
+	return c, w.advised(err)
+}
+
+// advised adds to the error of a damaged file what to do.
+func (w Workshop) advised(err error) error {
+	if !errors.Is(err, manifest.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: remove %s, and convert again", err, w.Dir)
 }
 
 // Begin writes the plan.
@@ -57,7 +65,7 @@ func (w Workshop) Done(ctx context.Context) ([]*manifest.Converted, error) {
 		}
 		c := new(manifest.Converted)
 		if err := manifest.Read(ctx, w.FS, f.Name, c); err != nil {
-			return nil, err
+			return nil, w.advised(err)
 		}
 		out = append(out, c)
 	}

@@ -18,8 +18,11 @@ const loadingName = "loading.json"
 func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	l := new(manifest.Loading)
 	err := manifest.Read(ctx, fs, dfs.Join(dir, loadingName), l)
-	if errors.Is(err, iofs.ErrNotExist) {
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
 		return 0, nil
+	case errors.Is(err, manifest.ErrDamaged):
+		return 0, fmt.Errorf("%w: remove it, then type the same command again", err)
 	}
 	return l.Load, err
 }

@@ -77,9 +77,9 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 		name := dfs.Base(ref.Name)
 		switch size, ok := there[name]; {
 		case !ok:
-			return damaged("%s is missing, the ledger of load %d", ref.Name, ref.Number), nil
+			return table.Damaged("%s is missing, the ledger of load %d", ref.Name, ref.Number), nil
 		case ref.Size > 0 && size != ref.Size:
-			return damaged("%s has %d bytes; %d were written", ref.Name, size, ref.Size), nil
+			return table.OtherSize(ref.Name, size, ref.Size), nil
 		}
 		delete(there, name)
 	}
@@ -116,10 +116,6 @@ func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) 
 	}
 	h, err := Handover(ctx, fs, dir)
 	return h != nil && h.Load.Number == n, err
-}
-
-func damaged(format string, args ...any) error {
-	return fmt.Errorf("%w: %s: put the file back from a copy of the table", table.ErrDamaged, fmt.Sprintf(format, args...))
 }
 
 // sizes returns the sizes in bytes of the files in a folder, by name. The result is empty if
@@ -176,7 +172,7 @@ func checkFiles(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) e
 			return err
 		}
 		if sameTable(m, again) {
-			return damaged("%s", wrong[0])
+			return table.Damaged("%s", wrong[0])
 		}
 		m = again
 	}

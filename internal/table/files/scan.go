@@ -46,7 +46,7 @@ func (t *Table) openHFile(ctx context.Context, f *manifest.File) (*hfile.Reader,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.h == nil {
-		file, h, err := t.open(ctx, dfs.Join(t.Dir(), f.Name))
+		file, h, err := t.open(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -56,19 +56,37 @@ func (t *Table) openHFile(ctx context.Context, f *manifest.File) (*hfile.Reader,
 }
 
 // open opens a file. If that fails, the next call tries again.
-func (t *Table) open(ctx context.Context, name string) (dfs.File, *hfile.Reader, error) {
+func (t *Table) open(ctx context.Context, f *manifest.File) (dfs.File, *hfile.Reader, error) {
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
+	name := dfs.Join(t.Dir(), f.Name)
 	file, err := t.fs.Open(context.WithoutCancel(ctx), name)
 	if err != nil {
 		return nil, nil, gone(err)
 	}
-	h, err := hfile.Open(metered{file, &t.meter}, file.Size())
+	h, err := t.hfileOf(f, file)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", name, err), file.Close())
 	}
 	return file, h, nil
+}
+
+// hfileOf returns a reader of file. It returns an error that wraps table.ErrDamaged if file is
+// not the HFile of f, by size, number of cells and first and last row.
+func (t *Table) hfileOf(f *manifest.File, file dfs.File) (*hfile.Reader, error) {
+	if f.Size > 0 && file.Size() != f.Size {
+		return nil, table.OtherSize(f.Name, file.Size(), f.Size)
+	}
+	h, err := hfile.Open(metered{file, &t.meter}, file.Size())
+	if err != nil {
+		return nil, err
+	}
+	if h.Cells() != f.Tally.Cells || !bytes.Equal(h.FirstRow(), f.First) || !bytes.Equal(h.LastRow(), f.Last) {
+		return nil, table.Damaged("%s is another HFile: it has %d cells in the rows %q to %q, and %d cells in %q to %q were written",
+			f.Name, h.Cells(), h.FirstRow(), h.LastRow(), f.Tally.Cells, []byte(f.First), []byte(f.Last))
+	}
+	return h, nil
 }
 
 // metered counts the reads of a file.

@@ -160,14 +160,17 @@ type cursor struct {
 // unknown is the kind of a behaviour that is not in the schema.
 const unknown = -1
 
-func (c *cursor) open(ctx context.Context, s *Rolls, schema *behaviour.Schema) error {
+func (c *cursor) open(ctx context.Context, s *Rolls, q *Question) error {
 	o, err := s.hold(ctx, c.file.Roll)
 	if err != nil {
 		return err
 	}
+	if err := Check(q.Layout, c.file, o.roll); err != nil {
+		return errors.Join(fmt.Errorf("open %s: %w", dfs.Join(s.dir, c.file.Roll), err), s.letGo(o))
+	}
 	c.held, c.it, c.same = o, o.roll.Iterator(), true
 	for i, id := range o.roll.Meta().IDs {
-		k, ok := schema.KindByID(id)
+		k, ok := q.Schema.KindByID(id)
 		if !ok {
 			k = unknown // it comes with a load that is under way
 		}

@@ -75,7 +75,7 @@ func (s *Rolls) Users(ctx context.Context, q Question) (table.Users, error) {
 	var g errgroup.Group
 	g.SetLimit(openAtOnce)
 	for _, c := range m.cursors {
-		g.Go(func() error { return c.open(ctx, s, q.Schema) })
+		g.Go(func() error { return c.open(ctx, s, &q) })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, errors.Join(err, m.Close())
@@ -92,10 +92,7 @@ func (q *Question) hasUsers(f *manifest.File) bool {
 	if !q.Layout.Traits().Together {
 		return true // users are not in order of the file's rows
 	}
-	first := f.First
-	if key := q.Layout.UserKey(f.First); key != nil {
-		first = key // it is a row
-	}
+	first := userOf(q.Layout, f.First)
 	before := len(q.Region.Start) > 0 && bytes.Compare(f.Last, q.Region.Start) < 0
 	after := len(q.Region.End) > 0 && bytes.Compare(first, q.Region.End) >= 0
 	return !before && !after

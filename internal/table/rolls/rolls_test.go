@@ -70,9 +70,11 @@ func (s *rollDir) write(dice *rand.Rand, name string) manifest.File {
 			s.t.Fatal(err)
 		}
 	}
-	if _, err := w.Close(); err != nil {
+	meta, err := w.Close()
+	if err != nil {
 		s.t.Fatal(err)
 	}
+	f.Users, f.Records, f.RollSize = meta.Users, meta.Records, int64(out.Len())
 	if err := os.WriteFile(filepath.Join(s.dir, name), out.Bytes(), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
@@ -290,7 +292,12 @@ func TestARollThatIsMissingIsSaid(t *testing.T) {
 	q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Span: span, Files: []manifest.File{s.write(dice, "one"), s.write(dice, "two")}}
 	r := rolls.New(local.New(), s.dir)
 	defer r.Close()
-	if err := os.WriteFile(filepath.Join(s.dir, "two"), []byte("no roll"), 0o644); err != nil {
+	two := filepath.Join(s.dir, "two")
+	was, err := os.ReadFile(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(two, []byte("no roll"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Users(t.Context(), q); !errors.Is(err, roll.ErrCorrupt) || !strings.Contains(err.Error(), "two") {
@@ -302,12 +309,41 @@ func TestARollThatIsMissingIsSaid(t *testing.T) {
 	if _, err := r.Users(t.Context(), q); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing roll: %v, want ErrNotExist", err)
 	}
-	s.write(dice, "two")
+	if err := os.WriteFile(two, was, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	users, err := r.Users(t.Context(), q)
 	if err != nil {
 		t.Fatalf("a roll that is there again: %v", err)
 	}
 	if err := users.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnotherRollIsRefused puts an intact roll in the place of another one. Its users would hide
+// the users of the table.
+func TestAnotherRollIsRefused(t *testing.T) {
+	s, dice := newRollDir(t), rand.New(rand.NewPCG(5, 5))
+	right := s.write(dice, "roll")
+	q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Span: span}
+	for what, change := range map[string]func(*manifest.File){
+		"another size":       func(f *manifest.File) { f.RollSize++ },
+		"other users":        func(f *manifest.File) { f.Users++ },
+		"other records":      func(f *manifest.File) { f.Records-- },
+		"other dates":        func(f *manifest.File) { f.Span.To = span.To + 1 },
+		"another first user": func(f *manifest.File) { f.First = []byte("!,") },
+		"another last user":  func(f *manifest.File) { f.Last = []byte("zz,20140901,00001") },
+	} {
+		f := right
+		change(&f)
+		q.Files = []manifest.File{f}
+		r := rolls.New(local.New(), s.dir)
+		if _, err := r.Users(t.Context(), q); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), "roll") {
+			t.Errorf("%s: %v, want ErrDamaged and the name of the roll", what, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
