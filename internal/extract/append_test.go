@@ -160,3 +160,58 @@ func TestAVoidAppendLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestADamagedAppendIsNotFinished damages a part of a killed append. The next append changes nothing. After
+// the step of its message, the same append ends as an undisturbed one.
+func TestADamagedAppendIsNotFinished(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	q.Span.From--
+	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
+	last := len(g.Spans) - 1
+	for _, step := range []string{breakpoint.Publish, breakpoint.Moved} {
+		for what, harm := range map[string]func(part string) error{
+			"removed": os.Remove,
+			"cut":     func(part string) error { return os.Truncate(part, 100) },
+			"changed": func(part string) error {
+				b, err := os.ReadFile(part)
+				if err == nil {
+					b[len(b)/2] ^= 1
+					err = os.WriteFile(part, b, 0o644)
+				}
+				return err
+			},
+		} {
+			dir := filepath.Join(h.Dir, step+" "+what)
+			out := filepath.Join(dir, "out")
+			g.CopyTo(t, last, out)
+			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Question: q, Partition: "date", Append: true}
+			e.Question.Span = g.Spans[last]
+			extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
+			parts, err := filepath.Glob(filepath.Join(dir, "*", "date="+g.Spans[last].From.String(), "part-*"))
+			if err != nil || len(parts) == 0 {
+				t.Fatalf("killed at %s: parts %q, %v", step, parts, err)
+			}
+			if err := harm(parts[0]); err != nil {
+				t.Fatal(err)
+			}
+			before := dfstest.Snapshot(t, h.FS, dir)
+			delete(before, ".out.lock")
+			place := filepath.Join(dir, ".out.partial")
+			for _, at := range []int{last, 0} {
+				if err := g.Append(t, at, out); !errors.Is(err, dfs.ErrDamaged) || !strings.Contains(err.Error(), "remove "+place) {
+					t.Errorf("killed at %s, %s: %v, want that a file is damaged, and the next step", step, what, err)
+				}
+			}
+			if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, dir), before); diff != "" {
+				t.Errorf("killed at %s, %s: %s", step, what, diff)
+			}
+			if err := errors.Join(os.RemoveAll(place), os.RemoveAll(filepath.Join(out, "date="+g.Spans[last].From.String()))); err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Append(t, last, out); err != nil {
+				t.Errorf("killed at %s, %s: after the step: %v", step, what, err)
+			}
+			g.CheckEnd(t, last, out)
+		}
+	}
+}

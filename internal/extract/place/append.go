@@ -78,7 +78,7 @@ func (p *Place) incomplete(ctx context.Context) (why string, err error) {
 // Base returns the result in OUT to which next can be appended, or nil if OUT does not exist or an
 // unfinished append is to be finished first. next has no counts and no parts. Base fails with
 // manifest.ErrAppended if OUT has the dates of next, and with fs.ErrExist if OUT is the result of
-// another query.
+// another query or is damaged.
 func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Extract, error) {
 	if begun, err := p.appends(ctx); err != nil || begun {
 		return nil, err
@@ -89,6 +89,13 @@ func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Ext
 	}
 	if err := was.CheckAppend(next); err != nil {
 		return nil, fmt.Errorf("--out %s: %w", p.Out, err)
+	}
+	damage, err := p.Damage(ctx, was.Parts)
+	if err != nil {
+		return nil, fmt.Errorf("look for --out: %w", err)
+	}
+	if damage != "" {
+		return nil, fmt.Errorf("--out %s: %w, and it is damaged: %s: move it away, or replace it by --overwrite", p.Out, iofs.ErrExist, damage)
 	}
 	return was, nil
 }
@@ -125,7 +132,7 @@ func (s *Staging) Append(ctx context.Context, base, m *manifest.Extract) error {
 	if err := dfs.WriteFile(ctx, p.FS, p.Name(AppendName), b); err != nil {
 		return fmt.Errorf("append: %w", err)
 	}
-	return p.FinishAppend(ctx)
+	return p.finish(ctx, &a)
 }
 
 // datesOf returns the directories of m's parts, one for each date.
@@ -168,7 +175,8 @@ func renameNames(m *manifest.Extract) string {
 
 // FinishAppend finishes an append whose decision is written, and removes the files of the place. It
 // does nothing if there is no decision. If OUT has changed since, the decision is void, and
-// FinishAppend removes it. The caller holds the lock.
+// FinishAppend removes it. If a file of the append is damaged, FinishAppend returns an error, and
+// changes nothing. The caller holds the lock.
 func (p *Place) FinishAppend(ctx context.Context) error {
 	b, err := dfs.ReadFile(ctx, p.FS, p.Name(AppendName))
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
@@ -178,37 +186,94 @@ func (p *Place) FinishAppend(ctx context.Context) error {
 		return fmt.Errorf("append: %w", err)
 	}
 	var a Append
-	if err := manifest.Unseal(b, &a); err != nil {
-		return fmt.Errorf("append: %s: %w: remove %s, and the directories of --out that its %s does not name", p.Name(AppendName), err, p.Dir, ManifestName)
+	if err = manifest.Unseal(b, &a); err != nil {
+		err = fmt.Errorf("%s: %w", p.Name(AppendName), err)
+	} else {
+		err = p.unchanged(ctx, &a)
 	}
-	if err := p.roll(ctx, &a); err != nil {
+	if errors.Is(err, dfs.ErrDamaged) || errors.Is(err, manifest.ErrDamaged) {
+		err = fmt.Errorf("%w: remove %s, and the directories of --out that its %s does not name", err, p.Dir, ManifestName)
+	}
+	if err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	return p.finish(ctx, &a)
+}
+
+// finish does what is left of a, and removes the files of the place.
+func (p *Place) finish(ctx context.Context, a *Append) error {
+	if err := p.roll(ctx, a); err != nil {
 		return fmt.Errorf("append: %w", err)
 	}
 	return removeBut(ctx, p.FS, p.Dir, AppendName)
 }
 
-// roll moves the files of a to OUT, unless OUT has them or has changed.
-func (p *Place) roll(ctx context.Context, a *Append) error {
+// open reports whether OUT is as it was before a. If it is not, a is done, or another result is there.
+func (p *Place) open(ctx context.Context, a *Append) (bool, error) {
 	have, err := dfs.ReadFile(ctx, p.FS, dfs.Join(p.Out, ManifestName))
-	if err != nil && !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, dfs.ErrNotDir) {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return false, nil
+	}
+	return string(have) == string(a.Was), err
+}
+
+// from returns the directory of the files that move to OUT.
+func (p *Place) from(a *Append) string {
+	if a.Pieces {
+		return p.Name(ResultName)
+	}
+	return p.Dir
+}
+
+// unchanged returns an error that wraps dfs.ErrDamaged if a file that a adds to OUT is missing, or
+// has another size or digest.
+func (p *Place) unchanged(ctx context.Context, a *Append) error {
+	if open, err := p.open(ctx, a); err != nil || !open {
 		return err
 	}
-	if err != nil || string(have) != string(a.Was) {
-		return nil // it is done, or another result is there
+	for _, part := range a.Next.Parts {
+		if slices.Contains(a.Dirs, dfs.Dir(part.Name)) {
+			if err := p.unchangedFile(ctx, a, part.Name, part.Name, part.Size, part.Sum); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range a.Next.NamesFiles() {
+		if f.Name == a.Names {
+			return p.unchangedFile(ctx, a, notfound.FileName, f.Name, f.Size, f.Sum)
+		}
+	}
+	return nil
+}
+
+// unchangedFile checks a file that is called name in the place. If it was moved before, it is called
+// moved in OUT.
+func (p *Place) unchangedFile(ctx context.Context, a *Append, name, moved string, size int64, sum string) error {
+	path := dfs.Join(p.from(a), name)
+	there, err := isThere(ctx, p.FS, path)
+	if err != nil {
+		return err
+	}
+	if !there {
+		path = dfs.Join(p.Out, moved)
+	}
+	return dfs.CheckFile(ctx, p.FS, path, size, sum)
+}
+
+// roll moves the files of a to OUT, unless OUT has them or has changed.
+func (p *Place) roll(ctx context.Context, a *Append) error {
+	if open, err := p.open(ctx, a); err != nil || !open {
+		return err
 	}
 	breakpoint.Reach(breakpoint.Publish)
-	from := p.Dir
-	if a.Pieces {
-		from = p.Name(ResultName)
-	}
 	for _, dir := range a.Dirs {
-		if err := p.moveIn(ctx, dfs.Join(from, dir), dir); err != nil {
+		if err := p.moveIn(ctx, dfs.Join(p.from(a), dir), dir); err != nil {
 			return err
 		}
 		breakpoint.Reach(breakpoint.Moved)
 	}
 	if a.Names != "" {
-		if err := p.moveIn(ctx, dfs.Join(from, notfound.FileName), a.Names); err != nil {
+		if err := p.moveIn(ctx, dfs.Join(p.from(a), notfound.FileName), a.Names); err != nil {
 			return err
 		}
 	}
