@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -90,6 +91,9 @@ func (l *look) table(r *Report, dir, name string) error {
 	t := newTable(m)
 	for i, ref := range m.Loads {
 		ledger, err := manifest.ReadLedger(l.ctx, l.fs, dir, &ref)
+		if errors.Is(err, iofs.ErrNotExist) {
+			err = cmp.Or(catalog.Check(l.ctx, l.fs, dir, m), err) // status 1, as for every other command
+		}
 		if err != nil {
 			return err
 		}

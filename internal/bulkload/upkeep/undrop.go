@@ -34,9 +34,17 @@ func (u Undropped) Counted() outcome.Counts {
 func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 	r := newRun(cfg)
 	var out Undropped
-	err := r.locked(ctx, func() error {
+	err := r.held(ctx, func() error { // without the list of retired files, their removal could not be undone
+		if files, ok := table.As[table.FileChecker](r.table); ok {
+			if err := files.CheckFiles(ctx); err != nil {
+				return err
+			}
+		}
 		m := r.table.Manifest()
 		if m.DroppedBefore == nil {
+			if _, err := r.table.Recover(ctx); err != nil {
+				return err
+			}
 			return fmt.Errorf("%w: no days were dropped from %s", ErrNothing, cfg.Store.Address())
 		}
 		u, err := r.table.Undrop(ctx)
@@ -82,7 +90,7 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 			ErrRequest, m.DroppedBefore, r.cfg.Store.Address(), why)
 	}
 	if u == nil {
-		return no("only the last drop can be undone, until its --keep-for has passed")
+		return no("only the last drop can be undone, until its --keep-for has passed, and with its retired.json")
 	}
 	has := map[string]bool{}
 	for i := range m.Files {

@@ -218,6 +218,39 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 	}
 }
 
+// TestUndropWithoutItsListRemovesNothing removes the list of retired files. Undrop then keeps the files
+// of the dropped days, and brings them back when the list is there again.
+func TestUndropWithoutItsListRemovesNothing(t *testing.T) {
+	h := newFixture(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(h.Store("trails").Dir, "retired.json")
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(list); err != nil {
+		t.Fatal(err)
+	}
+	before := h.lasting(t, "trails")
+	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "retired.json") {
+		t.Errorf("without its list: %v, want ErrRequest and the name of the list", err)
+	}
+	if !maps.Equal(h.lasting(t, "trails"), before) {
+		t.Error("the table was changed")
+	}
+	if err := os.WriteFile(list, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
+		t.Errorf("with its list: %v", err)
+	}
+	h.Verified(t, "brought back", "trails")
+}
+
 // TestUndropSurvivesAnyFault is TestUpkeepSurvivesAnyFault for Undrop.
 func TestUndropSurvivesAnyFault(t *testing.T) {
 	h := newFixture(t, testworld.World(5, 2))

@@ -117,7 +117,17 @@ func (r *run) open(ctx context.Context) error {
 
 // locked calls do with the table's lock held. It removes remains before and after do. If no
 // table exists, it makes none.
-func (r *run) locked(ctx context.Context, do func() error) (err error) {
+func (r *run) locked(ctx context.Context, do func() error) error {
+	return r.held(ctx, func() error {
+		if _, err := r.table.Recover(ctx); err != nil {
+			return err
+		}
+		return do()
+	})
+}
+
+// held is locked, but removes remains only after do has succeeded.
+func (r *run) held(ctx context.Context, do func() error) (err error) {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
@@ -133,9 +143,6 @@ func (r *run) locked(ctx context.Context, do func() error) (err error) {
 		return err
 	}
 	defer r.table.Close()
-	if _, err := r.table.Recover(ctx); err != nil {
-		return err
-	}
 	r.progress = progress.Start(r.cfg.Progress)
 	defer r.progress.Done()
 	if err := do(); err != nil {

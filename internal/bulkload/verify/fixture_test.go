@@ -178,13 +178,15 @@ func (h *fixture) rewrite(t *testing.T, name string, cells []*cell.Cell) {
 		}
 		sum.Add(c)
 	}
-	if _, err := w.Close(); err != nil {
+	meta, err := w.Close()
+	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, h.path(name), b.Bytes())
 	m := h.manifest(t)
 	i := slices.IndexFunc(m.Files, func(f manifest.File) bool { return f.Name == name })
 	f := &m.Files[i]
+	f.First, f.Last = meta.FirstRow, meta.LastRow
 	f.Tally, f.Size, f.Sum = sum.Tally, int64(b.Len()), fmt.Sprintf("%016x", xxhash.Sum64(b.Bytes()))
 	h.setManifest(t, m)
 }

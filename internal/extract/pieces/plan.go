@@ -298,6 +298,9 @@ func (p *plan) readUsers(ctx context.Context, s *userlist.Members, limit int64) 
 		return userlist.All(), nil
 	}
 	f, err := p.FS.Open(ctx, p.Name(place.UsersName))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: the plan's list of users, %s, is gone: plan again", ErrStale, p.Name(place.UsersName))
+	}
 	if err != nil {
 		return nil, err
 	}

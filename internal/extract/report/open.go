@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"time"
 
 	"usertrail/internal/behaviour"
@@ -109,12 +110,15 @@ func (s *source) dates(ctx context.Context, p *manifest.TrailPart) (from, to beh
 func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *trailfile.File, error) {
 	name := dfs.Join(s.dir, p.Name)
 	f, err := s.fs.Open(ctx, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		err = fmt.Errorf("%s: %w: it is gone: extract the result again with --overwrite", name, dfs.ErrDamaged)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	var t *trailfile.File
 	if f.Size() != p.Size {
-		err = fmt.Errorf("it has %d bytes; %s says %d", f.Size(), manifestName, p.Size)
+		err = fmt.Errorf("%w: its size is not the size in %s: extract the result again with --overwrite", dfs.ErrDamaged, manifestName)
 	} else {
 		t, err = trailfile.Open(f, f.Size())
 	}

@@ -66,18 +66,19 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	if err != nil {
 		return "", err
 	}
-	if err = json.Unmarshal(b, v); err == nil {
-		sum, err = unsealed(b)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
-	}
+	err = json.Unmarshal(b, v)
 	newest := Version
 	if _, ok := v.(*Table); ok {
 		newest = NamesVersion
 	}
-	if v.version() > newest {
+	if err == nil && v.version() > newest {
 		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), newest)
+	}
+	if err == nil {
+		sum, err = unsealed(b)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
 	}
 	if v.version() < Version {
 		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: use the release that wrote it", name, damaged(v), v.version(), newest)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -79,7 +78,6 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 		"nothing":       "",
 		"half of it":    string(good[:len(good)/2]),
 		"another digit": strings.Replace(string(good), `"version": 1`, `"version": 0`, 1),
-		"a larger one":  strings.Replace(string(good), `"version": 1`, `"version": 9`, 1),
 		"no schema":     `{"version": 1, "layout": "reversed"}`,
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
@@ -94,7 +92,6 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 		}
 	}
 	newer := strings.Replace(string(good), `"version": 1`, `"version": 99`, 1)
-	newer = regexp.MustCompile(`"sha256": "[^"]*",`).ReplaceAllString(newer, "")
 	if err := os.WriteFile(name, []byte(newer), 0o644); err != nil {
 		t.Fatal(err)
 	}
