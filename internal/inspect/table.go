@@ -7,6 +7,7 @@ import (
 	iofs "io/fs"
 	"slices"
 	"strings"
+	"syscall"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
@@ -91,7 +92,7 @@ func (l *look) table(r *Report, dir, name string) error {
 	t := newTable(m)
 	for i, ref := range m.Loads {
 		ledger, err := manifest.ReadLedger(l.ctx, l.fs, dir, &ref)
-		if errors.Is(err, iofs.ErrNotExist) {
+		if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.EISDIR) {
 			err = cmp.Or(catalog.Check(l.ctx, l.fs, dir, m), err) // status 1, as for every other command
 		}
 		if err != nil {

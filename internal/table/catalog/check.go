@@ -72,6 +72,9 @@ func leftBehind(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	if err != nil && !absent(err) {
 		return "", err
 	}
+	if _, err := c.Plans(ctx); err != nil && !absent(err) {
+		return "", err
+	}
 	switch {
 	case h != nil:
 		return "the files of a load were being handed to HBase when it was killed", nil

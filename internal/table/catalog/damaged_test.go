@@ -3,11 +3,13 @@ package catalog_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/precheck"
 )
 
 // TestDamagedRecordsOfALiveTableAreRefused changes each byte of the files that only the catalog
@@ -66,4 +68,26 @@ func said(t *testing.T, read func() (any, error)) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// TestADamagedPlanHasANextStep damages the plan of a load in pieces. Every load, and its check, name the
+// file. After it is removed, the plan is forgotten.
+func TestADamagedPlanHasANextStep(t *testing.T) {
+	dir, _ := loadedTable(t)
+	c, err := catalog.Open(t.Context(), local.New(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, dir, "plans/5d0c/plan.json", "{")
+	const want = "plan.json: damaged plan: unexpected end of JSON input: remove it, and plan again"
+	if _, err := c.Plans(t.Context()); !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if check := catalog.CheckUnfinished(t.Context(), local.New(), dir, true); check.State != precheck.Fail || !strings.Contains(check.Detail, want) {
+		t.Errorf("%+v, want a failed check: %s", check, want)
+	}
+	remove(t, dir, "plans/5d0c/plan.json")
+	if plans, err := c.Plans(t.Context()); err != nil || len(plans) > 0 {
+		t.Errorf("%v, %v; want no plan", plans, err)
+	}
 }

@@ -172,6 +172,8 @@ func (c *Catalog) Plans(ctx context.Context) ([]*manifest.Plan, error) {
 		p, err := Folder{c.fs, Plans(c.dir), id}.Plan(ctx)
 		switch {
 		case errors.Is(err, iofs.ErrNotExist):
+		case errors.Is(err, manifest.ErrDamaged):
+			return nil, fmt.Errorf("%w: remove it, and plan again", err)
 		case err != nil:
 			return nil, err
 		case p.ID != id: // EndPlan removes the folder of the plan's name

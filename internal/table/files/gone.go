@@ -4,11 +4,17 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"syscall"
+
+	"usertrail/internal/table"
 )
 
-// gone explains the error of a missing file. The file existed when the manifest that names it
-// was read.
+// gone explains the error of a missing file, or of a directory in its place. The file existed when
+// the manifest that names it was read.
 func gone(err error) error {
+	if errors.Is(err, syscall.EISDIR) {
+		return table.Damaged("%v", err) // without its status: for other commands the file is missing
+	}
 	if !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}

@@ -131,6 +131,7 @@ var provocations = map[string]string{
 	"the table does not hold what was loaded":         night + "; find trails -name '*.hfile' -delete; bulkload verify --quiet",
 	"corrupt file":                                    night + "; printf XXXX | dd of=$(find trails -name '*.hfile') bs=1 seek=100 conv=notrunc; " + asking,
 	"the table is damaged":                            night + "; find trails -name '*.hfile' -delete; " + night,
+	"is a directory":                                  night + "; mv trails/manifest.json kept; mkdir trails/manifest.json; " + asking,
 	"damaged manifest":                                night + "; printf '{' > trails/manifest.json; " + asking,
 	"stopped by SIGTERM":                              "bulkload --wait 1h --settle 0s --from 2014-09-05 --to 2014-09-05 2> said & p=$!; until grep waiting said; do sleep 0.1; done; kill -TERM $p; wait $p; s=$?; cat said; exit $s",
 	"stopped by SIGHUP":                               "env --default-signal=HUP bulkload --wait 1h --settle 0s --from 2014-09-05 --to 2014-09-05 2> said & p=$!; until grep waiting said; do sleep 0.1; done; kill -HUP $p; wait $p; s=$?; cat said; exit $s",
@@ -290,7 +291,7 @@ func TestOperationsNamesEveryError(t *testing.T) {
 		}
 		// The source has only parts of messages that are composed at run time. The system
 		// reports a full disk.
-		pieces := map[string]string{"but int64 in the table": "in the table", "stopped by SIGTERM": "stopped by ", "stopped by SIGHUP": "stopped by ", "id 3, but 2 in the table": "id %d, but %d in the table", "damaged list of retired files": "list of retired files", "no space left on device": "quota exceeded", "unexpected EOF": "io.ErrUnexpectedEOF"}
+		pieces := map[string]string{"but int64 in the table": "in the table", "stopped by SIGTERM": "stopped by ", "stopped by SIGHUP": "stopped by ", "id 3, but 2 in the table": "id %d, but %d in the table", "damaged list of retired files": "list of retired files", "no space left on device": "quota exceeded", "unexpected EOF": "io.ErrUnexpectedEOF", "is a directory": "syscall.EISDIR"}
 		want := a.heading
 		if p, ok := pieces[want]; ok {
 			want = p
