@@ -30,9 +30,11 @@ type appended struct {
 // span returns the dates of p.
 func (p *appended) span() string { return p.from + ".." + p.until }
 
-// question returns what must be the same in each extract of a growing result.
+// question returns what must be the same in each extract of a growing result. The order of types and
+// users makes no difference.
 func (s *Step) question() string {
-	return fmt.Sprint(s.Table, s.Types, s.Active, s.Format, s.Users, s.Conditions.flags())
+	types, users := slices.Sorted(slices.Values(s.Types)), slices.Sorted(slices.Values(s.Users))
+	return fmt.Sprint(s.Table, types, s.Active, s.Format, slices.Compact(users), s.Conditions.flags())
 }
 
 // columnsOf returns a text that changes if the columns of a result change. It may change although they

@@ -2,6 +2,7 @@ package metamorphic_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,11 +59,16 @@ func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, strin
 	return s.best, s.text, s.why
 }
 
-// failureKind returns the part of a failure's text that is the same in smaller sequences.
+// failureKind returns the part of a failure's text that is the same in smaller sequences: the first
+// line without its numbers, and the status of the command.
 func failureKind(why error) string {
 	line, _, _ := strings.Cut(why.Error(), "\n")
-	return strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r >= '0' && r <= '9' || r == ' ' }), " ")
+	kind := strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r >= '0' && r <= '9' || r == ' ' }), " ")
+	return kind + endedWith.FindString(line)
 }
+
+// endedWith matches the status of a command and the expected statuses.
+var endedWith = regexp.MustCompile(`ended with status -?\d+, want \[[\d ]*\]`)
 
 func (s *shrinker) size() int {
 	n := 0
@@ -118,7 +124,11 @@ func (s *shrinker) dropRecords() {
 func (s *shrinker) simplify() {
 	for i := 0; i < len(s.best.Steps); i++ {
 		for _, simpler := range []func(*Step) bool{
-			func(st *Step) bool { had := st.Flags != nil && st.Do != "pieces"; st.Flags = nil; return had },
+			func(st *Step) bool {
+				had := st.Flags != nil && st.Do != "pieces" && st.Do != "grow"
+				st.Flags = nil
+				return had
+			},
 			func(st *Step) bool { had := st.Stop != ""; st.Stop, st.During = "", nil; return had },
 			func(st *Step) bool { had := st.Types != nil && st.Do == "load"; st.Types = nil; return had },
 			func(st *Step) bool { had := st.Conditions != nil; st.Conditions = nil; return had },
