@@ -195,7 +195,7 @@ func (x *run) treeOf(name string) (map[string]string, error) {
 }
 
 // forgetSwept deletes the remains of killed commands from before if they are not in after.
-// Remains are HFiles and rolls that neither the manifest nor the list of retired files names.
+// Remains are HFiles, rolls and ledgers that neither the manifest nor the list of retired files names.
 func (x *run) forgetSwept(name string, before, after map[string]string) error {
 	named := map[string]bool{}
 	for _, list := range []string{"manifest.json", "retired.json"} {
@@ -213,10 +213,13 @@ func (x *run) forgetSwept(name string, before, after map[string]string) error {
 		for _, f := range m.Files {
 			named[f.Name], named[f.Roll] = true, true
 		}
+		for _, l := range m.Loads {
+			named[l.Name] = true
+		}
 	}
 	for file := range before {
-		data := strings.HasSuffix(file, ".hfile") || strings.HasSuffix(file, ".roll")
-		if data && !named[file] && after[file] == "" {
+		swept := strings.HasSuffix(file, ".hfile") || strings.HasSuffix(file, ".roll") || strings.HasPrefix(file, "loads/")
+		if swept && !named[file] && after[file] == "" {
 			delete(before, file)
 		}
 	}

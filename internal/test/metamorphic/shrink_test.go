@@ -29,6 +29,9 @@ const attempts = 300
 // slowAttempts is the same for sequences that take long.
 const slowAttempts = 15
 
+// reruns is the largest number of runs until a failing sequence fails again.
+const reruns = 3
+
 // A shrinker makes a failing sequence smaller.
 type shrinker struct {
 	t    testing.TB
@@ -47,8 +50,10 @@ func shrink(t testing.TB, p *programs, q *Sequence, why error) (*Sequence, strin
 	if q.Fat || q.Real {
 		s.left = slowAttempts
 	}
-	if !s.try(*q) {
-		return q, "", fmt.Errorf("%w\n(another run of the same steps did not fail so)", why)
+	for n := 1; !s.try(*q); n++ { // two commands at the same time do not always end alike
+		if n == reruns {
+			return q, "", fmt.Errorf("%w\n(%d more runs of the same steps did not fail so)", why, n)
+		}
 	}
 	for before := -1; before != s.size() && s.left > 0; {
 		before = s.size()
