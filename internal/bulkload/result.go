@@ -36,6 +36,9 @@ type Result struct {
 	// Unread lists fields of the job that loaded files were loaded without.
 	Unread []UnreadField `json:"unread_fields,omitempty"`
 
+	// StaysOut lists why records of loaded files are not loaded, although the job asks for them now.
+	StaysOut []StaysOut `json:"stays_out,omitempty"`
+
 	Failed []Failed `json:"failed,omitempty"`
 	// Days and Calendar describe the days of a load of several days: how many ended in
 	// each way, and how each day ended.
@@ -73,6 +76,9 @@ func (r *Result) Add(o Result) {
 	r.Choice, r.Held = o.Choice, o.Held
 	for _, f := range o.Unread {
 		r.Unread = AddUnread(r.Unread, f)
+	}
+	for _, s := range o.StaysOut {
+		r.StaysOut = AddStaysOut(r.StaysOut, s)
 	}
 	r.Failed = append(r.Failed, o.Failed...)
 }

@@ -90,6 +90,7 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 		if in.err == nil {
 			entry := b.entry(in)
 			entry.Unread = unread
+			entry.SetSkippedBy(cfg.Job.Skip())
 			load.Inputs = append(load.Inputs, entry)
 			load.Apart = load.Apart || in.Extends()
 		}

@@ -51,7 +51,7 @@ func (x *Index) Loads() []*manifest.Load { return x.loads }
 func (x *Index) Add(in *manifest.Input) {
 	x.byPath[in.Path] = append(x.byPath[in.Path], in)
 	x.numbers[in.Number] = in.Path
-	if in.SameAs == "" && in.Offsets == nil {
+	if in.SameAs == "" && in.Offsets == nil && !(in.SkippedBy != "" && in.BroughtNone()) {
 		x.Remember(ContentOf(in), CopyOf(in))
 	}
 	if of := ContentOf(in); len(in.Offsets) > 0 {

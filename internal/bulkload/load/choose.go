@@ -73,7 +73,7 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 // table. Its error wraps ErrChanged if the file differs from the loaded file.
 func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err error) {
 	allOlder := false
-	textsBy := l.cfg.Job.TextsBy()
+	textsBy, skip := l.cfg.Job.TextsBy(), l.cfg.Job.Skip()
 	asked := ledger.Undropped(f.Part, f.Behaviour(l.cfg.Job.Schema), l.To.Info().Dropped)
 	for _, old := range l.Known.Inputs(f.Rel) {
 		same, err := l.sameFile(ctx, f.Input, old)
@@ -87,9 +87,10 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 			return false, err
 		}
 		if old.Read > 0 {
-			f.Covered = append(f.Covered, old.PartFor(textsBy))
+			f.Covered = append(f.Covered, old.CoveredFor(textsBy, skip))
+			l.addStaysOut(f, old)
 		}
-		if old.HasAll(asked, textsBy) {
+		if old.HasAll(asked, textsBy, skip) {
 			whole, allOlder = true, allOlder || old.AllOlder()
 		}
 	}

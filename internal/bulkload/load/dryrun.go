@@ -27,6 +27,8 @@ type Preview struct {
 	Failed  []bulkload.Failed `json:"failed,omitempty"` // that a load would leave out, with status 1
 	// Unread lists fields of the job that loaded files were loaded without.
 	Unread []bulkload.UnreadField `json:"unread_fields,omitempty"`
+	// StaysOut lists why records of loaded files are not loaded.
+	StaysOut []bulkload.StaysOut `json:"stays_out,omitempty"`
 	// Sample describes the records of the files; nil if nothing was parsed.
 	Sample *tryout.Report `json:"sample,omitempty"`
 	bulkload.Choice
@@ -72,10 +74,10 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 		return Preview{}, err
 	}
 	r := l.Outcome()
-	l.WarnUnread()
+	l.WarnNotRead()
 	p := Preview{
 		Files: len(l.Files), Splits: len(l.Files), Bytes: r.Bytes, Already: r.Already, Missing: r.Missing,
-		Unread: r.Unread, New: l.To.NextLoad() == 1, Choice: r.Choice, Failed: r.Failed,
+		Unread: r.Unread, StaysOut: r.StaysOut, New: l.To.NextLoad() == 1, Choice: r.Choice, Failed: r.Failed,
 	}
 	for _, b := range delivered.Batches(l.Files, l.batchBytes()) {
 		p.Batches = append(p.Batches, previewBatch(b))

@@ -166,7 +166,7 @@ func Run(ctx context.Context, cfg Config) (r bulkload.Result, err error) {
 	if err := l.Open(ctx); err != nil {
 		return l.Outcome(), err
 	}
-	l.WarnUnread()
+	l.WarnNotRead()
 	inputs := map[string]*batch.Input{} // by Rel
 	for _, f := range l.Files {
 		inputs[f.Rel] = batch.NewInput(f)

@@ -74,9 +74,9 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 
 // knows reports whether a file was loaded before, by its name, size and time alone.
 func (l *Load) knows(in job.Input) bool {
-	asked, textsBy := l.Search.Part(in), l.cfg.Job.TextsBy()
+	asked, textsBy, skip := l.Search.Part(in), l.cfg.Job.TextsBy(), l.cfg.Job.Skip()
 	return slices.ContainsFunc(l.Known.Inputs(in.Rel), func(old *manifest.Input) bool {
-		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && old.HasAll(asked, textsBy)
+		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && old.HasAll(asked, textsBy, skip)
 	})
 }
 

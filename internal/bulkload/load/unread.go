@@ -32,8 +32,11 @@ func (l *Load) unread(files []job.Input, dropped *behaviour.Date) []bulkload.Unr
 	return out
 }
 
-// WarnUnread logs the fields that loaded files were loaded without.
-func (l *Load) WarnUnread() { bulkload.WarnUnread(l.cfg.Log, l.Result.Unread) }
+// WarnNotRead logs the fields and the records of loaded files that a load does not read again.
+func (l *Load) WarnNotRead() {
+	bulkload.WarnUnread(l.cfg.Log, l.Result.Unread)
+	bulkload.WarnStaysOut(l.cfg.Log, l.Result.StaysOut)
+}
 
 // addUnread adds the fields that a load did not read from the asked files to found.
 func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked map[string]*job.Input, dropped *behaviour.Date) []bulkload.UnreadField {

@@ -41,6 +41,8 @@ type Planned struct {
 	Tied     []string          `json:"-"`                // behaviours whose files stay together, because of keys that must not repeat
 	// Unread lists fields of the job that loaded files were loaded without.
 	Unread []bulkload.UnreadField `json:"unread_fields,omitempty"`
+	// StaysOut lists why records of loaded files are not loaded.
+	StaysOut []bulkload.StaysOut `json:"stays_out,omitempty"`
 	bulkload.Choice
 }
 
@@ -75,8 +77,8 @@ func Plan(ctx context.Context, cfg Config) ([]Piece, Planned, error) {
 			}
 		}
 		p.planned.Already, p.planned.Missing, p.planned.Finished = r.Already, r.Missing, r.Finished
-		p.planned.Choice, p.planned.Failed, p.planned.Unread = r.Choice, r.Failed, r.Unread
-		l.WarnUnread()
+		p.planned.Choice, p.planned.Failed, p.planned.Unread, p.planned.StaysOut = r.Choice, r.Failed, r.Unread, r.StaysOut
+		l.WarnNotRead()
 		return pieces, p.planned, err
 	}
 }

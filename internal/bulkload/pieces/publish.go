@@ -81,6 +81,7 @@ func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 	unread := c.to.Unread()
 	for i := range out.Inputs {
 		out.Inputs[i].Unread = unread
+		out.Inputs[i].SetSkippedBy(c.job.Skip())
 	}
 	if err := bulkload.CheckLaw(out.Inputs); err != nil {
 		return nil, nil, err

@@ -69,7 +69,16 @@ func (j *Job) TextsBy() string {
 		return ""
 	}
 	m := j.reading()
+	m.Skip = "" // it leaves records out, and does not change the texts of others
 	return m.digest()[:16]
+}
+
+// Skip returns the condition of records that the job skips, or "".
+func (j *Job) Skip() string {
+	if j.Format.Skip == nil {
+		return ""
+	}
+	return j.Format.Skip.String()
 }
 
 // reading returns the settings of a meaning by which a record is cut out of a file, and the text that
@@ -79,9 +88,7 @@ func (j *Job) reading() meaning {
 	m := meaning{
 		Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names, Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls,
 	}
-	if f.Skip != nil {
-		m.Skip = f.Skip.String()
-	}
+	m.Skip = j.Skip()
 	if f.KindColumn != nil {
 		c := meaningOf(*f.KindColumn)
 		m.Column = &c

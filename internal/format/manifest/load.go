@@ -80,6 +80,8 @@ type Input struct {
 	// TextsBy identifies how the job reads the texts that name behaviours. It is empty if the path
 	// names the behaviour.
 	TextsBy string `json:"texts_by,omitempty"`
+	// SkippedBy is the skip condition of the job of the load, if it held for some records of the file.
+	SkippedBy string `json:"skipped_by,omitempty"`
 	// Unread has, for each behaviour, the fields of Table that the job of the load did not have. The
 	// records have no value for them. Ledgers of older versions do not have it.
 	Unread map[string][]string `json:"unread_fields,omitempty"`

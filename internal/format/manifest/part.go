@@ -149,16 +149,44 @@ func (p *Part) WithoutTexts() *Part {
 // HasAll reports whether in, a file of a load, holds all records of a part of the same file. The
 // load need not have known texts that the file does not have. It must have been asked for the
 // behaviours, because the ledgers say which days a table has of a behaviour. textsBy is the value of
-// TextsBy for the job that asks.
-func (in *Input) HasAll(p *Part, textsBy string) bool {
-	return in.PartFor(textsBy).coversExcept(p, func(text *string) bool { return textsBy == in.TextsBy && in.lacks(text) })
+// TextsBy for the job that asks, and skip its skip condition.
+func (in *Input) HasAll(p *Part, textsBy, skip string) bool {
+	return !in.leftOutAll(skip) && in.PartFor(textsBy).coversExcept(p, func(text *string) bool { return textsBy == in.TextsBy && in.lacks(text) })
 }
+
+// CoveredFor returns the part of in whose records need not be loaded by a job. textsBy and skip are as in
+// HasAll.
+func (in *Input) CoveredFor(textsBy, skip string) *Part {
+	if in.leftOutAll(skip) {
+		return new(Part)
+	}
+	return in.PartFor(textsBy)
+}
+
+// leftOutAll reports whether in brought no record of the file, and left some out by another condition than
+// skip.
+func (in *Input) leftOutAll(skip string) bool {
+	return in.LeftOutBy(skip) && in.BroughtNone()
+}
+
+// BroughtNone reports whether the table has no record of the file, as far as in says.
+func (in *Input) BroughtNone() bool { return in.Loaded+in.Duplicate == 0 }
+
+// SetSkippedBy sets SkippedBy to the condition of the load's job, if the counts show that it held.
+func (in *Input) SetSkippedBy(skip string) {
+	if in.Skips.Condition > 0 {
+		in.SkippedBy = skip
+	}
+}
+
+// LeftOutBy reports whether in left records of the file out by another condition than skip.
+func (in *Input) LeftOutBy(skip string) bool { return in.SkippedBy != "" && in.SkippedBy != skip }
 
 // lacks reports whether the ledger shows that no record of the file has a text that the load's
 // job did not know.
 func (in *Input) lacks(text *string) bool {
-	if text == nil || in.Part == nil || in.Part.Texts == nil || in.Part.Other != "" {
-		return false
+	if text == nil || in.Part == nil || in.Part.Texts == nil || in.Part.Other != "" || in.Skips.Condition > 0 {
+		return false // the texts of records that the condition left out are not listed
 	}
 	listed := int64(0)
 	clipped := string(ClipText([]byte(*text)))
