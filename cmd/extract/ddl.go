@@ -9,6 +9,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract/ddl"
+	"usertrail/internal/extract/place"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 )
@@ -64,6 +65,13 @@ func (o *ddlOptions) run(ctx context.Context, dir string) error {
 	at, err := dfs.Real(ctx, fs, dir)
 	if err != nil {
 		return err
+	}
+	damage, err := place.At(fs, at).Damage(ctx, m.Parts)
+	if err != nil {
+		return err
+	}
+	if damage != "" {
+		return fmt.Errorf("%s: %w: %s: extract the result again with --overwrite", dir, dfs.ErrDamaged, damage)
 	}
 	sql, err := ddl.Statements(m, at, o.name, ddl.Engine(o.engine))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"syscall"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -40,9 +41,13 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 	var held bool
 	var who string
 	name := precheck.UnfinishedRun
+	lock := dfs.Join(dir, lockName)
 	s, err := dfs.Survey(fs, dir)
 	if err == nil {
-		held, who, err = s.Held(ctx, dfs.Join(dir, lockName))
+		held, who, err = s.Held(ctx, lock)
+	}
+	if info, failed := fs.Stat(ctx, lock); err == nil && failed == nil && info.Dir {
+		err = fmt.Errorf("table %s: lock %s: %w", dir, lock, syscall.EISDIR)
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):

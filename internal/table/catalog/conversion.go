@@ -60,12 +60,16 @@ func (w Workshop) Done(ctx context.Context) ([]*manifest.Converted, error) {
 	var out []*manifest.Converted
 	for _, f := range list {
 		number, ok := strings.CutSuffix(dfs.Base(f.Name), ".json")
-		if _, err := strconv.Atoi(number); !ok || err != nil {
+		load, err := strconv.Atoi(number)
+		if !ok || err != nil {
 			continue // the plan
 		}
 		c := new(manifest.Converted)
 		if err := manifest.Read(ctx, w.FS, f.Name, c); err != nil {
 			return nil, w.advised(err)
+		}
+		if c.Load != load {
+			return nil, w.advised(fmt.Errorf("%s: %w: it is the report of load %d", f.Name, manifest.ErrDamaged, c.Load))
 		}
 		out = append(out, c)
 	}

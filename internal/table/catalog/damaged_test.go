@@ -91,3 +91,14 @@ func TestADamagedPlanHasANextStep(t *testing.T) {
 		t.Errorf("%v, %v; want no plan", plans, err)
 	}
 }
+
+// TestADirectoryInThePlaceOfTheLock expects the check to fail, because a load cannot take the lock.
+func TestADirectoryInThePlaceOfTheLock(t *testing.T) {
+	dir, _ := loadedTable(t)
+	writeText(t, dir, "lock/file", "")
+	check := catalog.CheckUnfinished(t.Context(), local.New(), dir, false)
+	_, err := catalog.Lock(t.Context(), local.New(), dir)
+	if check.State != precheck.Fail || err == nil || check.Detail != err.Error() {
+		t.Errorf("the check says %+v, and a load says %v", check, err)
+	}
+}

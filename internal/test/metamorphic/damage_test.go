@@ -118,18 +118,26 @@ func TestNoDamageIsTakenForAnAnswer(t *testing.T) {
 			continue
 		}
 		t.Run(kind.name, func(t *testing.T) {
-			refused := w.damaged(t, kind, files[0], was)
-			if last := files[len(files)-1]; last != files[0] {
-				refused += w.damaged(t, kind, last, was)
+			first, last := files[0], files[len(files)-1]
+			refused := w.damaged(t, kind, first, last, was)
+			if last != first {
+				refused += w.damaged(t, kind, last, first, was)
 			}
 			t.Logf("%d readings refused", refused)
 		})
 	}
 }
 
-// damaged damages one file, and returns how many readings refused it.
-func (w *damageWorld) damaged(t *testing.T, kind *fileKind, file string, was map[string]reading) (refused int) {
-	for what, b := range damages(t, filepath.Join(w.whole, file)) {
+// damaged damages one file, or puts another of its kind in its place. It returns how many readings
+// refused it.
+func (w *damageWorld) damaged(t *testing.T, kind *fileKind, file, another string, was map[string]reading) (refused int) {
+	ways := damages(t, filepath.Join(w.whole, file))
+	b, err := os.ReadFile(filepath.Join(w.whole, another))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways["replaced by "+another] = b
+	for what, b := range ways {
 		for _, name := range kind.reads {
 			w.restore()
 			if err := os.WriteFile(filepath.Join(w.dir, file), b, 0o644); err != nil {
