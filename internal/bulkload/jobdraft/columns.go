@@ -2,9 +2,11 @@ package jobdraft
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"usertrail/internal/behaviour"
@@ -24,6 +26,7 @@ type sheet struct {
 	names   []string // the names that their fields may have
 	rows    [][]cell
 	days    []*behaviour.Date // for each row, the day in its file's path
+	lines   []stamped         // the first lines of each file, uncut; none of JSON
 	partly  []string          // columns that not all files have
 	twice   []string          // columns that a header names more than once
 	numbers bool              // the columns have no names
@@ -34,7 +37,7 @@ func (f *format) sheetOf(samples []*sample) *sheet {
 	if f.syntax == record.JSONL {
 		return jsonSheet(samples)
 	}
-	s := &sheet{}
+	s := &sheet{lines: uncut(samples, f.header)}
 	at := map[string]int{}
 	if f.header {
 		at = s.fromHeaders(samples)
@@ -284,6 +287,9 @@ func fewWrong(n, of int) bool { return n*100 <= of || n == 1 && of >= 20 }
 
 // notQuite returns why texts that are nearly all numbers or times have no type, or "".
 func notQuite(texts []stamped, quoted bool) string {
+	if example := exponentOf(texts); example != "" && !quoted {
+		return fmt.Sprintf("texts such as %q may be codes; if they are numbers, write double", short(example))
+	}
 	wrong, example := 0, ""
 	for _, t := range texts {
 		if !record.Reads(behaviour.Double, t.text) {
@@ -317,11 +323,11 @@ func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 		return behaviour.String, nil
 	}
 	times := bestTimes(texts)
-	var ints, numbers, bools, zeros int
+	var ints, numbers, bools, codes int
 	for _, t := range texts {
 		switch {
-		case leadingZero(t.text):
-			zeros++
+		case leadingZero(t.text) || beyondInt64(t.text):
+			codes++
 		case record.Reads(behaviour.Int64, t.text):
 			ints, numbers = ints+1, numbers+1
 		case record.Reads(behaviour.Double, t.text):
@@ -332,12 +338,13 @@ func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 	}
 	most := func(n int) bool { return fewWrong(len(texts)-n, len(texts)) }
 	switch {
-	case quoted || zeros > 0 || !most(numbers) && !most(bools):
+	case quoted || codes > 0 || !most(numbers) && !most(bools):
 	case most(bools):
 		return behaviour.Bool, times
+	case exponentOf(texts) != "":
 	case ints == numbers:
 		return behaviour.Int64, times
-	default:
+	case !slices.ContainsFunc(texts, func(t stamped) bool { return inexact(t.text) }):
 		return behaviour.Double, times
 	}
 	if len(times) > 0 && fewWrong(len(texts)-times[0].read, len(texts)) && !times[0].epoch() && wholePart(texts[0].text) == "" {
@@ -355,4 +362,38 @@ func leadingZero(s string) bool {
 	digits := strings.TrimPrefix(s, "-")
 	zero := len(digits) > 1 && digits[0] == '0' && digits[1] != '.' && !strings.ContainsAny(digits, "eE")
 	return (zero || strings.HasPrefix(s, "+")) && record.Reads(behaviour.Double, s)
+}
+
+// wholeNumber matches a number of digits alone.
+var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
+
+// beyondInt64 reports whether a text is a whole number with more than 64 bits, which is an ID.
+func beyondInt64(s string) bool {
+	return wholeNumber.MatchString(s) && !record.Reads(behaviour.Int64, s)
+}
+
+// inexact reports whether a text is a whole number that loses digits as a double.
+func inexact(s string) bool {
+	if !wholeNumber.MatchString(s) {
+		return false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return err != nil || int64(float64(n)) != n
+}
+
+// exponent matches a text such as 1E5, which is a number or a code.
+var exponent = regexp.MustCompile(`^[0-9]+[eE][0-9]+$`)
+
+// exponentOf returns the first text such as 1E5 if the other texts are whole numbers, "" otherwise.
+func exponentOf(texts []stamped) string {
+	first := ""
+	for _, t := range texts {
+		switch {
+		case exponent.MatchString(t.text):
+			first = cmp.Or(first, t.text)
+		case !wholeNumber.MatchString(t.text):
+			return ""
+		}
+	}
+	return first
 }

@@ -3,12 +3,9 @@ package jobdraft
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/format/record"
 )
 
 // timed is the share of rows that must have a time.
@@ -24,9 +21,6 @@ type when struct {
 	taken  []int // the columns of the sheet that it uses
 	unsure []string
 }
-
-// clockAlone matches a time of day without a day.
-var clockAlone = regexp.MustCompile(`^[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?$`)
 
 // whenOf finds the time among the columns.
 func (s *sheet) whenOf(columns []column, f *format) when {
@@ -70,11 +64,8 @@ func (s *sheet) whenOf(columns []column, f *format) when {
 	if c.times[0].clock {
 		return w
 	}
-	for i, other := range columns {
-		if s.most(i, clockAlone.MatchString) {
-			w.unsure = append(w.unsure, fmt.Sprintf("the time of day is in the column %s, and a job reads a time from one column or from two neighbours: each event gets 00:00:00", other.name))
-			break
-		}
+	if i := s.clockColumn(columns); i >= 0 {
+		w.unsure = append(w.unsure, fmt.Sprintf("the time of day is in the column %s, and the job reads only the day: each event gets 00:00:00; a job reads a time from one column, or by a pattern from two neighbours", columns[i].name))
 	}
 	return w
 }
@@ -129,66 +120,6 @@ func (c *column) timeRank(ordered bool) int {
 		rank += 2000
 	}
 	return rank
-}
-
-// pairOf finds a day and, in the column after it, a time of day: both are taken out
-// of the line together.
-func (s *sheet) pairOf(columns []column, f *format) (when, bool) {
-	if f.syntax == record.JSONL {
-		return when{}, false
-	}
-	for i := range len(columns) - 1 {
-		between := f.delimiter
-		if f.syntax == record.Blanks {
-			between = " "
-		}
-		day, clock := s.texts(i), s.texts(i+1)
-		if len(day) != len(clock) || float64(len(day)) < timed*float64(len(s.rows)) || len(day) == 0 {
-			continue
-		}
-		bracket := f.syntax == record.Blanks && strings.HasPrefix(day[0].text, "[") && strings.HasSuffix(clock[0].text, "]")
-		joined := slices.Clone(day)
-		for j := range joined {
-			joined[j].text += " " + clock[j].text
-			if bracket {
-				joined[j].text = strings.Trim(joined[j].text, "[]")
-			}
-		}
-		times := bestTimes(joined)
-		if len(times) == 0 || !bracket && !clockAlone.MatchString(clock[0].text) {
-			continue
-		}
-		w := when{column: "$line", timing: times[0], taken: []int{i, i + 1}}
-		if bracket {
-			w.pattern = `\[([^]]+)\]`
-			return w, true
-		}
-		if w.pattern = pairPattern(f, i); between != " " {
-			if w.format == "" {
-				w.format = "2006-01-02 15:04:05"
-			}
-			w.format = strings.Replace(w.format, " ", between, 1)
-		}
-		return w, true
-	}
-	return when{}, false
-}
-
-// pairPattern takes columns i and i+1 out of a line.
-func pairPattern(f *format, i int) string {
-	column, between := `\S+`, `[ \t]+`
-	if f.syntax != record.Blanks {
-		between = regexp.QuoteMeta(f.delimiter)
-		column = `.*?`
-		if r := []rune(f.delimiter); len(r) == 1 {
-			column = "[^" + regexp.QuoteMeta(f.delimiter) + "]*"
-		}
-	}
-	lead := ""
-	if f.syntax == record.Blanks {
-		lead = `[ \t]*`
-	}
-	return fmt.Sprintf("^%s(?:%s%s){%d}(%s%s%s)", lead, column, between, i, column, between, column)
 }
 
 // isRegister returns why a sheet of a class is no log, "" if it is one: no column holds a

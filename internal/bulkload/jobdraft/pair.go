@@ -1,0 +1,211 @@
+package jobdraft
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"usertrail/internal/format/record"
+)
+
+// clockAlone matches a time of day without a day.
+var clockAlone = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp][Mm])?|[时点][0-9]{2}分([0-9]{2}秒)?)$`)
+
+// digitClock matches a time of day that may be another number.
+var digitClock = regexp.MustCompile(`^([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]$`)
+
+// clocks are the forms of a time of day without a day.
+var clocks = []string{
+	"15:04:05", "15:04", "3:04:05 PM", "3:04 PM", "3:04:05PM", "3:04PM", "3:04:05 pm", "3:04 pm", "3:04:05pm", "3:04pm",
+	"15时04分05秒", "15时04分", "15点04分05秒", "15点04分", "150405",
+}
+
+// durations are words of columns whose texts such as 12:30 are no times of day.
+var durations = []string{"duration", "length", "elapsed", "seconds", "minutes", "lap", "dauer", "duree", "时长"}
+
+// clockWords are names of columns that hold a time of day.
+var clockWords = []string{"time", "clock", "timeofday", "logtime", "eventtime", "hora", "uhrzeit", "heure", "时间"}
+
+// isClock reports whether a column holds times of day.
+func (s *sheet) isClock(i int) bool {
+	switch {
+	case holds(s.names[i], durations):
+		return false
+	case s.most(i, digitClock.MatchString):
+		return hint(s.names[i], clockWords) >= 0
+	}
+	return s.most(i, clockAlone.MatchString)
+}
+
+// clockColumn returns the first column that holds times of day, or -1.
+func (s *sheet) clockColumn(columns []column) int {
+	for i := range columns {
+		if s.isClock(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// pairOf finds a day and, in the column after it, a time of day. A pattern takes both out of the line together.
+func (s *sheet) pairOf(columns []column, f *format) (when, bool) {
+	if f.syntax == record.JSONL {
+		return when{}, false
+	}
+	for i := range len(columns) - 1 {
+		day, clock := s.texts(i), s.texts(i+1)
+		if len(day) != len(clock) || float64(len(day)) < timed*float64(len(s.rows)) || len(day) == 0 {
+			continue
+		}
+		if f.syntax == record.Blanks && strings.HasPrefix(day[0].text, "[") && strings.HasSuffix(clock[0].text, "]") {
+			if times := bestTimes(joined(day, clock, "[]")); len(times) > 0 {
+				return when{column: "$line", pattern: `\[([^]]+)\]`, timing: times[0], taken: []int{i, i + 1}}, true
+			}
+			continue
+		}
+		if !s.isClock(i + 1) {
+			continue
+		}
+		t, clockFormat, ok := pairTiming(columns[i].times, joined(day, clock, ""))
+		if !ok {
+			continue
+		}
+		if w, ok := s.takeOut(f, i, t, clockFormat); ok {
+			return w, true
+		}
+	}
+	return when{}, false
+}
+
+// joined returns days with the times of day after them, without the characters of cut around them.
+func joined(day, clock []stamped, cut string) []stamped {
+	out := slices.Clone(day)
+	for i := range out {
+		out[i].text = strings.Trim(out[i].text+" "+clock[i].text, cut)
+	}
+	return out
+}
+
+// pairTiming returns the format of texts that are a day and a time of day, and the part of the format for the time of
+// day. days are the formats of the days.
+func pairTiming(days []timing, texts []stamped) (t timing, clock string, ok bool) {
+	c := clockmakers.Get().(clockmaker)
+	defer clockmakers.Put(c)
+	for _, day := range days {
+		if day.clock || day.epoch() {
+			continue
+		}
+		for _, clock := range clocks {
+			format := dayFormat(day.format) + " " + clock
+			if t, ok := tryFormat(c.reader(format), format, texts); ok {
+				return t, clock, true
+			}
+		}
+	}
+	for _, t := range bestTimes(texts) {
+		if strings.HasSuffix(t.format, " "+clocks[0]) {
+			return t, clocks[0], true
+		}
+	}
+	return timing{}, "", false
+}
+
+// dayFormat returns a format of days by its letters.
+func dayFormat(format string) string {
+	if format == "" {
+		return "2006-01-02"
+	}
+	return format
+}
+
+// takeOut returns a time that a pattern takes out of the columns i and i+1 of each line. It tries columns without and
+// with quotes, and returns false if the lines have neither throughout.
+func (s *sheet) takeOut(f *format, i int, t timing, clock string) (when, bool) {
+	day := strings.TrimSuffix(t.format, " "+clock)
+	between := f.delimiter
+	if f.syntax == record.Blanks {
+		between = " "
+	}
+	w := when{column: "$line", timing: t, taken: []int{i, i + 1}}
+	quoted := slices.ContainsFunc(s.lines, func(l stamped) bool { return strings.Contains(l.text, `"`) })
+	for _, quote := range []string{"", `"`} {
+		if quote != "" && (!quoted || f.syntax != record.CSV) {
+			continue
+		}
+		w.format = day + quote + between + quote + clock
+		w.pattern = pairPattern(f, i, quote, quoted)
+		if s.readsLines(w.pattern, w.format) {
+			if w.format == "2006-01-02 15:04:05" {
+				w.format = ""
+			}
+			return w, true
+		}
+	}
+	return when{}, false
+}
+
+// readsLines reports whether a pattern takes a time of a format out of most of the lines.
+func (s *sheet) readsLines(pattern, format string) bool {
+	read, err := record.TimeReader(format)
+	if err != nil {
+		return false
+	}
+	expr := regexp.MustCompile(pattern)
+	n := 0
+	for _, line := range s.lines {
+		near := someDay
+		if line.day != nil {
+			near = *line.day
+		}
+		m := expr.FindStringSubmatch(line.text)
+		if m == nil {
+			continue
+		}
+		if _, ok := read(m[1], near); ok {
+			n++
+		}
+	}
+	return n > 0 && float64(n) >= mostRead*float64(len(s.lines))
+}
+
+// pairPattern takes columns i and i+1 out of a line. quote is around both. If quoted is set, earlier columns of csv may
+// have quotes, with delimiters between them.
+func pairPattern(f *format, i int, quote string, quoted bool) string {
+	if f.syntax == record.Blanks {
+		return fmt.Sprintf(`^[ \t]*(?:\S+[ \t]+){%d}(\S+[ \t]+\S+)`, i)
+	}
+	between, column := regexp.QuoteMeta(f.delimiter), `.*?`
+	if len([]rune(f.delimiter)) == 1 {
+		column = "[^" + between + "]*"
+	}
+	earlier, inner := column, column
+	if quoted && f.syntax == record.CSV {
+		earlier = `(?:"(?:[^"]|"")*"|` + column + `)`
+	}
+	if quote != "" {
+		inner = `[^"]*`
+	}
+	return fmt.Sprintf("^(?:%s%s){%d}%s(%s%s%s%s%s)%s", earlier, between, i, quote, inner, quote, between, quote, inner, quote)
+}
+
+// uncut returns the first lines of samples, without headers.
+func uncut(samples []*sample, header bool) []stamped {
+	var out []stamped
+	for _, sm := range samples {
+		n := 0
+		for line := range bytes.Lines(sm.text) {
+			if !bytes.HasSuffix(line, []byte("\n")) && !sm.ended {
+				break
+			}
+			if n++; n > firstRows {
+				break
+			}
+			if text := strings.TrimRight(string(line), "\r\n"); text != "" && (n > 1 || !header) {
+				out = append(out, stamped{text, sm.day})
+			}
+		}
+	}
+	return out
+}
