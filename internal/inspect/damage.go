@@ -3,14 +3,15 @@ package inspect
 import (
 	"fmt"
 
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 )
 
 // reasons says why a file with a state is damaged.
-var reasons = map[State]string{
-	Missing:    "it is gone",
-	OtherSize:  "its size is not the size in " + extractManifest,
-	OtherBytes: "its digest is not the digest in " + extractManifest,
+var reasons = map[manifest.FileState]string{
+	manifest.Missing:    "it is gone",
+	manifest.OtherSize:  "its size is not the size in " + extractManifest,
+	manifest.OtherBytes: "its digest is not the digest in " + extractManifest,
 }
 
 // Damage returns an error if a file of a result or of a table is not as the manifest says. For a
@@ -22,7 +23,7 @@ func (r Report) Damage() error {
 	}
 	var first error
 	more := 0
-	note := func(name string, s State) {
+	note := func(name string, s manifest.FileState) {
 		why, damaged := reasons[s]
 		switch {
 		case !damaged:

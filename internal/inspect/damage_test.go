@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/inspect"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
@@ -32,11 +33,11 @@ func TestDamageNamesTheFile(t *testing.T) {
 	for _, x := range []struct {
 		what, want string
 		change     func() error
-		state      inspect.State
+		state      manifest.FileState
 	}{
-		{"missing", "part-00000.parquet: damaged file: it is gone", func() error { return os.Remove(part) }, inspect.Missing},
-		{"shorter", "part-00000.parquet: damaged file: its size is not", func() error { return os.WriteFile(part, whole[:len(whole)-1], 0o644) }, inspect.OtherSize},
-		{"longer", "part-00000.parquet: damaged file: its size is not", func() error { return os.WriteFile(part, append(whole[:len(whole):len(whole)], 0), 0o644) }, inspect.OtherSize},
+		{"missing", "part-00000.parquet: damaged file: it is gone", func() error { return os.Remove(part) }, manifest.Missing},
+		{"shorter", "part-00000.parquet: damaged file: its size is not", func() error { return os.WriteFile(part, whole[:len(whole)-1], 0o644) }, manifest.OtherSize},
+		{"longer", "part-00000.parquet: damaged file: its size is not", func() error { return os.WriteFile(part, append(whole[:len(whole):len(whole)], 0), 0o644) }, manifest.OtherSize},
 	} {
 		if err := x.change(); err != nil {
 			t.Fatal(err)

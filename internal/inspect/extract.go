@@ -1,9 +1,7 @@
 package inspect
 
 import (
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"strings"
 	"time"
 
@@ -39,26 +37,14 @@ type Extract struct {
 // A NamesFile is the file of users that were not found, and its current state.
 type NamesFile struct {
 	manifest.NamesFile
-	State State `json:"state"`
+	State manifest.FileState `json:"state"`
 }
 
 // A Part is a trail file of a result, and its current state.
 type Part struct {
 	manifest.TrailPart
-	State State `json:"state"`
+	State manifest.FileState `json:"state"`
 }
-
-// A State describes how a part has changed since it was written, as far as its size shows.
-type State string
-
-// The states of a part.
-const (
-	Whole     State = "whole"
-	Missing   State = "missing"
-	OtherSize State = "other size"
-	// OtherBytes is used only for files of user names, whose digest is compared.
-	OtherBytes State = "other bytes"
-)
 
 // extract reports the result in dir. Its manifest is called name.
 func (l *look) extract(r *Report, dir, name string) error {
@@ -73,7 +59,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 	}
 	r.Kind, r.Extract, r.Size = KindExtract, e, 0
 	for _, part := range m.Parts {
-		state, err := l.state(dir, part.Name, part.Size)
+		state, err := manifest.StateOf(l.ctx, l.fs, dfs.Join(dir, part.Name), part.Size)
 		if err != nil {
 			return err
 		}
@@ -81,7 +67,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 		r.Size += part.Size
 	}
 	for _, names := range m.NamesFiles() {
-		state, err := l.state(dir, names.Name, names.Size)
+		state, err := manifest.StateOf(l.ctx, l.fs, dfs.Join(dir, names.Name), names.Size)
 		if err != nil {
 			return err
 		}
@@ -92,7 +78,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 			e.AppendedNames = append(e.AppendedNames, NamesFile{*names, state})
 		}
 	}
-	if len(e.Parts) == 0 || e.Parts[0].State != Whole || e.Parts[0].Size == 0 {
+	if len(e.Parts) == 0 || e.Parts[0].State != manifest.Whole || e.Parts[0].Size == 0 {
 		return nil
 	}
 	var err error
@@ -100,20 +86,6 @@ func (l *look) extract(r *Report, dir, name string) error {
 		e.First.below(dfs.Dir(e.Parts[0].Name))
 	}
 	return err
-}
-
-// state returns the state of a file in dir that was written with the given number of bytes.
-func (l *look) state(dir, name string, bytes int64) (State, error) {
-	info, err := l.fs.Stat(l.ctx, dfs.Join(dir, name))
-	switch {
-	case errors.Is(err, iofs.ErrNotExist):
-		return Missing, nil
-	case err != nil:
-		return "", err
-	case info.Dir || info.Size != bytes:
-		return OtherSize, nil
-	}
-	return Whole, nil
 }
 
 // firstTrail reads the beginning of a part.

@@ -19,9 +19,9 @@ const namesPrefix = "_not-found"
 
 // Names holds the users of a list that were not found.
 type Names struct {
-	Users int64    `json:"users"`
-	State State    `json:"state,omitempty"` // by the digest in the extract's manifest, if the manifest has one
-	First []string `json:"first"`
+	Users int64              `json:"users"`
+	State manifest.FileState `json:"state,omitempty"` // by the digest in the extract's manifest, if the manifest has one
+	First []string           `json:"first"`
 }
 
 // namesOf returns the manifest of the extract whose file of names is at the path. It returns
@@ -65,11 +65,11 @@ func (l *look) names(r *Report, f dfs.File, m *manifest.Extract) error {
 		case of.Name != dfs.Base(l.path):
 			continue
 		case f.Size() != of.Size:
-			n.State = OtherSize
+			n.State = manifest.OtherSize
 		case fmt.Sprintf("%016x", h.Sum64()) != of.Sum:
-			n.State = OtherBytes
+			n.State = manifest.OtherBytes
 		default:
-			n.State = Whole
+			n.State = manifest.Whole
 		}
 	}
 	r.Kind, r.Names = KindNames, n

@@ -138,13 +138,13 @@ func (p *Place) Damage(ctx context.Context, parts []manifest.TrailPart) (string,
 		return why, err
 	}
 	for _, part := range parts {
-		info, err := p.FS.Stat(ctx, dfs.Join(p.Out, part.Name))
+		state, err := manifest.StateOf(ctx, p.FS, dfs.Join(p.Out, part.Name), part.Size)
 		switch {
-		case errors.Is(err, iofs.ErrNotExist):
-			return part.Name + " is missing", nil
 		case err != nil:
 			return "", err
-		case info.Dir || info.Size != part.Size:
+		case state == manifest.Missing:
+			return part.Name + " is missing", nil
+		case state != manifest.Whole:
 			return fmt.Sprintf("%s does not have %d bytes", part.Name, part.Size), nil
 		}
 	}

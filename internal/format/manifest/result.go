@@ -45,3 +45,29 @@ func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 	}
 	return m, nil
 }
+
+// A FileState describes how a file of a result has changed since it was written.
+type FileState string
+
+// The states of a file of a result. StateOf never returns OtherBytes.
+const (
+	Whole      FileState = "whole"
+	Missing    FileState = "missing"
+	OtherSize  FileState = "other size"
+	OtherBytes FileState = "other bytes" // the size is right, the digest is not
+)
+
+// StateOf returns the state of the file called name, as far as its size shows. size is its size in the
+// manifest.
+func StateOf(ctx context.Context, fs dfs.FS, name string, size int64) (FileState, error) {
+	info, err := fs.Stat(ctx, name)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return Missing, nil
+	case err != nil:
+		return "", err
+	case info.Dir || info.Size != size:
+		return OtherSize, nil
+	}
+	return Whole, nil
+}

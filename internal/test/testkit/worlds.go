@@ -3,6 +3,7 @@ package testkit
 import (
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 )
@@ -44,4 +45,15 @@ func Scratch(t testing.TB) string {
 		}
 	})
 	return dir
+}
+
+// WriteFile writes a file, and makes its folder if there is none.
+func WriteFile(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
