@@ -165,11 +165,11 @@ func killPuts(p *bulkloadtest.HBase, from, to string, types ...string) {
 // the older behaviours still work.
 func TestANewBehaviourOfKilledPutsIsKnown(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
-	p.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "  order: {id: 2, fields: {price: double}}\n", "", 1))
+	p.SetJob(strings.Replace(bulkloadtest.TwoKinds, "  order: {id: 2, fields: {price: double}}\n", "", 1))
 	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.WriteJob(bulkloadtest.TwoKinds)
+	p.SetJob(bulkloadtest.TwoKinds)
 	before := len(p.Cells())
 	killPuts(p, "2014-09-02", "2014-09-02")
 	if len(p.Cells()) == before {
@@ -195,13 +195,13 @@ behaviours:
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
 		p.Write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
 	}
-	p.WriteJob(fmt.Sprintf(plays, ""))
+	p.SetJob(fmt.Sprintf(plays, ""))
 	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.WriteJob(fmt.Sprintf(plays, ", channel: string"))
+	p.SetJob(fmt.Sprintf(plays, ", channel: string"))
 	killPuts(p, "2014-09-02", "2014-09-02")
-	p.WriteJob(fmt.Sprintf(plays, ", device: string"))
+	p.SetJob(fmt.Sprintf(plays, ", device: string"))
 	if _, err := p.Puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ behaviours:
 	for name, first := range map[string][]string{"one behaviour is begun": {"play"}, "both are begun": nil, "each is begun": {"order"}} {
 		p := bulkloadtest.NewHBase(t)
 		p.Write("2014-09-01/events.csv", "user,device,event,time,title,price\na,x,play,2014-09-01 10:00:00,one,\nb,y,order,2014-09-01 11:00:00,,2\n")
-		p.WriteJob(fmt.Sprintf(events, "user"))
+		p.SetJob(fmt.Sprintf(events, "user"))
 		killPuts(p, "2014-09-01", "2014-09-01", first...)
 		if name == "each is begun" {
 			killPuts(p, "2014-09-01", "2014-09-01", "play")
@@ -238,11 +238,11 @@ behaviours:
 		if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1, "order"); err != nil {
 			t.Fatalf("%s: the other behaviour: %v", name, err)
 		}
-		p.WriteJob(fmt.Sprintf(events, "device"))
+		p.SetJob(fmt.Sprintf(events, "device"))
 		if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, bulkload.ErrRequest) {
 			t.Errorf("%s: another job: %v, want ErrRequest", name, err)
 		}
-		p.WriteJob(fmt.Sprintf(events, "user"))
+		p.SetJob(fmt.Sprintf(events, "user"))
 		if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1, "play"); err != nil {
 			t.Fatalf("%s: the first behaviour: %v", name, err)
 		}
@@ -453,17 +453,16 @@ func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
 // would be in the table, so whatever loads the file by the new one is refused.
 func TestAnotherJobDoesNotGoOn(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
-	p.WriteJob(bulkloadtest.TwoKinds)
 	parts, err := p.Cut(local.New(), bulkload.Put, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	right := bulkloadtest.TwoKinds
-	p.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "user: user", "user: title", 1))
+	p.SetJob(strings.Replace(bulkloadtest.TwoKinds, "user: user", "user: title", 1))
 	killedPuts(p)
 	before := p.Cells()
 
-	p.WriteJob(right)
+	p.SetJob(right)
 	refused := func(what string, err error) {
 		t.Helper()
 		if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: a killed load") || !strings.Contains(err.Error(), "`bulkload forget`") {
@@ -486,7 +485,7 @@ func TestAnotherJobDoesNotGoOn(t *testing.T) {
 	if _, err := p.Puts(t.Context(), "2014-09-02", "2014-09-02", 1); err != nil {
 		t.Error(err)
 	}
-	p.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "user: user", "user: title", 1))
+	p.SetJob(strings.Replace(bulkloadtest.TwoKinds, "user: user", "user: title", 1))
 	if r, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || r.Loaded != 3 {
 		t.Errorf("by the job as it was: %+v, %v; want 3 records loaded", r.Counts, err)
 	}
@@ -548,10 +547,10 @@ func TestAGrownJobGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := bulkloadtest.NewHBase(t)
 			p.Write("2014-09-01/play.csv", night)
-			p.WriteJob(before)
+			p.SetJob(before)
 			killedPuts(p)
 			begun := p.Cells()
-			p.WriteJob(c.job)
+			p.SetJob(c.job)
 			if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); !errors.Is(err, c.want) {
 				t.Fatalf("%v, want %v", err, c.want)
 			}
@@ -559,7 +558,7 @@ func TestAGrownJobGoesOn(t *testing.T) {
 			if c.want == nil {
 				whole := bulkloadtest.NewHBase(t)
 				whole.Write("2014-09-01/play.csv", night)
-				whole.WriteJob(c.job)
+				whole.SetJob(c.job)
 				if _, err := whole.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 					t.Fatal(err)
 				}

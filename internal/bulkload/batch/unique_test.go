@@ -22,7 +22,6 @@ behaviours:
 `
 	const nights = 4
 	y := bulkloadtest.New(t, text)
-	y.WriteJob(text)
 	dice := rand.New(rand.NewPCG(21, 4))
 	var want []string
 	seen := map[string]bool{}

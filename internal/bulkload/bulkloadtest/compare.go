@@ -18,7 +18,7 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// Cells are all that the table holds, in order.
+// Cells returns the cells of the table as sorted lines.
 func (y *Fixture) Cells() []string {
 	y.T.Helper()
 	t, err := y.Store.Open(y.T.Context())
@@ -41,8 +41,7 @@ func (y *Fixture) Cells() []string {
 	return out
 }
 
-// Known are the delivered files that the table knows, in order, and the days of all
-// loads added up.
+// Known returns the delivered files in the ledgers, sorted, and the days of all ledgers, added up.
 func (y *Fixture) Known() (inputs []string, days map[string]manifest.Day) {
 	y.T.Helper()
 	days = map[string]manifest.Day{}
@@ -66,7 +65,7 @@ func (y *Fixture) Known() (inputs []string, days map[string]manifest.Day) {
 	return inputs, days
 }
 
-// Bad are all Bad records, by the name of their file.
+// Bad returns the quarantine files by name.
 func (y *Fixture) Bad() map[string]string {
 	y.T.Helper()
 	out := map[string]string{}
@@ -84,7 +83,7 @@ func (y *Fixture) Bad() map[string]string {
 	return out
 }
 
-// Same fails unless two tables hold the Same and know the Same.
+// Same fails the test unless both tables have the same cells, ledgers, bad records and trails.
 func (y *Fixture) Same(other *Fixture) {
 	y.T.Helper()
 	if got, want := y.Cells(), other.Cells(); !slices.Equal(got, want) {
@@ -93,7 +92,7 @@ func (y *Fixture) Same(other *Fixture) {
 	inputs, days := y.Known()
 	wantInputs, wantDays := other.Known()
 	if !slices.Equal(inputs, wantInputs) {
-		y.T.Errorf("known are\n%s\nwant\n%s", strings.Join(inputs, "\n"), strings.Join(wantInputs, "\n"))
+		y.T.Errorf("the delivered files in the ledgers are\n%s\nwant\n%s", strings.Join(inputs, "\n"), strings.Join(wantInputs, "\n"))
 	}
 	if fmt.Sprint(days) != fmt.Sprint(wantDays) {
 		y.T.Errorf("the days are\n%v\nwant\n%v", days, wantDays)
@@ -106,17 +105,17 @@ func (y *Fixture) Same(other *Fixture) {
 	}
 }
 
-// Difference is the first that differs.
+// Difference describes the first cell that differs.
 func Difference(got, want []string) string {
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			return fmt.Sprintf("cell %d is %s, want %s", i, got[i], want[i])
 		}
 	}
-	return "one has more"
+	return fmt.Sprintf("%d cells, want %d", len(got), len(want))
 }
 
-// Swept fails if something of a plan is left but the files of the table.
+// Swept fails the test if files of a plan are left, except the files that the manifest names.
 func (y *Fixture) Swept() {
 	y.T.Helper()
 	if left, err := os.ReadDir(filepath.Join(y.Store.Dir, "plans")); err == nil && len(left) > 0 {

@@ -18,29 +18,26 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/bulkload/upkeep"
-	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
-	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/fetch"
 	"usertrail/internal/table/files"
 	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 	"usertrail/internal/trail"
 )
 
-// A Fixture is a directory with logs, a job and its table.
+// A Fixture is a directory with logs, a job and the table of the job.
 type Fixture struct {
+	testtable.Fixture
 	T     *testing.T
-	Dir   string
 	Store files.Store
-	Job   *job.Job
 }
 
-// TwoKinds is a job of a play and an order, in files of their own.
+// TwoKinds is a job with two behaviours. Each behaviour has files of its own.
 const TwoKinds = `
 logs:
   path: logs/{date}/{behaviour}.*
@@ -51,35 +48,27 @@ behaviours:
   order: {id: 2, fields: {price: double}}
 `
 
+// New returns a fixture without logs. text is its job file.
 func New(t *testing.T, text string) *Fixture {
 	t.Helper()
-	dir := testkit.Scratch(t)
-	y := &Fixture{T: t, Dir: dir, Store: files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}}
-	y.SetJob(text)
+	y := &Fixture{Fixture: *testtable.New(t, text), T: t}
+	y.Store = y.Fixture.Store("trails")
 	return y
 }
 
 // SetJob makes text the fixture's job.
 func (y *Fixture) SetJob(text string) {
 	y.T.Helper()
-	var err error
-	if y.Job, err = job.Parse(filepath.Join(y.Dir, "job.yaml"), []byte(text)); err != nil {
-		y.T.Fatal(err)
-	}
+	y.Fixture.SetJob(y.T, text)
 }
 
 // Write writes a file below logs.
 func (y *Fixture) Write(name, text string) {
 	y.T.Helper()
-	name = filepath.Join(y.Dir, "logs", name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		y.T.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		y.T.Fatal(err)
-	}
+	testkit.WriteFile(y.T, filepath.Join(y.Dir, "logs", name), text)
 }
 
+// Zipped returns text compressed by gzip.
 func Zipped(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -93,6 +82,7 @@ func Zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
+// Date parses a date.
 func Date(t *testing.T, s string) behaviour.Date {
 	t.Helper()
 	d, err := behaviour.ParseDate(s)
@@ -102,20 +92,20 @@ func Date(t *testing.T, s string) behaviour.Date {
 	return d
 }
 
+// Config returns the configuration of a load of the days from one date to another.
 func (y *Fixture) Config(from, to string, types ...string) load.Config {
 	y.T.Helper()
-	return load.Config{
-		Resources: bulkload.Resources{FS: y.Store.FS, Store: y.Store, Workers: 2, Memory: 8 << 20, Temp: dfs.Join(y.Store.Dir, catalog.TempName)},
-		Job:       y.Job, Types: types, Span: behaviour.Span{From: Date(y.T, from), To: Date(y.T, to)},
-	}
+	c := y.LoadConfig(dfs.Base(y.Store.Dir), behaviour.Span{From: Date(y.T, from), To: Date(y.T, to)})
+	c.FS, c.Store, c.Types = y.Store.FS, y.Store, types
+	return c
 }
 
-// ReplayOf is the replay with the resources and the job of a load.
+// ReplayOf returns the configuration of a replay with the resources and the job of a load.
 func ReplayOf(c load.Config) replay.Config {
 	return replay.Config{Resources: c.Resources, Job: c.Job, Mode: c.Mode}
 }
 
-// Load loads days, and wants the error that is given, if any.
+// Load loads days. want is the error that the load must end with, or nil.
 func (y *Fixture) Load(want error, from, to string, types ...string) bulkload.Result {
 	y.T.Helper()
 	r, err := load.Run(y.T.Context(), y.Config(from, to, types...))
@@ -128,7 +118,8 @@ func (y *Fixture) Load(want error, from, to string, types ...string) bulkload.Re
 	return r
 }
 
-// Replay replays a quarantine file, by the delivered file's name.
+// Replay replays the quarantine file of the delivered file called name. want is the error that the
+// replay must end with, or nil.
 func (y *Fixture) Replay(want error, name string) bulkload.Result {
 	y.T.Helper()
 	r, err := replay.Run(y.T.Context(), ReplayOf(y.Config("2014-09-01", "2014-09-30")), y.Store.Quarantine(name))
@@ -141,8 +132,7 @@ func (y *Fixture) Replay(want error, name string) bulkload.Result {
 	return r
 }
 
-// WantCounts compares what became of records: read, loaded, quarantined,
-// duplicate, skipped.
+// WantCounts compares the counts of records in a result.
 func (y *Fixture) WantCounts(r bulkload.Result, read, loaded, quarantined, duplicate, skipped int64) {
 	y.T.Helper()
 	want := manifest.Counts{Read: read, Loaded: loaded, Quarantined: quarantined, Duplicate: duplicate, Skipped: skipped, Skips: r.Skips}
@@ -151,7 +141,7 @@ func (y *Fixture) WantCounts(r bulkload.Result, read, loaded, quarantined, dupli
 	}
 }
 
-// Ledgers are the delivered files that the table knows, by load.
+// Ledgers returns the ledgers of the table.
 func (y *Fixture) Ledgers() []*manifest.Load {
 	y.T.Helper()
 	t, err := y.Store.Open(y.T.Context())
@@ -166,8 +156,8 @@ func (y *Fixture) Ledgers() []*manifest.Load {
 	return loads
 }
 
-// Trails are all that the table holds, a line for each behaviour: user, date,
-// time, behaviour, values. With ids, the column ID comes too.
+// Trails returns the events of the table as sorted lines: user, date, time, behaviour, values. If ids
+// is set, a line has the column ID too.
 func (y *Fixture) Trails(ids bool) []string {
 	y.T.Helper()
 	ctx := y.T.Context()
@@ -209,6 +199,7 @@ func (y *Fixture) Trails(ids bool) []string {
 	return out
 }
 
+// line returns an event as a line of Trails.
 func (y *Fixture) line(info table.Info, tr *fetch.Trails, e *trail.Event, ids bool) string {
 	y.T.Helper()
 	k := info.Schema.Kinds[e.Kind]
@@ -231,7 +222,7 @@ func (y *Fixture) line(info table.Info, tr *fetch.Trails, e *trail.Event, ids bo
 	return strings.Join(words, " ")
 }
 
-// WantTrails compares what the table holds.
+// WantTrails compares the events of the table with lines of Trails.
 func (y *Fixture) WantTrails(want ...string) {
 	y.T.Helper()
 	slices.Sort(want)
@@ -240,7 +231,8 @@ func (y *Fixture) WantTrails(want ...string) {
 	}
 }
 
-// Quarantined is the quarantine file of a delivered file, empty if there is none.
+// Quarantined returns the text of the quarantine file of a delivered file. It returns "" if the file
+// does not exist.
 func (y *Fixture) Quarantined(name string) string {
 	y.T.Helper()
 	b, err := os.ReadFile(y.Store.Quarantine(name))
@@ -250,19 +242,19 @@ func (y *Fixture) Quarantined(name string) string {
 	return string(b)
 }
 
-// Correct edits a quarantine file.
+// Correct replaces text in the quarantine file of the delivered file called name.
 func (y *Fixture) Correct(name, from, to string) {
 	y.T.Helper()
 	text := y.Quarantined(name)
 	if !strings.Contains(text, from) {
-		y.T.Fatalf("%q does not stand in the quarantine of %s:\n%s", from, name, text)
+		y.T.Fatalf("%q is not in the quarantine of %s:\n%s", from, name, text)
 	}
 	if err := os.WriteFile(y.Store.Quarantine(name), []byte(strings.ReplaceAll(text, from, to)), 0o644); err != nil {
 		y.T.Fatal(err)
 	}
 }
 
-// Cancelled is a context that has ended.
+// Cancelled returns a context that is cancelled.
 func Cancelled(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -29,13 +29,13 @@ type HBase struct {
 	*Fixture
 	Cluster *hbasetest.Cluster
 	Root    string
-	// unknown is how many of HBase's staging directories nobody was told of.
-	Unknown int
-	Others  bool   // put rows into the table, too
-	ID      string // of the cluster; empty is not known
+	Unknown int    // number of staging directories of HBase whose tokens no client received
+	Others  bool   // other programs put rows into the table, too
+	ID      string // of the cluster; empty if the registry does not know it
 }
 
-// NewHBase makes a table of two regions. One region will have two users.
+// NewHBase returns a fixture with an empty table of two regions. The logs have two users of one region
+// and one user of the other region.
 func NewHBase(t *testing.T) *HBase {
 	t.Helper()
 	p := &HBase{Fixture: New(t, TwoKinds)}
@@ -47,14 +47,16 @@ func NewHBase(t *testing.T) *HBase {
 	return p
 }
 
-// Meta and Master implement hbase.Registry.
+// Meta implements hbase.Registry.
 func (p *HBase) Meta(context.Context) (string, error) { return p.Cluster.MetaAddr(), nil }
 
+// Master implements hbase.Registry.
 func (p *HBase) Master(context.Context) (string, error) { return p.Cluster.MasterAddr(), nil }
 
-// ClusterID is the ID that the client asks the registry for.
+// ClusterID implements hbase.Registry.
 func (p *HBase) ClusterID(context.Context) (string, error) { return p.ID, nil }
 
+// Connect returns the store of the table. Its files are in fs.
 func (p *HBase) Connect(fs dfs.FS) *live.Store {
 	p.T.Helper()
 	o := live.Options{Conf: new(hadoopconf.Conf), Catalog: filepath.Join(p.Dir, "catalog"), Root: p.Root, Others: p.Others}
@@ -66,7 +68,7 @@ func (p *HBase) Connect(fs dfs.FS) *live.Store {
 	return store
 }
 
-// Open opens the table in HBase. done closes it, and the connection.
+// Open opens the table in HBase. done closes the table and the connection.
 func (p *HBase) Open() (t table.Loader, done func()) {
 	p.T.Helper()
 	store := p.Connect(local.New())
@@ -81,9 +83,10 @@ func (p *HBase) Open() (t table.Loader, done func()) {
 	}
 }
 
-// Run loads the files that are not loaded yet, over fs.
+// Run loads the files that are not loaded yet. The load uses fs.
 func (p *HBase) Run(fs dfs.FS) (bulkload.Result, error) { return p.RunIn(p.T.Context(), fs) }
 
+// RunIn is Run with a context.
 func (p *HBase) RunIn(ctx context.Context, fs dfs.FS) (bulkload.Result, error) {
 	store := p.Connect(fs)
 	defer store.Close()
@@ -92,7 +95,7 @@ func (p *HBase) RunIn(ctx context.Context, fs dfs.FS) (bulkload.Result, error) {
 	return load.Run(ctx, cfg)
 }
 
-// Kill runs the load until its files are on their way.
+// Kill runs the load, and cancels it when it hands the first file to HBase.
 func (p *HBase) Kill() {
 	p.T.Helper()
 	ctx, kill := context.WithCancel(p.T.Context())
@@ -104,13 +107,13 @@ func (p *HBase) Kill() {
 		return hbasetest.Fault{}
 	}})
 	if _, err := p.RunIn(ctx, local.New()); !errors.Is(err, context.Canceled) {
-		p.T.Fatalf("a killed load: %v, want it cancelled", err)
+		p.T.Fatalf("a cancelled load: %v, want context.Canceled", err)
 	}
 	p.Cluster.SetHooks(hbasetest.Hooks{})
 }
 
-// Ends runs the load until it has nothing to do, and holds what there is then
-// against the cells of an undisturbed load.
+// Ends runs the load until it has nothing to do. It compares the table with the cells of an undisturbed
+// load, and fails the test if files of the load are left.
 func (p *HBase) Ends(want []string) {
 	p.T.Helper()
 	if _, err := p.Run(local.New()); err != nil && !errors.Is(err, bulkload.ErrNothing) {
@@ -128,10 +131,11 @@ func (p *HBase) Ends(want []string) {
 		}
 	}
 	if left := p.Cluster.Staging(); len(left) > p.Unknown {
-		p.T.Errorf("HBase keeps %q, %d of them expected", left, p.Unknown)
+		p.T.Errorf("HBase has the staging directories %q, want %d", left, p.Unknown)
 	}
 }
 
+// Cells returns the cells of the table in HBase as lines.
 func (p *HBase) Cells() []string {
 	var out []string
 	for _, c := range p.Cluster.Cells(TrailsTable) {
@@ -140,7 +144,7 @@ func (p *HBase) Cells() []string {
 	return out
 }
 
-// Undisturbed are the cells of a load that nothing happens to.
+// Undisturbed returns the cells of a load without faults.
 func Undisturbed(t *testing.T) []string {
 	t.Helper()
 	p := NewHBase(t)
@@ -159,10 +163,9 @@ func Undisturbed(t *testing.T) []string {
 	return out
 }
 
-// InBubble runs a test in a bubble of synctest. The deadlines of calls pass in it when all
-// else waits, so that a call is late only where it is lost. The codecs that a process shares
-// have channels, and a channel that is made in a bubble is of no use outside: the codecs are
-// made before.
+// InBubble runs a test in a bubble of synctest. In the bubble, time passes only while all goroutines
+// wait, so a call exceeds its deadline only if its response is lost. A channel that is made in a bubble
+// cannot be used outside. The codecs of the process have channels, so InBubble makes the codecs first.
 func InBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	makeCodecs.Do(func() {
@@ -182,9 +185,10 @@ func InBubble(t *testing.T, test func(t *testing.T)) {
 
 var makeCodecs sync.Once
 
+// TrailsTable is the name of the table in HBase.
 const TrailsTable = "trails"
 
-// LoadMode loads some days by files or by puts.
+// LoadMode loads days by HFiles or by puts.
 func (p *HBase) LoadMode(mode bulkload.Mode, from, to string) (bulkload.Result, error) {
 	p.T.Helper()
 	store := p.Connect(local.New())
@@ -194,6 +198,7 @@ func (p *HBase) LoadMode(mode bulkload.Mode, from, to string) (bulkload.Result, 
 	return load.Run(p.T.Context(), cfg)
 }
 
+// Loaded loads days by HFiles or by puts, and fails the test if the load fails.
 func (p *HBase) Loaded(mode bulkload.Mode, from, to string) {
 	p.T.Helper()
 	if _, err := p.LoadMode(mode, from, to); err != nil {
@@ -201,7 +206,7 @@ func (p *HBase) Loaded(mode bulkload.Mode, from, to string) {
 	}
 }
 
-// Puts loads days by Puts, with so many workers, and some types if there are any.
+// Puts loads days by puts.
 func (p *HBase) Puts(ctx context.Context, from, to string, workers int, types ...string) (bulkload.Result, error) {
 	p.T.Helper()
 	store := p.Connect(local.New())
@@ -223,5 +228,5 @@ func (p *HBase) Ledgers() []*manifest.Load {
 	return loads
 }
 
-// Move moves a file as HBase does.
+// Move moves a file as HBase moves it.
 func (p *HBase) Move(from, to string) error { return hbasetest.Folder(p.Root).Move(from, to) }

@@ -9,15 +9,17 @@ import (
 	"strings"
 )
 
+// Plays is a log of two records.
 const Plays = `user,time,title,seconds
 a,2014-09-01 10:00:00,one,1
 b,2014-09-01 11:00:00,two,2
 `
 
+// Header is the first line of a log of plays.
 const Header = "user,time,title,seconds\n"
 
-// MixedLog has for each of four days ten plays and ten orders of ten users, and the trails
-// of them.
+// MixedLog returns a log of MixedJob and its trails. On each of four days, each of ten users has one
+// play and one order.
 func MixedLog() (text string, trails []string) {
 	text = "user,time,kind,title\n"
 	for day := 1; day <= 4; day++ {
@@ -35,7 +37,7 @@ func MixedLog() (text string, trails []string) {
 	return text, trails
 }
 
-// MixedJob is a job of files of many days and behaviours.
+// MixedJob is a job whose files have records of several days and behaviours.
 const MixedJob = `
 logs: {path: "logs/*.csv", behaviour: kind, max_bad: 50%}
 user: user
@@ -44,6 +46,7 @@ behaviours:
   order: {id: 2}
 `
 
+// WithBad is a log of two good and two bad records.
 const WithBad = `user,time,title,seconds
 a,2014-09-01 10:00:00,one,1
 b,2014-09-01 11:00:00,two,many
@@ -52,7 +55,8 @@ two lines",3
 c,2014-09-01 12:00:00,four,4
 `
 
-// Busy is a day of a user with so many plays, between two others.
+// Busy returns a log of one day. One user has the given number of plays. The log has one user before
+// and one user after this user.
 func Busy(plays int) string {
 	var b strings.Builder
 	b.WriteString("user,time,title,seconds\na,2014-09-01 10:00:00,one,1\n")
@@ -63,15 +67,15 @@ func Busy(plays int) string {
 	return b.String()
 }
 
-// LaidOut is twoKinds with a layout.
+// LaidOut returns TwoKinds with a layout.
 func LaidOut(name string) string { return "layout: " + name + TwoKinds }
 
-// LongLines is TwoKinds whose lines have at most so many bytes.
+// LongLines returns TwoKinds with a limit for the length of lines, such as 4MiB.
 func LongLines(most string) string {
 	return strings.Replace(TwoKinds, "logs:\n", "logs:\n  max_line: "+most+"\n", 1)
 }
 
-// Digests matches the Digests in the lines of a quarantine file.
+// Digests matches the digests in the lines of a quarantine file.
 var Digests = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}"`)
 
 // Rename gives a delivered file another name.
@@ -82,6 +86,7 @@ func (y *Fixture) Rename(from, to string) {
 	}
 }
 
+// KeepBad writes the quarantine file of the delivered file called name.
 func (y *Fixture) KeepBad(name, text string) {
 	y.T.Helper()
 	if err := os.WriteFile(y.Store.Quarantine(name), []byte(text), 0o644); err != nil {
@@ -89,7 +94,7 @@ func (y *Fixture) KeepBad(name, text string) {
 	}
 }
 
-// ListJob is a job of plays that have fields.
+// ListJob returns a job of plays with the given fields.
 func ListJob(syntax, layout string, fields []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "logs: {path: \"logs/{date}/{behaviour}.log\", format: %s, max_bad: 50%%}\nlayout: %s\nuser: user\n", syntax, layout)
@@ -100,9 +105,9 @@ func ListJob(syntax, layout string, fields []string) string {
 	return b.String()
 }
 
-// ListLog is a file of four records; the third has a time that is none. All have every
-// field, in an order of the file's own. trails are the good records, with the fields that
-// the job has, and corrected is the bad one.
+// ListLog returns a log of four records. The time of the third record is bad. Each record has every
+// column of the log. trails are the trails of the good records with the given fields, and corrected is
+// the trail of the bad record after its correction.
 func ListLog(syntax string, day int, fields []string) (text string, trails []string, corrected string) {
 	columns := []string{"z", "a", "x", "c", "b", "y"}
 	if syntax == "csv" {
@@ -126,7 +131,7 @@ func ListLog(syntax string, day int, fields []string) (text string, trails []str
 	return text, trails, corrected
 }
 
-// listRecord is a record with a value in each column.
+// listRecord returns a record with a value in each column.
 func listRecord(syntax, user, when string, columns []string, value string) string {
 	var b strings.Builder
 	if syntax == "csv" {

@@ -18,14 +18,14 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// Twin is the same fixture with a table of its own.
+// Twin returns a fixture with the same logs and job, and with a table of its own.
 func (y *Fixture) Twin() *Fixture {
 	other := *y
 	other.Store.Dir = filepath.Join(y.Dir, "twin")
 	return &other
 }
 
-// Planning is a load of the fixture's that is cut into pieces of about size bytes.
+// Planning returns the configuration of a load in pieces of about size bytes.
 func (y *Fixture) Planning(size int64, from, to string, types ...string) pieces.Config {
 	y.T.Helper()
 	text, err := os.ReadFile(y.Job.Name)
@@ -38,7 +38,7 @@ func (y *Fixture) Planning(size int64, from, to string, types ...string) pieces.
 	}
 }
 
-// Plan plans, and gives the pieces as their lines do.
+// Plan plans a load. The pieces have been written as lines and read again.
 func (y *Fixture) Plan(want error, size int64, from, to string, types ...string) []pieces.Piece {
 	y.T.Helper()
 	parts, planned, err := pieces.Plan(y.T.Context(), y.Planning(size, from, to, types...))
@@ -63,12 +63,13 @@ func (y *Fixture) Plan(want error, size int64, from, to string, types ...string)
 	return found
 }
 
-// Worker is what does pieces.
+// Worker returns the resources of a worker that does pieces.
 func (y *Fixture) Worker(fs dfs.FS) bulkload.Resources {
 	y.T.Helper()
 	return bulkload.Resources{FS: fs, Store: files.Store{FS: fs, Dir: y.Store.Dir}, Workers: 2, Memory: 8 << 20, Temp: y.T.TempDir()}
 }
 
+// Do does a piece.
 func (y *Fixture) Do(p *pieces.Piece) pieces.Result {
 	y.T.Helper()
 	r, err := pieces.Run(y.T.Context(), y.Worker(local.New()), p, time.Minute)
@@ -81,6 +82,7 @@ func (y *Fixture) Do(p *pieces.Piece) pieces.Result {
 	return r
 }
 
+// DoAll does all pieces, one after the other.
 func (y *Fixture) DoAll(parts []pieces.Piece) {
 	y.T.Helper()
 	for i := range parts {
@@ -88,6 +90,7 @@ func (y *Fixture) DoAll(parts []pieces.Piece) {
 	}
 }
 
+// Commit commits the pieces of a plan. want is the error that the commit must end with, or nil.
 func (y *Fixture) Commit(want error, parts []pieces.Piece) bulkload.Result {
 	y.T.Helper()
 	r, err := pieces.Commit(y.T.Context(), y.Worker(local.New()), parts)
@@ -103,17 +106,7 @@ func (y *Fixture) Commit(want error, parts []pieces.Piece) bulkload.Result {
 // AFile is a size of pieces at which each file of plays is one piece and no file is cut.
 const AFile = 120
 
-// WriteJob makes text the fixture's job file.
-func (y *Fixture) WriteJob(text string) {
-	y.T.Helper()
-	name := filepath.Join(y.Dir, "job.yaml")
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		y.T.Fatal(err)
-	}
-	y.SetJob(text)
-}
-
-// Cut plans the fixture's load in pieces of about size bytes.
+// Cut plans the load into HBase in pieces of about size bytes.
 func (p *HBase) Cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]pieces.Piece, error) {
 	p.T.Helper()
 	store := p.Connect(fs)
@@ -124,6 +117,7 @@ func (p *HBase) Cut(fs dfs.FS, mode bulkload.Mode, size int64) ([]pieces.Piece, 
 	return parts, err
 }
 
+// DoPiece does a piece of a load into HBase.
 func (p *HBase) DoPiece(ctx context.Context, fs dfs.FS, of *pieces.Piece) (pieces.Result, error) {
 	p.T.Helper()
 	store := p.Connect(fs)
@@ -133,6 +127,7 @@ func (p *HBase) DoPiece(ctx context.Context, fs dfs.FS, of *pieces.Piece) (piece
 	return pieces.Run(ctx, cfg, of, 0)
 }
 
+// Publish commits the pieces of a load into HBase.
 func (p *HBase) Publish(ctx context.Context, fs dfs.FS, parts []pieces.Piece) (bulkload.Result, error) {
 	p.T.Helper()
 	store := p.Connect(fs)
@@ -152,8 +147,8 @@ func (p *HBase) LeavesNoPlan() {
 	}
 }
 
-// LoadBy loads a day, and wants the error that is given, if any. The way "load" is one process,
-// "pieces" has whole files, and "ranges" has ranges of files of about 60 bytes.
+// LoadBy loads a day. want is the error that the load must end with, or nil. The way "load" is one
+// process, "pieces" has pieces of whole files, and "ranges" has ranges of files of about 60 bytes.
 func (y *Fixture) LoadBy(way string, want error, day string, types ...string) bulkload.Result {
 	y.T.Helper()
 	if way == "load" {

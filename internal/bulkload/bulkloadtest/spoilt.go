@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/store/dfs/dfstest"
 )
 
-// A Spoilt FS has one file that cannot be read: opening the file fails after some opens, or
-// reading fails.
+// A Spoilt file system has one file that cannot be read. Either the file cannot be opened after some
+// opens, or it cannot be read.
 type Spoilt struct {
 	dfs.FS
 	Name   string // the end of the file's name

@@ -19,13 +19,13 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// A Said is the answer of a table about one user.
+// A Said is what a table says about one user.
 type Said struct {
 	Did  activity.Set
 	Sure bool
 }
 
-// Users are those that the table names within a span.
+// Users returns the users that the table names for the dates from one date to another, by key.
 func (p *HBase) Users(from, to string) map[string]Said {
 	p.T.Helper()
 	t, done := p.Open()
@@ -46,7 +46,8 @@ func (p *HBase) Users(from, to string) map[string]Said {
 	return out
 }
 
-// ByRolls says whether the rolls answer: a user who is nowhere is not taken to be there.
+// ByRolls reports whether the table reads users from rolls. Without rolls, it names users that it does
+// not have.
 func (p *HBase) ByRolls() bool {
 	p.T.Helper()
 	t, done := p.Open()
@@ -59,7 +60,8 @@ func (p *HBase) ByRolls() bool {
 	return !users.SeekGE([]byte("zzz,"))
 }
 
-// Rows are who did what within a span, by the Rows in HBase.
+// Rows returns the behaviours of each user for the dates from one date to another, according to the
+// rows in HBase.
 func (p *HBase) Rows(from, to string) map[string]activity.Set {
 	p.T.Helper()
 	span := behaviour.Span{From: Date(p.T, from), To: Date(p.T, to)}
@@ -78,23 +80,22 @@ func (p *HBase) Rows(from, to string) map[string]activity.Set {
 	return out
 }
 
-// NamesAll fails unless everybody who has rows is named, with all that they did.
+// NamesAll fails the test unless the table names all users with rows, and all their behaviours.
 func (p *HBase) NamesAll(when string) {
 	p.T.Helper()
 	got := p.Users("2014-08-01", "2014-09-30")
 	want := p.Rows("2014-08-01", "2014-09-30")
 	if len(want) == 0 {
-		p.T.Fatalf("%s: nobody is there", when)
+		p.T.Fatalf("%s: the table has no rows", when)
 	}
 	for key, did := range want {
 		if got[key].Did.And(did) != did {
-			p.T.Errorf("%s: user %q did %v, named are %v", when, key, did, got[key].Did)
+			p.T.Errorf("%s: user %q has rows of the behaviours %v, the table names %v", when, key, did, got[key].Did)
 		}
 	}
 }
 
-// Extracts fails unless an extract of everybody, and of those who did all, brings the same
-// with the rolls and without.
+// Extracts fails the test unless extracts with rolls and without rolls have equal parts.
 func (p *HBase) Extracts(when string) {
 	p.T.Helper()
 	opened, done := p.Open()
@@ -112,16 +113,16 @@ func (p *HBase) Extracts(when string) {
 				p.T.Fatalf("%s: extract: %+v, %v", when, r, err)
 			}
 			parts := dfstest.Snapshot(p.T, local.New(), out)
-			delete(parts, place.ManifestName) // tells more of who was read
+			delete(parts, place.ManifestName) // it has the cost
 			answers = append(answers, parts)
 		}
 		if !maps.Equal(answers[0], answers[1]) {
-			p.T.Errorf("%s: who is active by %s is not the same with rolls and without", when, active)
+			p.T.Errorf("%s: --active %s: the results with rolls and without rolls differ", when, active)
 		}
 	}
 }
 
-// WantEvents extracts all, and fails unless it has so many events.
+// WantEvents extracts the table into the directory out, and compares the number of events.
 func (p *HBase) WantEvents(out string, want int64) {
 	p.T.Helper()
 	r, err := extract.Run(p.T.Context(), p.Asking(p.Visit(), out))
@@ -130,7 +131,7 @@ func (p *HBase) WantEvents(out string, want int64) {
 	}
 }
 
-// Asking is an extract of all that a table has, into a directory out of the fixture's.
+// Asking returns the configuration of an extract of a whole table into the directory out.
 func (p *HBase) Asking(of table.Table, out string) extract.Config {
 	return extract.Config{
 		Spec:   query.Spec{Users: userlist.All(), Span: behaviour.Span{From: Date(p.T, "2014-09-01"), To: Date(p.T, SecondDay)}, Types: []string{"play", "order"}, Active: "any"},
@@ -139,10 +140,10 @@ func (p *HBase) Asking(of table.Table, out string) extract.Config {
 	}
 }
 
-// SecondDay is a load of HFiles into two regions, on top of the first day's.
+// SecondDay is the last date of the logs of NewHBase.
 const SecondDay = "2014-09-02"
 
-// A Visit opens the table of a fixture, and is closed with the test.
+// Visit opens the table. It is closed at the end of the test.
 func (p *HBase) Visit() *live.Table {
 	p.T.Helper()
 	store := p.Connect(local.New())

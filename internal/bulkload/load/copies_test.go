@@ -22,7 +22,7 @@ func TestACopyBringsWhatTheFirstDidNot(t *testing.T) {
 		for _, way := range []string{"load", "pieces"} {
 			t.Run(name+" by "+way, func(t *testing.T) {
 				y := bulkloadtest.New(t, bulkloadtest.MixedJob)
-				y.WriteJob("layout: " + name + bulkloadtest.MixedJob)
+				y.SetJob("layout: " + name + bulkloadtest.MixedJob)
 				load := func(from, to string, types ...string) bulkload.Result {
 					t.Helper()
 					if way == "load" {
@@ -58,7 +58,6 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 	head := "user,time,title,seconds\n"
 	for _, parts := range []bool{false, true} {
 		y := bulkloadtest.New(t, text)
-		y.WriteJob(text)
 		three := head + "a,2014-09-01 10:00:00,one,1\na,2014-09-02 10:00:00,two,2\na,2014-09-03 10:00:00,three,3\na,2014-09-04 10:00:00,four,4\n"
 		y.Write("2014-09-01/play.csv", three) // two are outside its day
 		y.Write("2014-09-02/play.csv", three) // one is
@@ -129,7 +128,6 @@ func TestACopyIntoHBase(t *testing.T) {
 // copy out, and the next plan has it.
 func TestACopyOfAFileThatFailed(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.MixedJob)
-	y.WriteJob(bulkloadtest.MixedJob)
 	text, want := bulkloadtest.MixedLog()
 	y.Write("a.csv", text)
 	y.Write("b.csv", text)

@@ -22,14 +22,12 @@ func TestHollowLogsMakeRoomForTheTrueOnes(t *testing.T) {
 		for _, hollow := range []string{"", "\n\n", "user,time,title,seconds\n", "user,time,title,seconds"} {
 			t.Run(way, func(t *testing.T) {
 				y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-				y.WriteJob(bulkloadtest.TwoKinds)
 				y.Write(name, bulkloadtest.Plays+"d,2014-09-01 10:00:00,one,many\n")
 				y.Write("2014-09-02/play.csv", hollow)
 				y.LoadBy(way, nil, "2014-09-01")
 				want := y.Trails(true)
 
 				y = bulkloadtest.New(t, bulkloadtest.TwoKinds)
-				y.WriteJob(bulkloadtest.TwoKinds)
 				y.Write(name, hollow)
 				y.WantCounts(y.LoadBy(way, nil, "2014-09-01"), 0, 0, 0, 0, 0)
 				y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
@@ -54,7 +52,6 @@ func TestHollowLogsHideNoCopy(t *testing.T) {
 	for _, way := range bulkloadtest.Ways {
 		t.Run(way, func(t *testing.T) {
 			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-			y.WriteJob(bulkloadtest.TwoKinds)
 			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 			y.Write("2014-09-01/play.csv.1", "")
 			y.LoadBy(way, nil, "2014-09-01")
@@ -72,7 +69,6 @@ func TestOtherFilesThanLogsAreRefused(t *testing.T) {
 		for _, other := range []string{"<html><body>503</body></html>", "<html>\n<body>503</body>\n</html>\n", "user,when\n", "\"open\n"} {
 			t.Run(way, func(t *testing.T) {
 				y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-				y.WriteJob(bulkloadtest.TwoKinds)
 				y.Write(name, other)
 				y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
 				r := y.LoadBy(way, bulkload.ErrTooBad, "2014-09-01")
@@ -128,7 +124,6 @@ func TestTooFewRecordsAreRefused(t *testing.T) {
 		for _, few := range []string{"", "user,time,title,seconds\n", bulkloadtest.Plays[:strings.LastIndex(bulkloadtest.Plays, "b,")]} {
 			t.Run(way, func(t *testing.T) {
 				y := bulkloadtest.New(t, least)
-				y.WriteJob(least)
 				y.Write(name, few)
 				y.Write("2014-09-01/order.csv", "")
 				load := func(want error) bulkload.Result {

@@ -110,7 +110,6 @@ func TestFilesOfMoreThan4GiB(t *testing.T) {
 	testkit.OnlyAll(t, "the same with small files")
 	const plain, zipped = "2014-09-01/play.csv", "2014-09-01/play.csv.gz"
 	y := bulkloadtest.New(t, bulkloadtest.LongLines("2MiB"))
-	y.WriteJob(bulkloadtest.LongLines("2MiB"))
 	logs := filepath.Join(y.Dir, "logs")
 	h := newHugeLog(t, filepath.Join(logs, plain))
 	y.Load(nil, "2014-09-01", "2014-09-01")

@@ -438,7 +438,6 @@ a,2014-09-02 00:00:00,one,4
 // others are loaded.
 func TestNamesMustBeUTF8(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.\xb5\xe7.csv", bulkloadtest.Plays)
 	r := y.Load(bulkload.ErrRequest, "2014-09-01", "2014-09-01")
 	if len(r.Failed) != 1 || r.Files != 0 || !strings.Contains(r.Failed[0].Error, `\xb5\xe7.csv`) || !strings.Contains(r.Failed[0].Error, "rename") {

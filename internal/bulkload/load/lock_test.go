@@ -149,7 +149,6 @@ func (l lost) Unlock() error { return errors.Join(l.Lock.Unlock(), dfs.ErrLockLo
 func TestALostLockIsReported(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write(name, bulkloadtest.WithBad)
 	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.WithBad, "09-01", "09-02"))
 	y.Write("2014-09-03/play.csv", strings.ReplaceAll(bulkloadtest.WithBad, "09-01", "09-03"))

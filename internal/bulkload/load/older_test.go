@@ -20,7 +20,6 @@ func TestLoadsOfDroppedDaysAreNoSuccess(t *testing.T) {
 	for _, way := range bulkloadtest.Ways {
 		t.Run(way, func(t *testing.T) {
 			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-			y.WriteJob(bulkloadtest.TwoKinds)
 			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 			y.Load(nil, "2014-09-01", "2014-09-01")
 			if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {

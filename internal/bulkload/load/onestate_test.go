@@ -33,7 +33,6 @@ import (
 func firstLoaded(t *testing.T) *bulkloadtest.HBase {
 	t.Helper()
 	p := bulkloadtest.NewHBase(t)
-	p.WriteJob(bulkloadtest.TwoKinds)
 	p.Loaded(bulkload.HFile, "2014-09-01", "2014-09-01")
 	return p
 }
@@ -320,7 +319,6 @@ func TestALoadWhileAPieceReads(t *testing.T) {
 // table before the last piece.
 func TestTheFirstLoadBetweenPieces(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
-	p.WriteJob(bulkloadtest.TwoKinds)
 	p.Loaded(bulkload.Put, "2014-09-01", "2014-09-01")
 	if err := os.RemoveAll(filepath.Join(p.Dir, "catalog")); err != nil {
 		t.Fatal(err)

@@ -42,12 +42,11 @@ func TestMoreTextsAreReadAgain(t *testing.T) {
 	for _, way := range []string{"load", "pieces", "ranges"} {
 		t.Run(way, func(t *testing.T) {
 			y := bulkloadtest.New(t, jobs[0])
-			y.WriteJob(jobs[0])
 			logs(y)
 			for _, day := range []string{first, second} {
 				y.LoadBy(way, nil, day)
 			}
-			y.WriteJob(jobs[1])
+			y.SetJob(jobs[1])
 			r := y.LoadBy(way, nil, first)
 			y.WantCounts(r, 7, 2, 0, 0, 5)
 			if r.Skips != (manifest.Skips{Unknown: 2, LoadedBefore: 3}) {
@@ -60,7 +59,7 @@ func TestMoreTextsAreReadAgain(t *testing.T) {
 			if r := y.Load(bulkload.ErrNothing, first, second); r.Already != 2 {
 				t.Errorf("%d files are loaded, want 2: no file has the new text", r.Already)
 			}
-			y.WriteJob(jobs[3])
+			y.SetJob(jobs[3])
 			y.WantCounts(y.LoadBy(way, nil, first), 7, 1, 0, 0, 6)
 			y.WantCounts(y.LoadBy(way, nil, second), 4, 0, 0, 0, 4) // for the new behaviour
 			y.Load(bulkload.ErrNothing, first, second)
@@ -89,11 +88,10 @@ func TestTextsReadInAnotherWayLoadNothingTwice(t *testing.T) {
 	for _, way := range []string{"load", "pieces", "ranges"} {
 		t.Run(way, func(t *testing.T) {
 			y := bulkloadtest.New(t, jobs[0])
-			y.WriteJob(jobs[0])
 			y.Write(day+"/a.csv", log)
 			y.LoadBy(way, nil, day)
 			for i, job := range jobs {
-				y.WriteJob(job)
+				y.SetJob(job)
 				if r := y.Load(bulkload.ErrNothing, day, day); r.Already != 1 {
 					t.Errorf("job %d: %d files are loaded, want 1", i, r.Already)
 				}

@@ -45,7 +45,7 @@ func TestLoadedFilesWithoutAFieldAreNamed(t *testing.T) {
 			}
 			y.Write(days[3]+"/a.csv", textLog(days[3], "order"))
 			for i, fields := range []string{"n: int64", "n: int64, m: {type: int64, column: n}", "n: int64"} {
-				y.WriteJob(fieldJob(fields))
+				y.SetJob(fieldJob(fields))
 				y.LoadBy(way, nil, days[i])
 			}
 			y.LoadBy(way, nil, days[3])

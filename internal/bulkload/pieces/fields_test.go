@@ -23,7 +23,7 @@ func TestPiecesFollowTheTablesFields(t *testing.T) {
 			}
 			y.SetJob(bulkloadtest.ListJob("csv", name, []string{"a"}))
 			y.Load(nil, "2014-09-01", "2014-09-01")
-			y.WriteJob(bulkloadtest.ListJob("csv", name, []string{"a", "b"}))
+			y.SetJob(bulkloadtest.ListJob("csv", name, []string{"a", "b"}))
 			parts := y.Plan(nil, 1<<20, "2014-09-03", "2014-09-03")
 			y.DoAll(parts)
 			y.SetJob(bulkloadtest.ListJob("csv", name, []string{"a", "c"}))

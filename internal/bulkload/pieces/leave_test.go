@@ -23,7 +23,7 @@ import (
 // ledgers did.
 func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
 	y.Write("2014-09-01/play.csv.gz", bulkloadtest.Zipped(t, bulkloadtest.Plays)[:40])
 	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
 	y.Write("2014-09-02/play.csv", bulkloadtest.Plays+",,,\n,,,\n")
@@ -71,7 +71,7 @@ func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-			y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
+			y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
 			y.Write("2014-09-01/play.csv", c.was)
 			y.Load(nil, "2014-09-01", "2014-09-01")
 			y.Write("2014-09-01/play.csv", c.is)
@@ -91,7 +91,7 @@ func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
 // TestOldLedgersTellNothingOfWhatWasLeftOut reads one without left_out.
 func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+",,,\n,,,\n")
 	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
 	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
@@ -126,7 +126,6 @@ func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 func TestAPieceLeavesOutWhatCannotBeRead(t *testing.T) {
 	for _, size := range []int64{1 << 20, 40} { // whole, and in ranges
 		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-		y.WriteJob(bulkloadtest.TwoKinds)
 		y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 		y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-02"))
 		parts := y.Plan(nil, size, "2014-09-01", "2014-09-02")
@@ -147,7 +146,6 @@ func TestAPieceLeavesOutWhatCannotBeRead(t *testing.T) {
 // TestAHollowLogEndsNoPlan: loads keep the plan of the true log, which has its name.
 func TestAHollowLogEndsNoPlan(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", "user,time,title,seconds\n")
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)

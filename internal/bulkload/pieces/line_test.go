@@ -111,7 +111,6 @@ func TestLinesOfAPlanThatIsGone(t *testing.T) {
 // TestAPlanIsMendedByPlanningAgain changes a byte of the data that the lines refer to.
 func TestAPlanIsMendedByPlanningAgain(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
 	lines := linesOf(y, 2, parts)
@@ -213,7 +212,6 @@ func (f *watchedFile) ReadAt(b []byte, at int64) (int, error) {
 // size, and tries to lock the table when each has been read.
 func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
 	y.Load(nil, "2014-09-01", "2014-09-01") // so that no regions have to be chosen
 	for day, rows := range map[string]int{"2014-09-02": 60_000, "2014-09-03": 30_000, "2014-09-04": 30_000} {
@@ -248,7 +246,6 @@ func TestAPlanReadsLogsWithoutTheLock(t *testing.T) {
 // ends, and has not kept the lock.
 func TestAPlanOfLogsThatGrow(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 00:00:01,one,1\n")
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	text := "user,time,title,seconds\n" + strings.Repeat("a,2014-09-02 00:00:01,one,1\n", 60_000)
@@ -271,13 +268,12 @@ func TestALineHasTextsOnce(t *testing.T) {
 		return "logs: {path: \"logs/{date}*.csv\", behaviour: {column: kind, others: skip, texts: {" + texts + "}}, max_bad: 50%}\nuser: user\nbehaviours:\n  play: {id: 1}\n"
 	}
 	y := bulkloadtest.New(t, job("start: play"))
-	y.WriteJob(job("start: play"))
 	const day = "2014-09-01"
 	for i := range 3 {
 		y.Write(fmt.Sprintf("%s-%d.csv", day, i), fmt.Sprintf("user,time,kind\nu%d,%s 10:00:00,start\nu2,%s 10:00:00,resume\n", i, day, day))
 	}
 	y.Load(nil, day, day)
-	y.WriteJob(job("start: play, resume: play"))
+	y.SetJob(job("start: play, resume: play"))
 	for i := range 3 {
 		y.Write(fmt.Sprintf("%s-%d-again.csv", day, i), fmt.Sprintf("user,time,kind\nu%d,%s 10:00:00,start\nu2,%s 10:00:00,resume\n", i, day, day))
 	}

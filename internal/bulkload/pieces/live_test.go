@@ -24,7 +24,6 @@ import (
 func plannedHBaseFixture(t *testing.T, mode bulkload.Mode) (*bulkloadtest.HBase, []pieces.Piece) {
 	t.Helper()
 	p := bulkloadtest.NewHBase(t)
-	p.WriteJob(bulkloadtest.TwoKinds)
 	parts, err := p.Cut(local.New(), mode, bulkloadtest.AFile)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +155,6 @@ func TestAKilledCommitIsFinishedByWhoeverComes(t *testing.T) {
 func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	one := bulkloadtest.NewHBase(t)
 	p := bulkloadtest.NewHBase(t)
-	p.WriteJob(bulkloadtest.TwoKinds)
 	for _, p := range []*bulkloadtest.HBase{one, p} {
 		p.Write("2014-08-31/play.csv", "user,time,title,seconds\nq,2014-08-31 10:00:00,one,1\n")
 		if _, err := p.Puts(t.Context(), "2014-08-31", "2014-08-31", 1); err != nil {
@@ -230,11 +228,11 @@ behaviours:
 	for _, day := range []string{"2014-08-31", "2014-09-01", "2014-09-03"} {
 		p.Write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
 	}
-	p.WriteJob(fmt.Sprintf(plays, "", ""))
+	p.SetJob(fmt.Sprintf(plays, "", ""))
 	if _, err := p.Puts(t.Context(), "2014-08-31", "2014-08-31", 1); err != nil {
 		t.Fatal(err)
 	}
-	p.WriteJob(fmt.Sprintf(plays, ", channel: string", "  order: {id: 2, fields: {price: double}}\n"))
+	p.SetJob(fmt.Sprintf(plays, ", channel: string", "  order: {id: 2, fields: {price: double}}\n"))
 	parts, err := p.Cut(local.New(), bulkload.Put, bulkloadtest.AFile)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +244,7 @@ behaviours:
 	}
 	seesAll(p, "before the commit")
 	p.Extracts("before the commit")
-	p.WriteJob(fmt.Sprintf(plays, ", device: string", ""))
+	p.SetJob(fmt.Sprintf(plays, ", device: string", ""))
 	if _, err := p.Puts(t.Context(), "2014-09-03", "2014-09-03", 1); err != nil {
 		t.Fatal(err)
 	}

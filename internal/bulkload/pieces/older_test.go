@@ -12,7 +12,6 @@ import (
 // TestADropIsUndoneBetweenPieceAndCommit: a piece that skipped days is done again.
 func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
@@ -37,7 +36,6 @@ func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 	job := strings.ReplaceAll(bulkloadtest.TwoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.csv")
 	y := bulkloadtest.New(t, job)
-	y.WriteJob(job)
 	y.Write("play.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\na,2014-09-03 08:00:00,x,3\n")
 	y.Load(nil, "2014-09-01", "2014-09-02")
 	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-02")); err != nil {
@@ -54,7 +52,6 @@ func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 func TestCopiesOfOnePlanAfterADrop(t *testing.T) {
 	job := strings.ReplaceAll(bulkloadtest.TwoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.*.csv")
 	y := bulkloadtest.New(t, job)
-	y.WriteJob(job)
 	y.Write("play.1.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\n")
 	y.Load(nil, "2014-09-01", "2014-09-03")
 	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-02")); err != nil {

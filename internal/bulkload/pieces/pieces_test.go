@@ -30,19 +30,17 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// newDelivery is a world's logs in a fixture, one file of them twice.
+// newDelivery returns a fixture with the logs of a world. One file has a copy.
 func newDelivery(t *testing.T, seed uint64) (*bulkloadtest.Fixture, *testworld.W) {
 	t.Helper()
 	w := testworld.World(seed, 12)
-	y := &bulkloadtest.Fixture{T: t, Dir: testkit.Scratch(t)}
-	y.Store = files.Store{FS: local.New(), Dir: filepath.Join(y.Dir, "trails")}
+	y := bulkloadtest.New(t, w.Job())
 	if err := w.WriteEarly(y.Dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.WriteCopy(y.Dir); err != nil {
 		t.Fatal(err)
 	}
-	y.WriteJob(w.Job())
 	return y, w
 }
 
@@ -153,7 +151,6 @@ behaviours:
 // one piece. A load in the meantime makes the piece check its records again.
 func TestUniqueKeysStayTogether(t *testing.T) {
 	y := bulkloadtest.New(t, mixedKinds)
-	y.WriteJob(mixedKinds)
 	head := "user,time,kind,title\n"
 	y.Write("2014-09-01/a.csv", head+"a,2014-09-01 10:00:00,play,x\na,2014-09-01 11:00:00,play,x\na,2014-09-01 12:00:00,order,\n")
 	y.Write("2014-09-01/b.csv", head+"a,2014-09-01 13:00:00,play,x\nb,2014-09-01 13:00:00,play,x\n")
@@ -181,7 +178,7 @@ func TestUniqueKeysStayTogether(t *testing.T) {
 // are cut as usual.
 func TestUniqueFilesAreTiedByBehaviour(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "{id: 1, ", "{id: 1, unique: [title], ", 1))
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "{id: 1, ", "{id: 1, unique: [title], ", 1))
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
 		y.Write(day+"/play.csv", "user,time,title,seconds\na,"+day+" 10:00:00,one,1\na,"+day+" 10:00:00,one,2\n")
 		y.Write(day+"/order.csv", "user,time,price\na,"+day+" 12:00:00,1.5\n")
@@ -203,7 +200,7 @@ func TestUniqueFilesAreTiedByBehaviour(t *testing.T) {
 
 func TestABadFileOfAPieceIsLeftOut(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+",,,\n,,,\n")
 	y.Write("2014-09-01/play.again.csv", "user,time,price\n") // no field of a play
 	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\nb,bad,1.5\n")
@@ -232,7 +229,7 @@ func TestABadFileOfAPieceIsLeftOut(t *testing.T) {
 // TestACommitWithNothingGoodSaysSo: it is as bad when it is asked again.
 func TestACommitWithNothingGoodSaysSo(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "0", 1))
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "0", 1))
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+",,,\n")
 	parts := y.Plan(nil, 1, "2014-09-01", "2014-09-01")
 	y.DoAll(parts)
@@ -249,7 +246,6 @@ func TestACommitWithNothingGoodSaysSo(t *testing.T) {
 
 func TestLoadsBetweenPlanAndCommit(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
 		y.Write(day+"/play.csv", "user,time,title,seconds\na,"+day+" 10:00:00,one,1\nz,"+day+" 10:00:00,one,2\n")
 	}
@@ -278,7 +274,6 @@ func TestLoadsBetweenPlanAndCommit(t *testing.T) {
 
 func TestAFileThatWasLoadedMeanwhileIsNotLoadedTwice(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "09-01", "09-02"))
 	parts := y.Plan(nil, 1, "2014-09-01", "2014-09-02")
@@ -300,7 +295,7 @@ logs: {path: "logs/{date}/{behaviour}.*.csv"}
 user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 `)
-	y.WriteJob(`
+	y.SetJob(`
 logs: {path: "logs/{date}/{behaviour}.*.csv"}
 user: user
 behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
@@ -319,7 +314,6 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 // TestAFileThatChangedAfterThePlanIsLeftOut changes a file after it was planned.
 func TestAFileThatChangedAfterThePlanIsLeftOut(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
 	parts := y.Plan(nil, 1<<30, "2014-09-01", "2014-09-01")
@@ -352,7 +346,6 @@ func TestADamagedFileOfAPieceIsMadeAgain(t *testing.T) {
 		for _, kind := range []string{"*.hfile", "*.roll"} {
 			t.Run(kind+" "+damage, func(t *testing.T) {
 				y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-				y.WriteJob(bulkloadtest.TwoKinds)
 				y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 				parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-01")
 				y.DoAll(parts)
@@ -400,7 +393,6 @@ func damageFiles(y *bulkloadtest.Fixture, pattern string, change func([]byte) []
 
 func TestAPieceIsWaitedForAndGivenUp(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	parts := y.Plan(nil, 1, "2014-09-01", "2014-09-01")
 	lock, err := local.New().Lock(t.Context(), filepath.Join(y.Store.Dir, "plans", parts[0].Plan, "00000.lock"))
@@ -422,7 +414,6 @@ func TestAPieceIsWaitedForAndGivenUp(t *testing.T) {
 func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
 	made := func(t *testing.T) *bulkloadtest.Fixture {
 		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-		y.WriteJob(bulkloadtest.TwoKinds)
 		y.Write("2014-09-01/play.csv", bulkloadtest.Plays+",,,\n")
 		y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
 		return y
@@ -483,7 +474,6 @@ func wholePlan(y *bulkloadtest.Fixture, fs dfs.FS) error {
 // again and skips them. Loads that were committed in pieces are compacted like all others.
 func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	for _, day := range []string{"2014-09-01", "2014-09-02", "2014-09-03"} {
 		y.Write(day+"/play.csv", "user,time,title,seconds\na,"+day+" 00:00:01,one,1\n")
 	}
@@ -521,7 +511,6 @@ func TestDaysAreDroppedBetweenPieceAndCommit(t *testing.T) {
 func TestPartsOfFilesComeInPieces(t *testing.T) {
 	text := strings.Replace(mixedKinds, "unique: [title], ", "", 1)
 	y := bulkloadtest.New(t, text)
-	y.WriteJob(text)
 	head := "user,time,kind,title\n"
 	y.Write("2014-09-01/a.csv", head+"a,2014-09-01 10:00:00,play,x\na,2014-09-01 12:00:00,order,\n")
 	y.Write("2014-09-01/b.csv", head+"b,2014-09-01 13:00:00,play,x\n")
@@ -550,7 +539,6 @@ user: user
 behaviours: {play: {id: 1}}
 `
 	y := bulkloadtest.New(t, text)
-	y.WriteJob(text)
 	for i := range 1001 {
 		y.Write(fmt.Sprintf("2014-09-01/play.%d.csv", i), fmt.Sprintf("user,time\nu%d,2014-09-01 10:00:00\n", i))
 	}
@@ -562,7 +550,6 @@ behaviours: {play: {id: 1}}
 
 func TestForeignLinesAreRefused(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
 	parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-01")
@@ -598,7 +585,6 @@ func TestAPieceWithADamagedReportIsDoneAgain(t *testing.T) {
 		for _, commits := range []bool{true, false} {
 			t.Run(fmt.Sprint(what, ", commit first: ", commits), func(t *testing.T) {
 				y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-				y.WriteJob(bulkloadtest.TwoKinds)
 				y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 				y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
 				parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-02")
@@ -639,7 +625,6 @@ func TestUnmappedTextsDoNotDependOnTheWay(t *testing.T) {
 	for _, kinds := range []int{3, 40, 3 * manifest.MaxUnmapped} {
 		job := "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}}\n"
 		y := bulkloadtest.New(t, job)
-		y.WriteJob(job)
 		var log strings.Builder
 		log.WriteString("user,time,kind\n")
 		for i := range 3 * kinds {
@@ -662,7 +647,7 @@ func TestUnmappedTextsDoNotDependOnTheWay(t *testing.T) {
 		}
 
 		job = strings.Replace(job, ", others: skip", "", 1)
-		y.WriteJob(job)
+		y.SetJob(job)
 		strict := y.Twin()
 		strict.Store.Dir += "strict"
 		y.Store.Dir += "ranges"

@@ -50,7 +50,6 @@ func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
 			t.Parallel()
 			_, format, _ := strings.Cut(name, " as ")
 			y := bulkloadtest.New(t, strings.Replace(oneKind, "FORMAT", format, 1))
-			y.WriteJob(strings.Replace(oneKind, "FORMAT", format, 1))
 			y.Write("2014-09-01/play.log", text)
 			one := y.Twin()
 			want := one.Load(nil, "2014-09-01", "2014-09-01")
@@ -84,7 +83,6 @@ func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
 func TestRangesAreJudgedTogether(t *testing.T) {
 	text := strings.Replace(bulkloadtest.TwoKinds, "50%", "2", 1)
 	y := bulkloadtest.New(t, text)
-	y.WriteJob(text)
 	order := "a,2014-09-01 12:00:00,1.5\n"
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+"bad\n"+bulkloadtest.Plays[24:]+bulkloadtest.Plays[24:]+"bad\n"+bulkloadtest.Plays[24:]+"bad\n")
 	y.Write("2014-09-01/order.csv", "user,time,price\n"+strings.Repeat(order, 4)+"bad\nbad\n"+strings.Repeat(order, 4))
@@ -124,7 +122,6 @@ func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hidden %v", hidden), func(t *testing.T) {
 			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-			y.WriteJob(bulkloadtest.TwoKinds)
 			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 			y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "09-01", "09-02"))
 			name := filepath.Join(y.Dir, "logs/2014-09-01/play.csv")
@@ -167,7 +164,6 @@ func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 // TestAFileThatIsGoneIsLeftOut of its pieces, and their commit names it once.
 func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-02"))
 	parts := y.Plan(nil, 45, "2014-09-01", "2014-09-02")
@@ -184,7 +180,6 @@ func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
 // TestRangesOfAFileWithoutItsColumns say what one process says, once.
 func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", strings.Replace(bulkloadtest.Plays, "seconds", "minutes", 1))
 	_, want := load.Run(t.Context(), y.Twin().Config("2014-09-01", "2014-09-01"))
 	if want == nil {
@@ -201,7 +196,6 @@ func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
 func TestPartsOfAFileComeInRanges(t *testing.T) {
 	text := strings.Replace(mixedKinds, "unique: [title], ", "", 1)
 	y := bulkloadtest.New(t, text)
-	y.WriteJob(text)
 	y.Write("2014-09-01/a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\na,2014-09-01 12:00:00,order,\nb,2014-09-01 10:00:00,play,y\n")
 	one := y.Twin()
 	for _, types := range [][]string{{"play"}, nil} {
@@ -227,7 +221,6 @@ behaviours:
   order: {id: 2, unique: [price], fields: {price: double}}
 `
 	y := bulkloadtest.New(t, text)
-	y.WriteJob(text)
 	y.Write("2014-09-01/play.1", bulkloadtest.Plays)
 	y.Write("2014-09-01/play.2", bulkloadtest.Plays)
 	y.Write("2014-09-01/play.gz", bulkloadtest.Zipped(t, bulkloadtest.Plays+bulkloadtest.Plays[24:]))
@@ -255,7 +248,6 @@ behaviours:
 
 func TestRangesThatNoPlanPrintsAreRefused(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.WriteJob(bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	parts := y.Plan(nil, 45, "2014-09-01", "2014-09-01")
 	good := parts[1].Line()
@@ -272,7 +264,6 @@ func TestRangesGoIntoHBase(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
 	for mode, count := range map[bulkload.Mode]int{bulkload.HFile: 7, bulkload.Put: 2} {
 		p := bulkloadtest.NewHBase(t)
-		p.WriteJob(bulkloadtest.TwoKinds)
 		parts, err := p.Cut(local.New(), mode, 30)
 		if err != nil || len(parts) != count {
 			t.Fatalf("%d pieces by %s, %v; want %d", len(parts), mode, err, count)

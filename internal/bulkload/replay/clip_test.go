@@ -39,7 +39,6 @@ func TestTooLongRecordsAreReplayedWhole(t *testing.T) {
 				want := y.Trails(true)
 
 				y = bulkloadtest.New(t, bulkloadtest.LongLines("5KiB"))
-				y.WriteJob(bulkloadtest.LongLines("5KiB"))
 				y.Write(name, text)
 				if way == "ranges" {
 					parts := y.Plan(nil, 20000, "2014-09-01", "2014-09-01")

@@ -58,7 +58,6 @@ func TestARefusedFileComesOnce(t *testing.T) {
 	for _, way := range []string{"load", "pieces", "ranges"} {
 		t.Run(way, func(t *testing.T) {
 			y := bulkloadtest.New(t, strict)
-			y.WriteJob(strict)
 			size := map[string]int64{"pieces": 1 << 20, "ranges": 300}[way]
 			load := func(want error) bulkload.Result {
 				t.Helper()
@@ -272,7 +271,7 @@ func TestAQuarantineFileKeepsWhatALoadOfAPartLeft(t *testing.T) {
 			y.Write(name, rfcLog)
 			load := func(job, kind string) bulkload.Result {
 				t.Helper()
-				y.WriteJob(job)
+				y.SetJob(job)
 				return y.LoadBy(way, nil, "2014-09-01", kind)
 			}
 			y.WantCounts(load(rfcTimes, "play"), 5, 1, 3, 0, 1)

@@ -156,14 +156,14 @@ behaviours:
 			y.Write(name, text)
 			load := func(job, kind string) bulkload.Result {
 				t.Helper()
-				y.WriteJob(job)
+				y.SetJob(job)
 				return y.LoadBy(way, nil, "2014-09-01", kind)
 			}
 			y.WantCounts(load(first, "play"), 4, 1, 1, 0, 2)
 			y.WantCounts(load(grown, "order"), 4, 1, 3, 0, 0)
 			y.Correct(name, "many", "8")
 			y.Correct(name, "never", "2014-09-01 13:00:00")
-			y.WriteJob(strings.Replace(grown, "user: user", "user: second", 1))
+			y.SetJob(strings.Replace(grown, "user: user", "user: second", 1))
 			y.WantCounts(y.Replay(nil, name), 3, 2, 0, 1, 0)
 			y.WantTrails(
 				"a 2014-09-01 2014-09-01T10:00:00Z play",
@@ -286,7 +286,7 @@ func TestALoadKnowsWhatAReplayBrought(t *testing.T) {
 		y := bulkloadtest.New(t, rfcTimes)
 		y.Write(name, rfcLog)
 		y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01", "play"), 5, 1, 3, 0, 1)
-		y.WriteJob(anyTimes)
+		y.SetJob(anyTimes)
 		y.WantCounts(y.Replay(bulkload.ErrTooBad, name), 3, 2, 1, 0, 0)
 		return y
 	}
@@ -317,7 +317,7 @@ func TestALoadKnowsWhatAReplayBrought(t *testing.T) {
 			y := bulkloadtest.New(t, rfcTimes)
 			y.Write(name, rfcLog)
 			y.Load(nil, "2014-09-01", "2014-09-01", "play")
-			y.WriteJob(anyTimes)
+			y.SetJob(anyTimes)
 			parts := y.Plan(nil, size, "2014-09-01", "2014-09-01")
 			y.DoAll(parts)
 			y.Replay(bulkload.ErrTooBad, name)

@@ -15,9 +15,7 @@ import (
 	"usertrail/internal/extract/memory"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
-	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
-	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/fetch"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testtable"
@@ -76,7 +74,7 @@ func (h *Fixture) LoadConfig(u Turn, span behaviour.Span) load.Config {
 	j := *h.Job
 	j.Table.Regions = u.Regions
 	c := h.Fixture.LoadConfig(u.Name, span)
-	c.Job, c.Workers, c.Memory, c.Temp = &j, u.Workers, u.Memory, dfs.Join(h.Tables, u.Name, catalog.TempName)
+	c.Job, c.Workers, c.Memory = &j, u.Workers, u.Memory
 	return c
 }
 

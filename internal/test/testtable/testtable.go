@@ -22,6 +22,7 @@ import (
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
@@ -44,11 +45,13 @@ func New(t testing.TB, text string) *Fixture {
 	return h
 }
 
-// SetJob makes text the fixture's job.
+// SetJob writes the fixture's job file. text is its content.
 func (h *Fixture) SetJob(t testing.TB, text string) {
 	t.Helper()
+	name := filepath.Join(h.Dir, "usertrail.yaml")
+	testkit.WriteFile(t, name, text)
 	var err error
-	if h.Job, err = job.Parse(filepath.Join(h.Dir, "usertrail.yaml"), []byte(text)); err != nil {
+	if h.Job, err = job.Parse(name, []byte(text)); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 }
@@ -72,7 +75,7 @@ func (h *Fixture) Store(name string) files.Store {
 // memory.
 func (h *Fixture) LoadConfig(name string, span behaviour.Span) load.Config {
 	return load.Config{
-		Resources: bulkload.Resources{FS: h.FS, Store: h.Store(name), Workers: 2, Memory: 8 << 20, Temp: filepath.Join(h.Dir, "sorted")},
+		Resources: bulkload.Resources{FS: h.FS, Store: h.Store(name), Workers: 2, Memory: 8 << 20, Temp: dfs.Join(h.Store(name).Dir, catalog.TempName)},
 		Job:       h.Job, Span: span,
 	}
 }
