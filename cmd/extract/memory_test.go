@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -42,22 +41,6 @@ func plays(w io.Writer, users, each, size, busy int) error {
 	return b.Flush()
 }
 
-// peak is the largest resident set of a process so far, in bytes. The value that a parent
-// gets from wait4 is not it: that value starts with the resident set of the parent.
-func peak(pid int) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
-			n, err := strconv.ParseInt(f[1], 10, 64)
-			return n << 10, err
-		}
-	}
-	return 0, errors.New("VmHWM is not there")
-}
-
 // weigh runs a command up to a breakpoint, and returns its largest resident set there, in
 // bytes. If the command ends first, it returns 0 and the exit status.
 func weigh(t *testing.T, dir, step, program string, args ...string) (int64, int) {
@@ -82,7 +65,7 @@ func weigh(t *testing.T, dir, step, program string, args ...string) (int64, int)
 	}
 	defer c.Wait()
 	defer c.Process.Signal(syscall.SIGCONT)
-	n, err := peak(c.Process.Pid)
+	n, err := testkit.PeakMemory(c.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,6 @@ import (
 	"testing"
 
 	"usertrail/internal/run/hadoopconf"
-	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/hdfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/store/hbase"
 	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table/live"
@@ -42,8 +39,7 @@ func newLoadedFixture(t *testing.T, load func(s *live.Store), options ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{})})
-	s, err := live.Connect(t.Context(), files, l.address(), live.Options{Conf: conf})
+	s, err := live.Connect(t.Context(), c.Files(), l.address(), live.Options{Conf: conf})
 	if err != nil {
 		t.Fatal(err)
 	}

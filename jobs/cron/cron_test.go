@@ -25,22 +25,7 @@ type fixture struct {
 
 const zone = "Asia/Shanghai"
 
-var programs string // the directory of bulkload and extract
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "cron")
-	if err == nil {
-		programs = dir
-		err = testkit.Build(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	status := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -49,7 +34,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"bulkload", "extract"} {
-		if err := os.Symlink(filepath.Join(programs, name), filepath.Join(h.dir, "bin", name)); err != nil {
+		if err := os.Symlink(filepath.Join(testkit.Commands(t), name), filepath.Join(h.dir, "bin", name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -349,7 +334,7 @@ func TestASweepLoadsTheNightsThatWereMissed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			h.must(t, exec.Command(filepath.Join(programs, "bulkload"), "sample", filepath.Join(h.dir, "nights"), "--records", "4000", "--days", "5", "--from", "2024-02-26"))
+			h.must(t, exec.Command(filepath.Join(testkit.Commands(t), "bulkload"), "sample", filepath.Join(h.dir, "nights"), "--records", "4000", "--days", "5", "--from", "2024-02-26"))
 			deliver := func(day string) {
 				h.must(t, exec.Command("cp", "-r", filepath.Join(h.dir, "nights", day), filepath.Join(h.dir, "demo/logs")))
 			}

@@ -19,17 +19,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/run/breakpoint"
-	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/hdfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/clustertest"
 	"usertrail/internal/test/testkit"
 )
@@ -69,10 +65,9 @@ func newWorld(t *testing.T) *world {
 		build(t, dir) // before the cluster is taken, since it may take a while
 	}
 	c := clustertest.Get(t)
-	conf := func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }
 	w := &world{
 		c: c, y: c.YARN(t), dir: dir, hdfs: c.HDFS(t),
-		files: dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: conf})}),
+		files: c.Files(),
 	}
 	w.env = []string{"USERTRAIL_YARN_DIR=" + w.hdfs + "/lines", "HADOOP_HOME=" + w.y.Home()}
 	if _, err := samplelog.Write(t.Context(), w.files, w.hdfs+"/logs", sample); err != nil {
@@ -81,30 +76,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// programs is the folder of both commands, built once.
-var programs string
-
-// built builds both commands the first time.
-var built = sync.OnceValue(func() error { return testkit.Build(programs) })
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if programs, err = os.MkdirTemp("", "usertrail-streaming"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(programs)
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // build puts both commands into dir/bin.
 func build(t *testing.T, dir string) {
 	t.Helper()
-	if err := built(); err != nil {
-		t.Fatal(err)
-	}
+	programs := testkit.Commands(t)
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}

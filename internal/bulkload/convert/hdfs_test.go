@@ -8,10 +8,6 @@ import (
 	"testing"
 
 	"usertrail/internal/bulkload/convert"
-	"usertrail/internal/run/hadoopconf"
-	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/hdfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/clustertest"
 	"usertrail/internal/test/testworld"
 )
@@ -21,10 +17,7 @@ func TestConversionOfATableOnHDFS(t *testing.T) {
 	c := clustertest.Get(t)
 	h := newFixture(t, testworld.Numbered(8, 8))
 	h.Tables = c.HDFS(t)
-	h.FS = dfs.NewMux(map[string]dfs.FS{
-		"":          local.New(),
-		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
-	})
+	h.FS = c.Files()
 	p := h.draw(rand.New(rand.NewPCG(8, 8)))
 	p.nights, p.corrects = p.nights[1:], -1 // another test covers the replay
 	p.compact = []bool{false, true, false}

@@ -13,10 +13,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/upkeep"
-	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/hdfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/clustertest"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testtable"
@@ -29,10 +26,7 @@ func fixtureOnHDFS(t *testing.T) *fixture {
 	c := clustertest.Get(t)
 	h := newFixture(t, testworld.World(8, 10))
 	h.Tables = c.HDFS(t)
-	h.FS = dfs.NewMux(map[string]dfs.FS{
-		"":          local.New(),
-		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
-	})
+	h.FS = c.Files()
 	return h
 }
 

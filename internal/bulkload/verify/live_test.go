@@ -15,8 +15,6 @@ import (
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/hdfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/live"
 	"usertrail/internal/test/clustertest"
 	"usertrail/internal/test/testworld"
@@ -40,9 +38,7 @@ func newLiveFixture(t *testing.T, w *testworld.W, options ...string) *liveFixtur
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.fs = dfs.NewMux(map[string]dfs.FS{
-		"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return conf, nil }}),
-	})
+	h.fs = h.c.Files()
 	h.store, err = live.Connect(t.Context(), h.fs, fmt.Sprintf("hbase://%s/%s", h.c.ZooKeeper(), h.name),
 		live.Options{Conf: conf, Catalog: filepath.Join(h.dir, "catalog")})
 	if err != nil {

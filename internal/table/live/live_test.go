@@ -8,8 +8,6 @@ import (
 
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/hadoopconf"
-	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
@@ -37,8 +35,7 @@ func TestMain(m *testing.M) { clustertest.Main(m) }
 
 func connect(t *testing.T, c *clustertest.Cluster, name string, o live.Options) *live.Store {
 	t.Helper()
-	fs := dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{})})
-	s, err := live.Connect(t.Context(), fs, fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name), o)
+	s, err := live.Connect(t.Context(), c.Files(), fmt.Sprintf("hbase://%s/%s", c.ZooKeeper(), name), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,22 +33,9 @@ import (
 
 var write = flag.String("compat.write", "", "write the files of a release into testdata: its version, such as v1.2.0")
 
-var bin string // of the commands
-
 func TestMain(m *testing.M) {
 	flag.Parse()
-	dir, err := os.MkdirTemp("", "compat")
-	if err == nil {
-		bin = dir
-		err = testkit.Build(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	status := m.Run()
-	_ = os.RemoveAll(dir) // it is in a directory for temporary files
-	os.Exit(status)
+	testkit.Main(m)
 }
 
 // A place is a directory with the files of a release, in which commands run.
@@ -99,7 +86,7 @@ type outcome struct {
 func (p *place) run(stdin, line string) outcome {
 	p.t.Helper()
 	words := strings.Fields(line)
-	c := exec.CommandContext(p.t.Context(), filepath.Join(bin, words[0]), words[1:]...)
+	c := exec.CommandContext(p.t.Context(), filepath.Join(testkit.Commands(p.t), words[0]), words[1:]...)
 	c.Dir, c.Stdin = p.dir, strings.NewReader(stdin)
 	c.Env = append(testkit.CleanEnv(), "USERTRAIL_HDFS="+p.dir, "USER=usertrail", "TZ=UTC", "TMPDIR="+p.t.TempDir())
 	var stdout, stderr bytes.Buffer

@@ -21,10 +21,7 @@ func airflowPython(t *testing.T) string {
 // scheduler runs the DAGs only if everything is tested.
 func TestAirflow(t *testing.T) {
 	t.Parallel()
-	dir, err := bin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testkit.Commands(t)
 	python := airflowPython(t)
 	tests := exec.CommandContext(t.Context(), python, "-m", "pytest", "-q", "--durations=10", "--basetemp", filepath.Join(t.TempDir(), "pytest"))
 	tests.Dir = filepath.Join(testkit.Repository(t), "jobs", "airflow")

@@ -51,7 +51,7 @@ var clone struct {
 func readmeRun(t *testing.T) (dir, said string) {
 	t.Helper()
 	clone.once.Do(func() {
-		dir := filepath.Join(scratch, "clone")
+		dir := filepath.Join(testkit.Home(), "clone")
 		copyRepository(t, dir)
 		var all strings.Builder
 		for _, block := range blocks(t, document(t, "README.md"), "sh") {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"usertrail/internal/format/manifest"
@@ -127,22 +126,11 @@ type verdict struct {
 	Disorder    int64    `json:"disorder"`
 }
 
-// bin returns the folder of the commands, which are built once. They use the same build cache
-// as make build, and support breakpoints.
-var bin = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(scratch, "bin")
-	return dir, testkit.Build(dir)
-})
-
 // command runs one of the commands and reads the last line of its standard output.
 func command(t *testing.T, name string, into any, args ...string) {
 	t.Helper()
-	dir, err := bin()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var stderr strings.Builder
-	c := exec.CommandContext(t.Context(), filepath.Join(dir, name), args...)
+	c := exec.CommandContext(t.Context(), filepath.Join(testkit.Commands(t), name), args...)
 	c.Stderr = &stderr
 	out, err := c.Output()
 	if err != nil {

@@ -17,10 +17,7 @@ import (
 // over the logs.
 func TestLayoutsAreComparedByPythonAndDuckDB(t *testing.T) {
 	t.Parallel()
-	dir, err := bin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testkit.Commands(t)
 	if err := testkit.Build(dir, "usertrail/scripts/bench/layoutbench"); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/test/testkit"
 )
 
 // A deed is one line of the logs of manyBehaviours.
@@ -98,10 +99,7 @@ func askedKinds(types string) []string {
 // reportedKinds returns the users and events of each behaviour that extract report counts.
 func reportedKinds(t *testing.T, out string) map[string][2]int {
 	t.Helper()
-	dir, err := bin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testkit.Commands(t)
 	text, err := exec.CommandContext(t.Context(), filepath.Join(dir, "extract"), "report", out, "--json", "--quiet").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -14,10 +14,7 @@ import (
 // runPackage runs Python in the folder of the package usertrail, with the current programs.
 func runPackage(t *testing.T, python string, args ...string) string {
 	t.Helper()
-	dir, err := bin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testkit.Commands(t)
 	c := exec.CommandContext(t.Context(), python, args...)
 	c.Dir = filepath.Join(testkit.Repository(t), "python")
 	c.Env = append(testkit.CleanEnv(), "USERTRAIL_BIN="+dir, "PYTHONDONTWRITEBYTECODE=1")

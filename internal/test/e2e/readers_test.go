@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // The sample logs, their table, and the extract of all users, which are made once.
@@ -30,14 +31,14 @@ var sampleTypes = []string{"play", "order", "visit", "login"}
 // samples returns the folders of the logs and of the extract of everything.
 func samples(t *testing.T) (logs, out string) {
 	t.Helper()
-	logs, out = filepath.Join(scratch, "sample-logs"), filepath.Join(scratch, "sample-out")
+	logs, out = filepath.Join(testkit.Home(), "sample-logs"), filepath.Join(testkit.Home(), "sample-out")
 	sampleOnce.Do(func() {
 		made, err := samplelog.Write(t.Context(), local.New(), logs, samplelog.Config{Records: sampleRecords, Users: 400, Days: 5, Seed: 7})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := behaviour.Span{From: samplelog.DefaultFrom, To: samplelog.DefaultFrom + 4}
-		table := filepath.Join(scratch, "sample-table")
+		table := filepath.Join(testkit.Home(), "sample-table")
 		if got := loadJob(t, "settopbox.yaml", "../demo/logs", logs, table, s); got.Loaded != made.Records {
 			t.Fatalf("loaded %d of %d sample records", got.Loaded, made.Records)
 		}

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -48,7 +47,7 @@ var (
 func (r *real) load(t *testing.T) string {
 	t.Helper()
 	r.once.Do(func() {
-		dir := filepath.Join(scratch, r.logs)
+		dir := filepath.Join(testkit.Home(), r.logs)
 		got := loadJob(t, r.job, r.written, filepath.Join(testkit.Shared(t, "data/logs"), r.logs), dir, span(t, r.from, r.to))
 		if got.Read != r.records || got.Loaded != r.records {
 			t.Errorf("%s: loaded %d of %d records, want all %d", r.logs, got.Loaded, got.Read, r.records)
@@ -61,20 +60,7 @@ func (r *real) load(t *testing.T) string {
 	return r.table
 }
 
-// scratch is a folder that several tests use.
-var scratch string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if scratch, err = os.MkdirTemp("", "usertrail-e2e"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(scratch)
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // holds runs the queries and compares the results.
 func holds(t *testing.T, r *real, questions []question) {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+
+	"usertrail/internal/test/testkit"
 )
 
 var initTrace = regexp.MustCompile(`(?m)^init (\S+) @.* clock, ([0-9]+) bytes`)
@@ -16,10 +18,7 @@ var initTrace = regexp.MustCompile(`(?m)^init (\S+) @.* clock, ([0-9]+) bytes`)
 func TestCommandsStartWithLittleWork(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20 // bytes
-	dir, err := bin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testkit.Commands(t)
 	for _, name := range []string{"bulkload", "extract"} {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, name), "--version")
 		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")

@@ -4,23 +4,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"usertrail/internal/test/testkit"
 )
 
 // TestPythonReadsStreams has pyarrow and polars read Arrow and Parquet from a pipe, and compares
 // the rows with the parts of a directory.
 func TestPythonReadsStreams(t *testing.T) {
 	_, out := samples(t)
-	bin, err := bin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := testkit.Commands(t)
 	var got map[string]struct {
 		Rows, Wanted, Other int64
 		Most                int64 // rows of the largest record batch; row groups of Parquet
 		Schema, Sorting     bool
 		Status              int
 	}
-	python(t, &got, "streams.py", filepath.Join(bin, "extract"), out, "--table", filepath.Join(scratch, "sample-table"), "--users", "all",
+	python(t, &got, "streams.py", filepath.Join(bin, "extract"), out, "--table", filepath.Join(testkit.Home(), "sample-table"), "--users", "all",
 		"--from", "2014-09-01", "--to", "2014-09-06", "--types", strings.Join(sampleTypes, ","), "--active", "any", "--quiet")
 	for _, name := range []string{"arrow", "arrow_polars", "parquet"} {
 		r := got[name]

@@ -29,7 +29,7 @@ var tableNames = []string{"plain", "days", "behaviours", "nobody"}
 func statementsOf(t *testing.T, engine ddl.Engine) (args []string) {
 	t.Helper()
 	_, plain := samples(t)
-	table := filepath.Join(scratch, "sample-table")
+	table := filepath.Join(testkit.Home(), "sample-table")
 	dir := t.TempDir()
 	common := []string{"--table", table, "--users", "all", "--from", "2014-09-01", "--to", "2014-09-06", "--types", strings.Join(sampleTypes, ","), "--active", "any", "--quiet"}
 	for name, flags := range map[string][]string{"days": {"--partition-by", "date"}, "behaviours": {"--partition-by", "behaviour"}, "nobody": {"--partition-by", "date", "--where", "play.seconds < 0"}} {
@@ -39,10 +39,7 @@ func statementsOf(t *testing.T, engine ddl.Engine) (args []string) {
 	if err := os.Symlink(plain, filepath.Join(dir, "plain")); err != nil {
 		t.Fatal(err)
 	}
-	bin, err := bin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := testkit.Commands(t)
 	for _, name := range tableNames {
 		sql, err := exec.CommandContext(t.Context(), filepath.Join(bin, "extract"), "ddl", filepath.Join(dir, name), "--for", string(engine), "--name", name).Output()
 		if err != nil {

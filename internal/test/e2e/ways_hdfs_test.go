@@ -19,12 +19,9 @@ import (
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
-	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
-	"usertrail/internal/store/dfs/hdfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
 	"usertrail/internal/test/clustertest"
@@ -35,10 +32,7 @@ import (
 // once on HDFS. HFiles, rolls and Parquet files must be the same byte for byte.
 func TestHDFSAndDiskAgree(t *testing.T) {
 	c := clustertest.Get(t)
-	all := dfs.NewMux(map[string]dfs.FS{
-		"":          local.New(),
-		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }}),
-	})
+	all := c.Files()
 	disk := outcome(t, all, t.TempDir())
 	far := outcome(t, all, c.HDFS(t))
 	if len(disk) == 0 {

@@ -27,8 +27,6 @@ import (
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
-	"usertrail/internal/store/dfs/hdfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
 	"usertrail/internal/table/files"
@@ -69,11 +67,7 @@ func emptyWaysFixture(t *testing.T, s behaviour.Span) *waysFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fs := dfs.NewMux(map[string]dfs.FS{
-		"":          local.New(),
-		hdfs.Scheme: hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return conf, nil }}),
-	})
-	return &waysFixture{t: t, c: c, fs: fs, conf: conf, dir: t.TempDir(), span: s}
+	return &waysFixture{t: t, c: c, fs: c.Files(), conf: conf, dir: t.TempDir(), span: s}
 }
 
 // files returns the table of files.

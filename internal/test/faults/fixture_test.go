@@ -12,11 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/store/dfs/hdfs"
-	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 const behaviours = `
@@ -43,7 +41,7 @@ func newFixture(t *testing.T, c *clustertest.Cluster, files string) *fixture {
 	prepare(t)
 	h := &fixture{c: c, table: c.Create(t, "d", "split=2", "split=4", "split=5", "split=7", "split=9"), dir: t.TempDir()}
 	h.write(t, "usertrail.yaml", fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: %q, catalog: %q}\n%s",
-		filepath.Join(home, "logs/{date}/{behaviour}.csv.gz"), h.address(), files+"/catalog", behaviours))
+		filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), h.address(), files+"/catalog", behaviours))
 	return h
 }
 
@@ -82,7 +80,7 @@ const (
 
 // pairs returns all questions, in pairs of a get and a scan.
 func pairs(pieces string) [][]question {
-	list := filepath.Join(home, "users")
+	list := filepath.Join(testkit.Home(), "users")
 	return [][]question{{{"get", list, pieces}, {"scan", "all", pieces}}, {{"scan", list, pieces}, {"get", "all", pieces}}}
 }
 
@@ -96,16 +94,10 @@ func (h *fixture) extractUntil(t *testing.T, s stop, q question, out string, fla
 		"--from", span.From.String(), "--to", span.To.String(), "--out", out}, flags...)...)
 }
 
-// files returns all files that the programs can reach.
-func (h *fixture) files() dfs.FS {
-	conf := func() (*hadoopconf.Conf, error) { return hadoopconf.Load(h.c.ConfDir()) }
-	return dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{Conf: conf})})
-}
-
 // parts returns the digests of the Parquet files in the folder out.
 func (h *fixture) parts(t *testing.T, out string) map[string]string {
 	t.Helper()
-	files := h.files()
+	files := h.c.Files()
 	all, err := files.List(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func (h *fixture) loadFiles(t *testing.T, s stop, flags ...string) *process {
 // checkSwept checks that a load left no files in the staging directories, ours and HBase's.
 func (h *fixture) checkSwept(t *testing.T) {
 	t.Helper()
-	fs := h.files()
+	fs := h.c.Files()
 	for _, dir := range []string{"hdfs://" + h.c.NameNode() + "/usertrail/default/" + h.table + "/staging", "hdfs://" + h.c.NameNode() + "/hbase/staging"} {
 		list, err := fs.List(t.Context(), dir)
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {

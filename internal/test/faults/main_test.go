@@ -9,7 +9,6 @@ package faults_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,23 +20,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// home is the folder of this run of the tests, and bin the folder of the programs.
-var home, bin string
-
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	var err error
-	if home, err = os.MkdirTemp("", "faults"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(home)
-	bin = filepath.Join(home, "bin")
-	return m.Run()
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // sample is loaded by each test. Its users have 40 records each. An extract by gets asks
 // for few rows, and reads several batches of users.
@@ -51,18 +34,15 @@ var ready struct {
 	err error
 }
 
-// prepare builds the programs and makes the logs at its first call.
+// prepare makes the logs at its first call.
 func prepare(t *testing.T) {
 	t.Helper()
 	ready.Do(func() {
-		if ready.err = testkit.Build(bin); ready.err != nil {
-			return
-		}
-		if _, err := samplelog.Write(context.Background(), local.New(), filepath.Join(home, "logs"), sample); err != nil {
+		if _, err := samplelog.Write(context.Background(), local.New(), filepath.Join(testkit.Home(), "logs"), sample); err != nil {
 			ready.err = err
 			return
 		}
-		ready.err = os.WriteFile(filepath.Join(home, "users"), users(), 0o644)
+		ready.err = os.WriteFile(filepath.Join(testkit.Home(), "users"), users(), 0o644)
 	})
 	if ready.err != nil {
 		t.Fatal(ready.err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/test/testkit"
 )
 
 // killedPieces are the steps at which the first pieces are killed.
@@ -24,14 +25,14 @@ var killedCommits = []stop{at(breakpoint.Commit, 1), at(breakpoint.Ledger, 1), a
 func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 	prepare(t)
 	dir := t.TempDir()
-	job := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: trails, regions: 3}\n%s", filepath.Join(home, "logs/{date}/{behaviour}.csv.gz"), behaviours)
+	job := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: trails, regions: 3}\n%s", filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), behaviours)
 	if err := os.WriteFile(filepath.Join(dir, "usertrail.yaml"), []byte(job), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	days := []string{"--from", span.From.String(), "--to", span.To.String()}
 	start(t, dir, nil, "bulkload", append(days, "--table", "one")...).done(t)
 
-	plan := exec.CommandContext(t.Context(), filepath.Join(bin, "bulkload"), append([]string{"plan", "--quiet", "--piece-size", "512KiB"}, days...)...)
+	plan := exec.CommandContext(t.Context(), filepath.Join(testkit.Commands(t), "bulkload"), append([]string{"plan", "--quiet", "--piece-size", "512KiB"}, days...)...)
 	plan.Dir = dir
 	lines, err := plan.Output()
 	if err != nil {

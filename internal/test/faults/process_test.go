@@ -48,7 +48,7 @@ type result struct {
 func start(t *testing.T, dir string, env []string, program string, args ...string) *process {
 	t.Helper()
 	p := &process{name: program + " " + strings.Join(args, " "), limit: deadline, ended: make(chan struct{})}
-	p.cmd = exec.Command(filepath.Join(bin, program), args...)
+	p.cmd = exec.Command(filepath.Join(testkit.Commands(t), program), args...)
 	p.cmd.Dir, p.cmd.Env = dir, append(testkit.CleanEnv(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {

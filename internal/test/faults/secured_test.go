@@ -22,7 +22,7 @@ import (
 
 // client returns the environment of a user who has no ticket.
 func client(c *clustertest.Cluster, conf string) []string {
-	return []string{"HADOOP_CONF_DIR=" + conf, "KRB5_CONFIG=" + c.Krb5Conf(), "KRB5CCNAME=" + filepath.Join(home, "none")}
+	return []string{"HADOOP_CONF_DIR=" + conf, "KRB5_CONFIG=" + c.Krb5Conf(), "KRB5CCNAME=" + filepath.Join(testkit.Home(), "none")}
 }
 
 // login returns the environment of a user who has a keytab.
@@ -81,7 +81,7 @@ func TestSecuredCluster(t *testing.T) {
 		}
 		for _, plan := range x.plans {
 			out := filepath.Join(h.dir, plan)
-			h.granted(t, bob, "extract", append(args, "--plan", plan, "--users", filepath.Join(home, "users"), "--active", "any", "--types", "play,order,visit,login", "--out", out)...)
+			h.granted(t, bob, "extract", append(args, "--plan", plan, "--users", filepath.Join(testkit.Home(), "users"), "--active", "any", "--types", "play,order,visit,login", "--out", out)...)
 			got := h.parts(t, out)
 			if reference == nil {
 				reference = got
@@ -195,11 +195,11 @@ func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
 	}
 	add("the ticket has ended", append(client(c, plain), "KRB5CCNAME="+ended), exitUsage, "ended", "kinit")
 	add("no ticket", client(c, plain), exitUsage, "run kinit", "--keytab")
-	add("no such keytab", append(client(c, plain), "USERTRAIL_KEYTAB="+filepath.Join(home, "none")), exitUsage, filepath.Join(home, "none"))
+	add("no such keytab", append(client(c, plain), "USERTRAIL_KEYTAB="+filepath.Join(testkit.Home(), "none")), exitUsage, filepath.Join(testkit.Home(), "none"))
 	add("another principal", alice(plain, "USERTRAIL_PRINCIPAL=carol"), exitUsage, "carol@"+clustertest.Realm, c.Keytab(clustertest.Alice))
 	add("a client without Kerberos", alice(with(map[string]string{"hbase.security.authentication": "simple"})), exitUsage, "hbase.security.authentication")
 	add("servers have another principal", alice(with(map[string]string{"hbase.regionserver.kerberos.principal": "other/_HOST@" + clustertest.Realm, "hbase.master.kerberos.principal": "other/_HOST@" + clustertest.Realm})), exitUsage, "other/", "principal in hbase-site.xml")
-	add("no such tokens", append(client(c, plain), token.Variable+"="+filepath.Join(home, "none")), exitUsage, "file of tokens", filepath.Join(home, "none"))
+	add("no such tokens", append(client(c, plain), token.Variable+"="+filepath.Join(testkit.Home(), "none")), exitUsage, "file of tokens", filepath.Join(testkit.Home(), "none"))
 	add("no such protection", alice(plain, "USERTRAIL_PROTECTION=much"), exitUsage, "USERTRAIL_PROTECTION", "much", "privacy")
 	add("another password of the store", alice(tls("hbase.rpc.tls.truststore.password", "changeIT")), exitUsage, "trust store", "the store has another password")
 	add("other authorities", alice(tls("hbase.rpc.tls.truststore.location", "")), exitUsage, "hbase.rpc.tls.truststore")

@@ -42,7 +42,7 @@ func (x complaint) start(t *testing.T, h *fixture) *process {
 	t.Helper()
 	args := []string{"--retry-for", patience.String(), "--quiet", "--from", span.From.String(), "--to", span.From.String()}
 	if x.program == "extract" {
-		args = append(args, "--users", filepath.Join(home, "users"), "--types", "play", "--plan", "get", "--overwrite")
+		args = append(args, "--users", filepath.Join(testkit.Home(), "users"), "--types", "play", "--plan", "get", "--overwrite")
 	}
 	p := start(t, h.dir, x.env, x.program, append(args, x.flags...)...)
 	p.limit = impatience
@@ -85,7 +85,7 @@ func as(user string) []string { return []string{"HADOOP_USER_NAME=" + user} }
 func (h *fixture) jobs(t *testing.T, tables map[string]string) {
 	t.Helper()
 	for name, about := range tables {
-		h.write(t, name, fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {%s}\n%s", filepath.Join(home, "logs/{date}/{behaviour}.csv.gz"), about, behaviours))
+		h.write(t, name, fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {%s}\n%s", filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), about, behaviours))
 	}
 }
 

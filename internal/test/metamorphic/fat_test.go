@@ -2,10 +2,8 @@ package metamorphic_test
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -183,21 +181,6 @@ func (x *run) weighed(r *running, program string, args []string) error {
 		return fmt.Errorf("%s: the resident set is %d MiB of %d MiB", words(program, args), r.peak>>20, most>>20)
 	}
 	return nil
-}
-
-// resident returns the largest resident set of a process so far, in bytes.
-func resident(pid int) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
-			n, err := strconv.ParseInt(f[1], 10, 64)
-			return n << 10, err
-		}
-	}
-	return 0, errors.New("VmHWM is not there")
 }
 
 // writeLarge writes a large file, compressed.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -43,41 +42,18 @@ func (p *programs) hbase() *hbasetest.Quorum {
 	return p.fakeHBase
 }
 
-// built holds the commands of this run of the tests.
-var built struct {
-	sync.Once
-	dir string // to be removed at the end
-	bin string
-	err error
-}
-
 func newPrograms(t testing.TB) *programs {
 	t.Helper()
-	built.Do(func() {
-		if *commands != "" {
-			built.bin = *commands
-			return
-		}
-		if built.dir, built.err = os.MkdirTemp("", "metamorphic"); built.err != nil {
-			return
-		}
-		built.bin, built.err = built.dir, testkit.Build(built.dir)
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
+	bin := *commands
+	if bin == "" {
+		bin = testkit.Commands(t)
 	}
-	p := &programs{bin: built.bin, scratch: testkit.Scratch(t), t: t, idle: map[string][]*server{}}
+	p := &programs{bin: bin, scratch: testkit.Scratch(t), t: t, idle: map[string][]*server{}}
 	t.Cleanup(p.end)
 	return p
 }
 
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir) // it is in a directory for temporary files
-	}
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // A call and an answer are the lines that a process reads and writes.
 type call struct {
@@ -224,7 +200,7 @@ func (r *running) wait() (answer, error) {
 func (r *running) kill() {
 	var err error
 	if r.alone {
-		r.peak, err = resident(r.s.cmd.Process.Pid)
+		r.peak, err = testkit.PeakMemory(r.s.cmd.Process.Pid)
 	}
 	r.s.kill()
 	<-r.ended
