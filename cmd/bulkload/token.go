@@ -53,7 +53,7 @@ type tokenResult struct {
 	Tokens []shownToken `json:"tokens,omitempty"`
 }
 
-// A shownToken is what may be said of a token.
+// A shownToken has the public fields of a token.
 type shownToken struct {
 	Kind    string    `json:"kind"`
 	Service string    `json:"service"`

@@ -13,8 +13,8 @@ import (
 // other files.
 type Result struct {
 	manifest.Counts
-	// Unmapped has the skipped records whose text names no behaviour of the job. Of each file, it
-	// has the texts in the ledger.
+	// Unmapped has the skipped records whose text names no behaviour of the job. For each file, it has
+	// the texts in the ledger.
 	Unmapped manifest.Unmapped `json:"unmapped,omitzero"`
 	Cells    int64             `json:"cells"`
 	Files    int               `json:"files"`           // delivered files that were loaded

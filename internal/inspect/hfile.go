@@ -115,7 +115,7 @@ func (h *HFile) addBlocks(ctx context.Context, rd *hfile.Reader, rows int) error
 	return nil
 }
 
-// blockType returns the sum of a type, of which there are only a few.
+// blockType returns the sums of the blocks of a type. There are only a few types.
 func (h *HFile) blockType(t hfile.BlockType) *BlockType {
 	for i := range h.Types {
 		if h.Types[i].Type == t {

@@ -59,8 +59,8 @@ func TestAsFindsAbilitiesBehindDecorators(t *testing.T) {
 	}
 }
 
-// TestAsFindsNoTableBehindADecorator checks that As does not find the table behind a decorator. A
-// load into that table would miss what the decorator changes.
+// TestAsFindsNoTableBehindADecorator checks that As does not find the table behind a decorator. A load
+// into that table would miss the changes of the decorator.
 func TestAsFindsNoTableBehindADecorator(t *testing.T) {
 	if _, ok := table.As[table.Loader](loadable{}); !ok {
 		t.Error("a loader is no loader")

@@ -236,9 +236,8 @@ type Putter interface {
 	// Stage creates a file in the folder of the table's ledgers. Its Commit replaces an
 	// existing file.
 	Stage(ctx context.Context, name string) (dfs.Pending, error)
-	// Begin records that cells of these delivered files will be put, and the roll of all
-	// of them, nil if there is none. The record stays until TakeIn gets a ledger with
-	// these files.
+	// Begin records that cells of these delivered files will be put. roll is the roll of all these
+	// files, or nil. The record stays until TakeIn gets a ledger with these files.
 	Begin(ctx context.Context, inputs []manifest.Input, roll *manifest.File) error
 	// Alone reports whether all rows of the table came from loads, as far as the table
 	// knows.

@@ -216,8 +216,8 @@ class Files:
 
 
 class Live:
-    """A table in HBase, loaded by HFiles. Its family keeps behaviours for ever: those of
-    the logs are years old."""
+    """A table in HBase, loaded by HFiles. Its family keeps behaviours forever, because
+    the behaviours of the logs are years old."""
 
     def __init__(self, b, layout, c):
         self.bench, self.cluster, self.layout = b, c, layout

@@ -1,4 +1,4 @@
-// Package scripttest runs the scripts that test what the commands promise. The scripts are
+// Package scripttest runs the scripts that test the commands. The scripts are
 // files of testscript in cmd/*/testdata/script. In addition to testscript's own commands they
 // have these:
 //

@@ -164,8 +164,8 @@ func family(name string) string {
 	return first
 }
 
-// dayOf is the work of a day by figures of as many behaviours a user, where what goes by
-// the size of a table is scaled.
+// dayOf returns the work of a day. The figures are from a table with as many records for each user. The
+// work that depends on the size of the table is scaled.
 func dayOf(f advise.Figure, questions []job.Question, a *advise.Advice) float64 {
 	size := a.Held / float64(f.Records)
 	work := f.LoadSeconds * a.Night / float64(f.Records)

@@ -43,7 +43,7 @@ type Config struct {
 	Job   *job.Job
 	To    *target.Table
 	Known *ledger.Index
-	// Failures gets the inputs of which nothing is loaded.
+	// Failures gets the inputs that are not loaded.
 	Failures *bulkload.Failures
 	// Reserved is the part of the sort memory, in bytes, that the caller uses.
 	Reserved int64
@@ -143,9 +143,9 @@ func (b *Batch) Work(ctx context.Context) (Done, error) {
 	return Done{files, tallies.Days(number, b.cfg.To.Schema), tallies.Regions(number, b.points)}, nil
 }
 
-// judge decides for each file, after all of it is read, whether it is loaded. It refuses a file
-// that is cut short or has too many bad records. It skips a file if all of its records came
-// with its copies. It also finds the records that came with a replay.
+// judge decides which files are loaded, after all files have been read. It refuses a file that is cut
+// short or has too many bad records. It skips a file if all of its records came with its copies. It
+// also finds the records that came with a replay.
 func (b *Batch) judge(ctx context.Context) error {
 	for _, in := range b.inputs {
 		if in.corrected == nil {

@@ -134,8 +134,8 @@ func (in *Input) shorten() {
 	}
 }
 
-// unmapped returns the texts of these records for the ledger. Of a range it returns all, because the
-// commit adds up the ranges.
+// unmapped returns the texts of these records for the ledger. If the input is a range, it returns all
+// texts, because the commit adds up the ranges.
 func (in *Input) unmapped() []manifest.TextCount {
 	if in.Only != nil {
 		return in.others.List(manifest.MaxUnmapped)

@@ -54,7 +54,7 @@ func TestARowLargerThanTheMemory(t *testing.T) {
 				continue
 			}
 			if len(got) < 2 || !maps.Equal(got, want) {
-				t.Errorf("%s: %d files of a load in little memory are not those of one in much", layout, len(got))
+				t.Errorf("%s: the %d files of a load in little memory differ from the files of a load in much memory", layout, len(got))
 			}
 			if n := s.rows.Load(); (n == 0) != (layout == "tall") {
 				t.Errorf("%s: %d runs of large rows were spilled", layout, n)

@@ -79,7 +79,7 @@ func (b *Batch) putFiles(ctx context.Context, files []*Input, w table.Writer, al
 			return fmt.Errorf("read again: %w", in.err)
 		}
 		if in.sha != first[i] {
-			return fmt.Errorf("%s: %w: its records were being put, and it is not what it was when they were counted", in.Path, bulkload.ErrChanged)
+			return fmt.Errorf("%s: %w: the file changed after its records were counted, and some of them were put", in.Path, bulkload.ErrChanged)
 		}
 	}
 	for _, p := range workers {

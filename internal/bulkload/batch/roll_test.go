@@ -310,7 +310,7 @@ func aLostHandoverLeavesItsRolls(t *testing.T) {
 	p.NamesAll("after a load was given up")
 	names := slices.Sorted(maps.Keys(rolls(p)))
 	if len(names) != 3 || !strings.HasPrefix(names[0], "lost-") {
-		t.Errorf("the rolls are %q, want that of the first load and two of the lost one", names)
+		t.Errorf("the rolls are %q, want one roll of the first load and two rolls of the lost load", names)
 	}
 }
 

@@ -55,11 +55,11 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 		says          string
 	}{
 		"a table":              {"reversed", "wide", "made", iofs.ErrExist, "is a table"},
-		"its own place":        {"reversed", "wide", "reversed", convert.ErrRequest, "lies in the other"},
-		"below it":             {"reversed", "wide", "reversed/new", convert.ErrRequest, "lies in the other"},
-		"above it":             {"reversed", "wide", "", convert.ErrRequest, "lies in the other"},
-		"its place by a link":  {"reversed", "wide", "link", convert.ErrRequest, "lies in the other"},
-		"below it by a link":   {"reversed", "wide", "logs/../link/new", convert.ErrRequest, "lies in the other"},
+		"its own place":        {"reversed", "wide", "reversed", convert.ErrRequest, "is inside the other"},
+		"below it":             {"reversed", "wide", "reversed/new", convert.ErrRequest, "is inside the other"},
+		"above it":             {"reversed", "wide", "", convert.ErrRequest, "is inside the other"},
+		"its place by a link":  {"reversed", "wide", "link", convert.ErrRequest, "is inside the other"},
+		"below it by a link":   {"reversed", "wide", "logs/../link/new", convert.ErrRequest, "is inside the other"},
 		"up from a link":       {"reversed", "wide", "deep/../new", convert.ErrRequest, "behind a link"},
 		"below another table":  {"reversed", "wide", "made/new", convert.ErrRequest, "is inside the table"},
 		"files of others":      {"reversed", "wide", "logs", iofs.ErrExist, "and no table"},

@@ -88,8 +88,8 @@ func (f *File) TextsBy(j *job.Job) string {
 	return j.TextsBy()
 }
 
-// Extends reports whether the load takes records of behaviours and dates of which an earlier load took
-// others: the job has more texts for the behaviours.
+// Extends reports whether an earlier load took other records of the same behaviours and dates, because
+// the job had fewer texts for the behaviours.
 func (f *File) Extends() bool { return slices.ContainsFunc(f.Covered, f.Part.Extends) }
 
 // Day returns the date of the path. It returns MaxDate if the path has no date.

@@ -261,8 +261,8 @@ func TestAPlanOfLogsThatGrow(t *testing.T) {
 	y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
 }
 
-// TestALineHasTextsOnce plans files of which an earlier load knew fewer texts, and a copy of each. The
-// line of a piece has each list of texts once.
+// TestALineHasTextsOnce plans files that an earlier load read with fewer texts, and a copy of each file.
+// The line of a piece has each list of texts once.
 func TestALineHasTextsOnce(t *testing.T) {
 	job := func(texts string) string {
 		return "logs: {path: \"logs/{date}*.csv\", behaviour: {column: kind, others: skip, texts: {" + texts + "}}, max_bad: 50%}\nuser: user\nbehaviours:\n  play: {id: 1}\n"

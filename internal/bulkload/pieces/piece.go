@@ -3,7 +3,8 @@
 // load does a batch, without the commit, and writes a report. Commit judges the files of all pieces,
 // and publishes them as one load.
 //
-// What Plan writes stays in a folder of the table's catalog until the commit: see catalog.Folder.
+// The files that Plan writes stay in a folder of the table's catalog until the commit: see
+// catalog.Folder.
 package pieces
 
 import (

@@ -449,7 +449,7 @@ func TestAnyFaultOfAPieceOrItsCommitIsMadeGood(t *testing.T) {
 	})
 }
 
-// wholePlan plans on fs, runs the pieces, two of which are ranges of one file, and commits.
+// wholePlan plans a load on fs, runs the pieces and commits them. Two pieces are ranges of one file.
 func wholePlan(y *bulkloadtest.Fixture, fs dfs.FS) error {
 	cfg := y.Planning(60, "2014-09-01", "2014-09-01")
 	cfg.FS, cfg.Workers = fs, 1
@@ -619,8 +619,8 @@ func read(t *testing.T, name string) []byte {
 	return b
 }
 
-// TestUnmappedTextsDoNotDependOnTheWay compares the lists of one process with those of ranges, for logs of
-// few and of very many texts. It refuses a file for the same reason.
+// TestUnmappedTextsDoNotDependOnTheWay compares the lists of one process with the lists of ranges, for
+// logs with few texts and with very many texts. It refuses a file for the same reason.
 func TestUnmappedTextsDoNotDependOnTheWay(t *testing.T) {
 	for _, kinds := range []int{3, 40, 3 * manifest.MaxUnmapped} {
 		job := "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}}\n"

@@ -173,7 +173,7 @@ func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
 	y.DoAll(parts)
 	r, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts)
 	if err == nil || strings.Count(err.Error(), "2014-09-01/play.csv: it cannot be read: no such file or directory") != 1 || len(r.Failed) != 1 || r.Files != 1 {
-		t.Errorf("%+v, %v; want the file that is there loaded, and the other one named once", r, err)
+		t.Errorf("%+v, %v; want the existing file loaded, and the missing file named once", r, err)
 	}
 }
 

@@ -301,9 +301,8 @@ func wantLines(text, want string, lines ...int) string {
 	return ""
 }
 
-// TestReplaysOfCopiesKeepWhatIsStillBad replays the quarantine files of a file and of its copy.
-// Records that are still bad go to one file. That file loses only records that were replayed
-// again.
+// TestReplaysOfCopiesKeepWhatIsStillBad replays the quarantine files of a file and of its copy. Records
+// that are still bad go to one file. The file loses only records that were replayed again.
 func TestReplaysOfCopiesKeepWhatIsStillBad(t *testing.T) {
 	const first, second = "2014-09-01/a.csv", "2014-09-01/b.csv"
 	y := bulkloadtest.New(t, rfcTimes)

@@ -50,7 +50,7 @@ func TestReplayRemovesWhatIsLoaded(t *testing.T) {
 	y.Correct(name, "many", "8")
 	r, err := replayed(y, name)
 	if !errors.Is(err, bulkload.ErrTooBad) || !strings.HasSuffix(err.Error(), "1 of 2 are still bad; see "+y.Store.Quarantine(name+".replay")) {
-		t.Errorf("%v, want the file of what is still bad", err)
+		t.Errorf("%v, want the file of the records that are still bad", err)
 	}
 	if r.Removed != 1 || r.Loaded != 1 {
 		t.Errorf("%+v, want one record loaded and removed", r)

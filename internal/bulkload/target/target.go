@@ -178,7 +178,7 @@ func (t *Table) WarnOfDeletes(ctx context.Context, log *slog.Logger) {
 	case err != nil:
 		log.Info("could not check for deletes that hide loaded cells", "error", err)
 	case cells > 0:
-		log.Warn("deletes of another client hide loaded cells from all readers: bulkload verify counts these cells; docs/explanation/hbase.md describes what a delete does to later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
+		log.Warn("deletes of another client hide loaded cells from all readers: bulkload verify counts these cells; docs/explanation/hbase.md describes the effect of a delete on later loads", "cells", cells, "row", fmt.Sprintf("%q", row))
 	}
 }
 

@@ -177,7 +177,7 @@ func (r *Round) Merged(m *manifest.Table) *manifest.Table {
 	return &after
 }
 
-// joined returns what is known about a merged file before it is written.
+// joined returns the manifest's entry of a merged file before the file is written.
 func joined(files []manifest.File) manifest.File {
 	f := manifest.File{First: files[0].First, Last: files[0].Last, Span: files[0].Span}
 	for i := range files {

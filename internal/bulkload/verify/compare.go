@@ -134,7 +134,7 @@ func (r *run) unfinished(ctx context.Context) error {
 	return nil
 }
 
-// begun returns the delivered files of which the table may hold cells that no ledger counts.
+// begun returns the delivered files whose cells may be in the table although no ledger counts them.
 func (r *run) begun(ctx context.Context) ([]manifest.Input, error) {
 	var all []manifest.Input
 	if t, ok := table.As[table.BegunByPuts](r.table); ok {

@@ -184,7 +184,7 @@ func testDeletes(t *testing.T, mode bulkload.Mode) {
 		}
 		r, _ := h.verify(t)
 		if !errors.Is(err, verify.ErrDiffers) || !strings.Contains(err.Error(), "hidden by deletes: 1") || len(r.Days) != 1 || r.Days[0].Verdict != verify.Hidden || r.Hidden != 1 {
-			t.Errorf("a deleted %s: %v, %+v; want a day of which one cell is hidden by deletes", what, err, r)
+			t.Errorf("a deleted %s: %v, %+v; want a day with one cell that deletes hide", what, err, r)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (v together) shown(a argument) string {
 	return fieldTerm(k, k.Fields[a.field])
 }
 
-// wants returns what is wrong with the number or kind of an aggregate's arguments, or "".
+// wants describes a wrong number or kind of an aggregate's arguments. It returns "" if they are right.
 func (v together) wants(name string, args []argument) string {
 	one := len(args) == 1
 	field := one && args[0].field >= 0

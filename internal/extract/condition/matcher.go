@@ -6,10 +6,9 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A Matcher searches for a sequence in one trail after the other. Of all matches it
-// finds the match that ends first. If several end there, it takes the match whose earlier
-// steps are latest, and compares the last step first. For each step it holds the times of
-// one chain, whatever the length of the trail.
+// A Matcher searches for a sequence in one trail after the other. It finds the match that ends first. If
+// several end there, it takes the match whose earlier steps are latest, and compares the last step
+// first. For each step it holds the times of one chain, whatever the length of the trail.
 //
 // One chain for each step is enough: a step depends only on the step before it. If any
 // chain that has reached a step can continue, the chain that reached it last can continue

@@ -81,7 +81,7 @@ func place(text string, err error) error {
 	return m
 }
 
-// nearest returns the word of which s may be a misspelling, or "".
+// nearest returns the word that s may be a misspelling of, or "".
 func nearest(s string, words []string) string {
 	best, word := 0, ""
 	for _, w := range words {

@@ -21,7 +21,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A subject is what a condition is evaluated for: one event for where, and a user's events
+// A subject has the events that a condition is evaluated for: one event for where, and a user's events
 // for having. It records whether a whole number exceeded 64 bits.
 type subject struct {
 	done     []happening
@@ -556,7 +556,7 @@ func (m *maker) addAggregates(name string, values func(*subject) []any, ordered 
 	}
 }
 
-// different counts different values, of which NaN is one.
+// different counts different values. NaN is one value.
 func different(values []any) int {
 	seen := map[any]bool{}
 	for _, v := range values {

@@ -56,8 +56,8 @@ func fails(n ast.Node) (may bool) {
 	return may
 }
 
-// demands returns the field of which n needs a value, and the ranges of the value, or nil
-// if there is none. n is guarded.
+// demands returns the field whose value n needs, and the ranges of the value. It returns nil if there is
+// none. n is guarded.
 func (g *guard) demands(n ast.Node, s *behaviour.Schema) (*term, []behaviour.Range) {
 	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "||" || b.Operator == "or") {
 		return g.demandsEither(b, s)

@@ -95,8 +95,7 @@ func (w *Where) look(kind int) error {
 // Refs returns what w reads: for each kind in Kinds, the fields that w depends on.
 func (w *Where) Refs() Refs { return w.refs }
 
-// Kinds returns the kinds of which events can be kept. Events of other kinds need not be
-// read.
+// Kinds returns the kinds whose events can be kept. Events of other kinds need not be read.
 func (w *Where) Kinds() activity.Set { return w.kinds }
 
 // single is the vocabulary of one event.

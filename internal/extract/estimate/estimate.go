@@ -188,8 +188,7 @@ func (f *Facts) Guess(users int64) {
 	f.There, f.Found = f.Stay, f.Stay
 }
 
-// guessedRecords is the assumed number of records of a user if nothing is known of the
-// table.
+// guessedRecords is the assumed number of records of a user if the table has no counts.
 const guessedRecords = 32
 
 // Expected returns the estimated amount that the result is made from, whatever the plan.

@@ -106,7 +106,7 @@ func (g *Growing) CheckReaders(t *testing.T, i int, out string) {
 	}
 	for name, text := range after {
 		if days[dfs.Dir(name)] && strings.HasPrefix(name, "date=") && got[name] != text {
-			t.Errorf("a part of %s is there, and not %s", dfs.Dir(name), name)
+			t.Errorf("a part of %s exists, and not %s", dfs.Dir(name), name)
 		}
 	}
 }

@@ -57,8 +57,8 @@ type Budget struct {
 	Workers int   // the largest number of workers
 	Sorts   bool  // the result is sorted into directories
 	Sizes   Sizes // that Full returned
-	// Distinct is the number of fields whose distinct values a condition counts. Each of them takes up to
-	// 24 bytes for an event of a user, whose trail has at least 40 bytes for the event.
+	// Distinct is the number of fields whose distinct values a condition counts. Such a field takes up
+	// to 24 bytes for an event of a user. The trail of the user has at least 40 bytes for the event.
 	Distinct int
 }
 

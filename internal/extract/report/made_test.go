@@ -113,8 +113,8 @@ func (m *made) writePart(t *testing.T, dir, name string, people []person) manife
 	return manifest.TrailPart{Name: name, Users: int64(len(people)), Events: meta.Rows, Size: meta.Bytes}
 }
 
-// crowd generates people with events like those of viewers: most have few and a few have very
-// many, in the evening and on some days, one after another.
+// crowd generates people with the events of viewers: most have few and a few have very many, in the
+// evening and on some days, one after another.
 func crowd(seed uint64, users, days, kinds, parts, steps int) [][]person {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var all []person

@@ -202,7 +202,7 @@ func TestPageSaysTheNumbers(t *testing.T) {
 	}
 }
 
-// TestLongSpansAreSummedUp asks for ever more days and looks at the lines of the table.
+// TestLongSpansAreSummedUp requests more and more days and counts the lines of the table.
 func TestLongSpansAreSummedUp(t *testing.T) {
 	for _, c := range []struct {
 		days  int
@@ -311,7 +311,7 @@ func TestJSONIsWhole(t *testing.T) {
 	}
 }
 
-// TestOtherDirectoriesAreRefused gives a report what it cannot be made of.
+// TestOtherDirectoriesAreRefused makes reports of directories that are not results.
 func TestOtherDirectoriesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -286,7 +286,7 @@ func TestTokensAreChecked(t *testing.T) {
 	q.After, q.Page, q.Fields = r.Next, 5, []string{"seconds"}
 	var g gatherer
 	if _, _, err := show.Page(t.Context(), q, &g); err != nil || len(g.rows) != 5 || g.rows[0].nth != 3 {
-		t.Errorf("a page of another size and other fields goes on with %+v, %v", g.rows, err)
+		t.Errorf("a page of another size and other fields continues with %+v, %v", g.rows, err)
 	}
 }
 

@@ -46,8 +46,8 @@ func opaque(rnd *rand.Rand, _ int) []byte {
 	return b
 }
 
-// benchWorld returns cells like those of a load: rows of user, day and behaviour, and in each
-// row some behaviours of five fields.
+// benchWorld returns cells like the cells of a load: rows of user, day and behaviour, and in each row
+// some behaviours of five fields.
 func benchWorld(value benchValue) []cell.Cell {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	cells := make([]cell.Cell, 0, benchCells)

@@ -25,7 +25,7 @@ func corrupt(offset int64, format string, args ...any) error {
 // A Codec is the compression of every block's payload, by HBase's name.
 type Codec string
 
-// The codecs that are written and read. ZSTD has two layouts that exclude each other. Servers
+// The codecs that are written and read. ZSTD has two formats that exclude each other. Servers
 // with HBase's own codec class read only the framed layout. Servers with Hadoop's native
 // class read only the plain layout.
 const (

@@ -148,7 +148,7 @@ func (l *lister) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	return l.FS.List(ctx, dir)
 }
 
-// TestFindSaysWhatFailed fails each operation of a search in turn. Find must fail too, wrap
+// TestFindSaysWhatFailed fails each operation of a search, one after the other. Find must fail too, wrap
 // the cause, and not report missing input.
 func TestFindSaysWhatFailed(t *testing.T) {
 	root := t.TempDir()

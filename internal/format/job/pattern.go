@@ -90,7 +90,8 @@ func staticFolder(parts [][]piece, absolute bool) string {
 	return path.Clean(strings.Join(names, "/"))
 }
 
-// settle determines what the path tells, and returns an error if it lacks something.
+// settle determines which parts of a date and behaviour the path has. It returns an error if a part is
+// missing.
 func (g *glob) settle(kinds int) error {
 	has := map[pieceKind]bool{}
 	for _, s := range g.segments {
@@ -100,7 +101,7 @@ func (g *glob) settle(kinds int) error {
 	}
 	y, m, d := has[year] || has[shortYear], has[month], has[day]
 	if (y || m || d) && !(y && m && d) {
-		return errors.New("a path names a whole day, with year, month and day, or none; * stands for what is left out")
+		return errors.New("a path names a whole day, with year, month and day, or none; * stands for the parts that are left out")
 	}
 	g.dated, g.kinded = y, has[behaviourName]
 	if !g.kinded && kinds == 1 {

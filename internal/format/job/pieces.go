@@ -133,7 +133,7 @@ func placeholder(s string) ([]piece, error) {
 	case name == "behaviour" && !formatted:
 		return []piece{{kind: behaviourName}}, nil
 	case name == "behaviour":
-		return nil, errors.New("{behaviour} has no format: behaviours.NAME.path says what stands in a path")
+		return nil, errors.New("{behaviour} has no format: behaviours.NAME.path gives its text in a path")
 	case name == "date" && !formatted:
 		return datePieces("2006-01-02")
 	case name == "date":

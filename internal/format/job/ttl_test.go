@@ -50,7 +50,7 @@ func TestALayoutSaysTheTTLWhereTheJobDoesNot(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if j.Table.TTL != c.ttl || j.Table.Forever != c.forever {
-			t.Errorf("%q: %s, for ever %t; want %s, %t", c.text, j.Table.TTL, j.Table.Forever, c.ttl, c.forever)
+			t.Errorf("%q: %s, forever %t; want %s, %t", c.text, j.Table.TTL, j.Table.Forever, c.ttl, c.forever)
 		}
 	}
 }

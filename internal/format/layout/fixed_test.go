@@ -108,7 +108,7 @@ func TestFixedSizes(t *testing.T) {
 	}
 	for _, name := range []string{"fixed/0", "fixed/19", "fixed/08", "fixed/+8", "fixed/8/1", "fixed/eight"} {
 		if l, err := layout.ByName(name); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "1 to 18") {
-			t.Errorf("%s is %v, %v; want an error that names it and says what is right", name, l, err)
+			t.Errorf("%s is %v, %v; want an error that names it and gives the allowed values", name, l, err)
 		}
 	}
 }

@@ -390,9 +390,8 @@ func (Hashed) Decoder(s *behaviour.Schema, q Want) Decoder {
 	return d
 }
 
-// hashedDecoder assembles the records of a row from its cells, which are added column
-// by column. met holds the row's records so far. The first sorted records, those of earlier
-// columns, are in order.
+// hashedDecoder assembles the records of a row from its cells, which are added column by column. met
+// holds the row's records so far. The first sorted records belong to earlier columns and are in order.
 type hashedDecoder struct {
 	schema *behaviour.Schema
 	kinds  []hashedKind // members are those asked for

@@ -385,8 +385,8 @@ func (d *reversedDecoder) parse(row []byte, n int) (behaviour.Date, int, error) 
 	return date, kind, nil
 }
 
-// again begins with other records of the same row. A table returns a row once for each of
-// its files that has the row; qualifiers then start again from the smallest.
+// again begins with other records of the same row. A table returns a row once for each file that has the
+// row. Then qualifiers start again from the smallest.
 func (d *reversedDecoder) again() {
 	d.pos = -1
 	d.known, d.fresh, d.at = d.known[:0], d.fresh[:0], 0

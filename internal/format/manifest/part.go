@@ -89,8 +89,8 @@ func (p *Part) Shares(o *Part) bool {
 	return p == nil || o == nil || !p.All(func(b string, text *string) bool { return !o.Names(b, text) })
 }
 
-// Extends reports whether p has records of a behaviour and date of which o has others: the job of
-// p has more texts for the behaviour.
+// Extends reports whether p and o have different records of the same behaviour and date, because the job
+// of p has more texts for the behaviour.
 func (p *Part) Extends(o *Part) bool {
 	if p == nil || o == nil || !p.dates().Overlaps(o.dates()) {
 		return false

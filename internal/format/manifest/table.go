@@ -118,7 +118,7 @@ func (t *Table) Total() tally.Tally {
 	return sum
 }
 
-// Of returns the table for a ledger: t with the files of one load and without loads.
+// Of returns t with the files of one load and without loads.
 func (t *Table) Of(load int) *Table {
 	out := *t
 	out.Files, out.Loads = []File{}, []LoadRef{}

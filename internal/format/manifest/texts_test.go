@@ -22,7 +22,7 @@ func manyTexts(n int) map[string]string {
 	return out
 }
 
-// ledgerOf returns the ledger of a load of some files, each of which has all texts.
+// ledgerOf returns the ledger of a load of some files. Each file has all texts.
 func ledgerOf(files int, all map[string]string) *manifest.Load {
 	l := &manifest.Load{Version: manifest.Version, Number: 1, Inputs: []manifest.Input{}, Days: []manifest.Day{}}
 	for i := range files {

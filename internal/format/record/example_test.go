@@ -25,7 +25,7 @@ func (printer) Reject(r *record.Reject) error {
 	return nil
 }
 
-// A file of two plays, one of which has no user.
+// A file of two plays. One play has no user.
 func Example() {
 	day := behaviour.DateOf(2014, time.September, 1)
 	file := record.File{Path: "2014-09-01/play.csv", Date: &day, Kind: 0}

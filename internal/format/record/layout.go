@@ -258,7 +258,7 @@ func nextPart(layout string, afterSecond bool) (part, int) {
 	return part{literal: c}, 1
 }
 
-// A reading is a time of which some parts have been read.
+// A reading is a time some of whose parts have been read.
 type reading struct {
 	stamp
 	year, month, day int64

@@ -282,7 +282,7 @@ func (r *countingReader) ReadAt(b []byte, off int64) (int, error) {
 	return r.Reader.ReadAt(b, off)
 }
 
-// TestAnyChangedByteIsFound changes each byte of a roll in turn, and truncates the roll at
+// TestAnyChangedByteIsFound changes each byte of a roll, one after the other, and truncates the roll at
 // each byte.
 func TestAnyChangedByteIsFound(t *testing.T) {
 	entries := people(rand.New(rand.NewPCG(6, 6)), 4000, 4, 2)

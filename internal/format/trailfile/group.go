@@ -217,9 +217,9 @@ func (s Schema) stringBytes(b *Batch, i int) int {
 	return n
 }
 
-// Fit returns the end of those rows from up to to of b that fit into the limit of string
-// bytes. bytes is the size of the strings before. If fresh is set, no rows are there yet, and
-// one row fits whatever its size.
+// Fit returns the end of those rows from up to to of b that fit into the limit of string bytes. bytes is
+// the size of the strings before. If fresh is set, the group has no rows yet, and one row fits whatever
+// its size.
 func (s Schema) Fit(b *Batch, from, to, bytes, limit int, fresh bool) int {
 	if bytes+s.mostBytes(b, from, to) <= limit {
 		return to

@@ -136,7 +136,7 @@ func TestRowsRefuseWhatIsNotThere(t *testing.T) {
 	s := everyType()
 	data, _ := write(t, s, trailfile.Options{}, people(1, s, 10, 0), 10)
 	if _, _, err := readRows(t, data, "step_1"); !errors.Is(err, trailfile.ErrNoTrails) {
-		t.Errorf("a field that is not there: got %v, want ErrNoTrails", err)
+		t.Errorf("a missing field: got %v, want ErrNoTrails", err)
 	}
 }
 

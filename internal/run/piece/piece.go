@@ -40,9 +40,9 @@ type Header struct {
 	Table     string `json:"table"` // address
 }
 
-// Each calls take for each line of r. Parameter what is "load" or "extract"; a line of another kind is an
-// error. name is the name of r in errors. A line with a version after newest is an error. A line
-// is valid until take returns.
+// Each calls take for each line of r. Parameter what is "load" or "extract". A line for the other kind
+// of plan is an error. name is the name of r in errors. A line with a version after newest is an error.
+// A line is valid until take returns.
 func Each(r io.Reader, name, what string, newest int, take func(h Header, line []byte) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {

@@ -24,7 +24,7 @@ func TestCopyIsWholeOrNot(t *testing.T) {
 		got, missing := dfs.ReadFile(t.Context(), local.New(), to)
 		if fault.Count() <= n {
 			if err != nil || string(got) != text {
-				t.Errorf("%d bytes are there, %v, want all %d", len(got), err, len(text))
+				t.Errorf("the copy has %d bytes, %v, want all %d", len(got), err, len(text))
 			}
 			return
 		}
@@ -32,7 +32,7 @@ func TestCopyIsWholeOrNot(t *testing.T) {
 			t.Errorf("fault at %d: lost the cause: %v", n, err)
 		}
 		if err != nil && !errors.Is(missing, iofs.ErrNotExist) || err == nil && string(got) != text {
-			t.Errorf("fault at %d (%v): %d bytes are there, %v", n, err, len(got), missing)
+			t.Errorf("fault at %d (%v): the copy has %d bytes, %v", n, err, len(got), missing)
 		}
 		if err := local.New().Remove(t.Context(), to); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 			t.Fatal(err)

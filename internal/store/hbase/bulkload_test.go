@@ -262,7 +262,7 @@ func TestABulkLoadThatIsRefused(t *testing.T) {
 			t.Errorf("into a disabled table: %v", err)
 		}
 		if _, err := l.c.PrepareBulkLoad(t.Context(), "absent"); !errors.Is(err, ErrNoTable) {
-			t.Errorf("prepared for a table that is not there: %v", err)
+			t.Errorf("prepared for a missing table: %v", err)
 		}
 		if _, err := l.c.BulkLoad(t.Context(), "t", l.first, nil, l.token, nil); err == nil {
 			t.Error("a load of no files was taken")

@@ -252,7 +252,7 @@ func TestTheRateIsKeptByAllTogether(t *testing.T) {
 			t.Errorf("%.0f cells a second, with a bound of %d", n, limits.Puts)
 		}
 		if got := c.Held(); got.Paced <= 0 || got.Busy != 0 {
-			t.Errorf("held back: %+v; want only what the rate did", got)
+			t.Errorf("held back: %+v; want only the time of the rate limit", got)
 		}
 		counts := f.Counts()
 		if least := int(400 * 3 / (limits.Puts / 4)); counts.Calls["Multi"] < least {

@@ -100,7 +100,7 @@ func (a *archive) rows(versions int) iter.Seq[[]*cell.Cell] {
 	}
 }
 
-// where returns the text of the cells that of keeps of each row.
+// where calls of for each row, and returns the text of the cells that it returns.
 func (a *archive) where(versions int, of func(row []*cell.Cell) []*cell.Cell) []string {
 	var want []string
 	for row := range a.rows(versions) {

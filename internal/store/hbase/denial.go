@@ -40,8 +40,8 @@ func DenialOf(err error) (Denial, bool) {
 	return Denial{User: ShortName(user[1]), Right: letters[action[1]]}, true
 }
 
-// ShortName returns the name that grants have for a principal, unless the servers have rules of
-// their own (hadoop.security.auth_to_local): what is before the host and the realm.
+// ShortName returns the name that grants have for a principal, unless the servers have rules of their
+// own (hadoop.security.auth_to_local): the part before the host and the realm.
 func ShortName(principal string) string {
 	name, _, _ := strings.Cut(principal, "@")
 	name, _, _ = strings.Cut(name, "/")

@@ -6,15 +6,13 @@
 //
 // # Promises
 //
-// Each requested row is answered once, or the operation fails. Servers are busy,
-// frozen and killed. Regions move, split and merge. Answers are lost. The client
-// retries only the part that failed. It retries until that part succeeds or
-// Config.OpTimeout is used up. Then it returns a *GaveUpError, which says what the
-// client tried, where, and what the server said. BulkLoad is the only call that is
-// not retried if the server may have executed it. Every call has a time limit. Every
-// wait ends with its context or with Close. When Close returns, no goroutine is left.
-// The arguments of a callback are valid until the callback returns. Errors that may
-// pass with time satisfy ErrUnavailable.
+// Each requested row is answered once, or the operation fails. Servers are busy, frozen and killed.
+// Regions move, split and merge. Answers are lost. The client retries only the part that failed. It
+// retries until that part succeeds or Config.OpTimeout is used up. Then it returns a *GaveUpError, which
+// has the attempts of the client, their servers and the last error of the server. BulkLoad is the only
+// call that is not retried if the server may have executed it. Every call has a time limit. Every wait
+// ends with its context or with Close. When Close returns, no goroutine is left. The arguments of a
+// callback are valid until the callback returns. Errors that may pass with time satisfy ErrUnavailable.
 //
 // # Connection
 //

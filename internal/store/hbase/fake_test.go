@@ -270,7 +270,7 @@ func TestOneGet(t *testing.T) {
 			}
 		}
 		if cells, err := c.Get(t.Context(), "t", []byte("absent"), wire.Get{}); err != nil || len(cells) != 0 {
-			t.Errorf("a row that is not there: %v, %v", cells, err)
+			t.Errorf("a missing row: %v, %v", cells, err)
 		}
 	})
 }
@@ -810,7 +810,7 @@ func TestAnAnswerOfZooKeeperIsTaken(t *testing.T) {
 	z := &zooKeeper{servers: []string{"[::1"}, znode: "/hbase", timeout: time.Minute, start: func(ask func()) { ask() }}
 	for range 50 {
 		if _, err := z.Meta(t.Context()); !errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) {
-			t.Errorf("%v, want what is wrong with the address", err)
+			t.Errorf("%v, want the mistake in the address", err)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func TestMismatchesAreNamed(t *testing.T) {
 		says       []string
 	}{
 		"no Kerberos":       {map[string]string{"hbase.security.authentication": "simple"}, []string{"Authentication is required", "set hbase.security.authentication to kerberos"}},
-		"a wrong principal": {map[string]string{hadoopconf.RegionPrincipal: "nn/" + strings.TrimSuffix(k.NameNode(), ":8020")}, []string{"GSS initiate failed", "is the principal in hbase-site.xml that of the server"}},
+		"a wrong principal": {map[string]string{hadoopconf.RegionPrincipal: "nn/" + strings.TrimSuffix(k.NameNode(), ":8020")}, []string{"GSS initiate failed", "compare the principal in hbase-site.xml"}},
 		"an unknown one":    {map[string]string{hadoopconf.RegionPrincipal: "hbase/nowhere"}, []string{"hbase/nowhere@" + clustertest.Realm, "does not know the service"}},
 		"no principal":      {map[string]string{hadoopconf.RegionPrincipal: "", hadoopconf.MasterPrincipal: ""}, []string{hadoopconf.RegionPrincipal + " is not set"}},
 		"an unknown CA":     {otherCA, []string{"certificate signed by unknown authority", "hbase.rpc.tls.truststore.location"}},
@@ -190,7 +190,7 @@ func TestMismatchesAreNamed(t *testing.T) {
 	}
 }
 
-// A meddler changes what the server says after it has said so many bytes.
+// A meddler changes the bytes of the server after the first left bytes.
 type meddler struct {
 	net.Conn
 	left   int
@@ -296,7 +296,7 @@ func TestWhatIsDemandedIsKept(t *testing.T) {
 	}
 }
 
-// staged returns a staging directory of HBase, and regions those of a table.
+// staged returns a staging directory of HBase for a table.
 func staged(t *testing.T, c *Client, table string) string {
 	t.Helper()
 	dir, err := c.PrepareBulkLoad(t.Context(), table)

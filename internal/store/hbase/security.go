@@ -202,7 +202,7 @@ func judgeSecurity(err error) (verdict, bool) {
 		switch {
 		case server.Name() == "SaslException":
 			// A server that was restarted with other keys accepts a new ticket.
-			return verdict{remedy: repeat, err: ofKind(ErrInsecure, fmt.Errorf("%w: is the principal in hbase-site.xml that of the server? Its log says more", err))}, true
+			return verdict{remedy: repeat, err: ofKind(ErrInsecure, fmt.Errorf("%w: compare the principal in hbase-site.xml with the principal of the server, and read the log of the server", err))}, true
 		case server.Name() == "AccessDeniedException" && strings.Contains(server.Message, "Authentication is required"):
 			return verdict{remedy: giveUp, err: ofKind(ErrInsecure, fmt.Errorf("%w: the cluster has Kerberos: set hbase.security.authentication to kerberos in hbase-site.xml of $HADOOP_CONF_DIR", err))}, true
 		}
@@ -224,7 +224,7 @@ func adviceOn(err error) string {
 	case is(rpc.ErrNoTLS):
 		return "set hbase.client.netty.tls.enabled to false in hbase-site.xml if that is right. Nothing was sent to it"
 	case errors.As(err, &name):
-		return "the certificate is that of another server. Is the server's name in HBase one of the certificate's?"
+		return "the certificate belongs to another server: compare the server's name in HBase with the names in the certificate"
 	case errors.As(err, &unknown):
 		return "the certificate's authority is not in the trust store that hbase.rpc.tls.truststore.location names"
 	case errors.As(err, &invalid):

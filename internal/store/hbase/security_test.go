@@ -55,7 +55,7 @@ func TestJudgeSecurity(t *testing.T) {
 	}
 }
 
-// TestSecurityOfConfigurations checks what is refused before a server is asked.
+// TestSecurityOfConfigurations checks which configurations are refused before a server is called.
 func TestSecurityOfConfigurations(t *testing.T) {
 	for _, c := range []struct {
 		properties string // name=value, between blanks

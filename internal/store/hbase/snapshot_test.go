@@ -57,7 +57,7 @@ func TestASnapshotIsTakenListedAndDeleted(t *testing.T) {
 			t.Errorf("there are %q", got)
 		}
 		if err := c.Snapshot(t.Context(), "absent", "c", SnapshotOptions{}); !errors.Is(err, ErrNoTable) {
-			t.Errorf("of a table that is not there: %v", err)
+			t.Errorf("of a missing table: %v", err)
 		}
 		for _, name := range []string{"", "-a", ".a", "a/b", "a b", "a:b", "zookeeper"} {
 			if err := c.Snapshot(t.Context(), "t", name, SnapshotOptions{}); err == nil {
@@ -144,13 +144,13 @@ func TestASnapshotWhoseAnswerIsLost(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		if err := <-done; err != nil {
-			t.Errorf("the answer was lost, the snapshot is there: %v", err)
+			t.Errorf("the answer was lost, the snapshot exists: %v", err)
 		}
 		if n := f.Counts().Calls["Snapshot"]; n != 2 {
 			t.Errorf("asked for %d times, want 2", n)
 		}
 		if err := c.Snapshot(t.Context(), "t", "s", SnapshotOptions{}); !errors.Is(err, ErrSnapshotExists) {
-			t.Errorf("the answer was lost, an older snapshot is there: %v", err)
+			t.Errorf("the answer was lost, an older snapshot exists: %v", err)
 		}
 		if err := c.DeleteSnapshot(t.Context(), "s"); err != nil {
 			t.Errorf("the answer to deleting was lost: %v", err)

@@ -81,7 +81,7 @@ func TestWhatHasBeenSlowForLongIsUsual(t *testing.T) {
 		}
 	}
 	if slow < 60 {
-		t.Errorf("%d of the calls were slow, want those of a minute at least", slow)
+		t.Errorf("%d calls were slow, want 60 at least", slow)
 	}
 	for range 10 {
 		if u.slow(c.flight(time.Second), 100) {

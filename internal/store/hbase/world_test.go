@@ -182,7 +182,7 @@ func (w *world) put(rng *rand.Rand) {
 	}
 }
 
-// get asks for many rows and some that are not there.
+// get requests many rows. Some of them are missing.
 func (w *world) get(rng *rand.Rand) {
 	var names []string
 	want := map[string]string{}

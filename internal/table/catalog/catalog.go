@@ -272,9 +272,9 @@ func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *
 // one on HDFS is mostly waiting.
 const ledgersAtOnce = 8
 
-// Ledgers returns the ledgers of all loads, the oldest first. It removes the days that were
-// dropped. The regions of a ledger still count the cells of these days. If several ledgers cannot
-// be read, the error is that of the oldest.
+// Ledgers returns the ledgers of all loads, the oldest first. It removes the days that were dropped. The
+// regions of a ledger still count the cells of these days. If several ledgers cannot be read, the error
+// names the oldest of them.
 func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 	m := c.Manifest()
 	out := make([]*manifest.Load, len(m.Loads))

@@ -7,6 +7,8 @@ import (
 	iofs "io/fs"
 	"syscall"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/precheck"
@@ -84,7 +86,7 @@ func leftBehind(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	case h != nil:
 		return "the files of a load were being handed to HBase when it was killed", nil
 	case len(begun) > 0:
-		return fmt.Sprintf("of %d files records were being put when a load was killed, or by pieces that are not committed, from %s on", len(begun), begun[0].Path), nil
+		return fmt.Sprintf("a killed load, or pieces that are not committed, put records of %s; the first is %s", english.Plural(len(begun), "file", ""), begun[0].Path), nil
 	}
 	return "", nil
 }

@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/table/precheck"
 )
 
-// TestDamagedRecordsOfALiveTableAreRefused changes each byte of the files that only the catalog
-// of a table in HBase has. What is read all the same means the same.
+// TestDamagedRecordsOfALiveTableAreRefused changes each byte of the files that only the catalog of a
+// table in HBase has. If Read succeeds, the content is the same.
 func TestDamagedRecordsOfALiveTableAreRefused(t *testing.T) {
 	dir, _ := loadedTable(t)
 	c, err := catalog.Open(t.Context(), local.New(), dir)

@@ -44,8 +44,8 @@ func nights(t *testing.T, n int) string {
 	return dir
 }
 
-// TestLedgersAreReadTogether reads the ledgers of many nights. A reader that waits for one ledger
-// after the other waits for ever here, which the bubble reports.
+// TestLedgersAreReadTogether reads the ledgers of many nights. A reader that waits for one ledger after
+// the other never continues here, and the bubble reports it.
 func TestLedgersAreReadTogether(t *testing.T) {
 	const loads = 20
 	dir := nights(t, loads)
@@ -60,7 +60,7 @@ func TestLedgersAreReadTogether(t *testing.T) {
 		}
 		for i, l := range ledgers {
 			if l.Number != i+1 {
-				t.Errorf("ledger %d is that of load %d", i, l.Number)
+				t.Errorf("ledger %d is the ledger of load %d", i, l.Number)
 			}
 		}
 	})

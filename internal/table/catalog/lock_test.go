@@ -66,7 +66,7 @@ func TestALedgerNeverReplacesAnother(t *testing.T) {
 	}
 	ledgers, err := c.Ledgers(t.Context())
 	if err != nil || len(ledgers) != 1 || ledgers[0].Inputs[0].Path != "a" {
-		t.Errorf("the ledgers are %+v, %v; want that of a", ledgers, err)
+		t.Errorf("the ledgers are %+v, %v; want the ledger of a", ledgers, err)
 	}
 }
 

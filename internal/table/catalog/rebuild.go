@@ -174,10 +174,10 @@ func (r *rebuild) add(ctx context.Context, n int) error {
 		return fmt.Errorf("%s: it is the ledger of load %d", ref.Name, l.Number)
 	}
 	if l.Table == nil {
-		return fmt.Errorf("the ledger of load %d was written by an older release, and does not tell of files", n)
+		return fmt.Errorf("the ledger of load %d was written by an older release, and does not name the table's files", n)
 	}
 	if l.Table.Rewritten > r.m.Rewritten {
-		return fmt.Errorf("%s, which tells what the files of the loads before %d were merged into", baseOf(l.Table.Rewritten), n)
+		return fmt.Errorf("%s, which names the merged files of the loads before %d", baseOf(l.Table.Rewritten), n)
 	}
 	m := *l.Table
 	m.Files = append(append([]manifest.File{}, r.m.Files...), l.Table.Files...)

@@ -61,7 +61,7 @@ func (t *Table) onlyOf(ctx context.Context, loads []int, emit func(*cell.Cell) e
 		}
 		load, ok := from.Load(told.ID, told.Date, schema.Kinds[told.Kind].Name)
 		if !ok {
-			return fmt.Errorf("no ledger tells of the record with the column ID %d in the row %.64q", told.ID, c.Row)
+			return fmt.Errorf("no ledger has the record with the column ID %d in the row %.64q", told.ID, c.Row)
 		}
 		if !slices.Contains(loads, load) {
 			return nil

@@ -18,5 +18,5 @@ func gone(err error) error {
 	if !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
-	return fmt.Errorf("%w: if it was replaced by a compact or drop whose --keep-for has passed since this began, begin again; else bulkload verify says what is missing", err)
+	return fmt.Errorf("%w: if it was replaced by a compact or drop whose --keep-for has passed since this command began, repeat the command; otherwise run bulkload verify, which names the missing files", err)
 }

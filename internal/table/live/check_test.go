@@ -308,5 +308,5 @@ func TestWhatAKilledLoadLeftIsTold(t *testing.T) {
 	if err := opened.(table.Putter).Begin(context.Background(), loads[0].Inputs[:1], nil); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, look(t, c, name, o, tonight), precheck.UnfinishedRun, precheck.Warn, "of 1 files records were being put", loads[0].Inputs[0].Path)
+	expect(t, look(t, c, name, o, tonight), precheck.UnfinishedRun, precheck.Warn, "put records of 1 file", loads[0].Inputs[0].Path)
 }

@@ -79,7 +79,7 @@ func (s *Store) familyOptions(ctx context.Context) (hfile.Options, error) {
 	return o, nil
 }
 
-// zstd returns the layout of ZSTD that the servers use. There are two layouts, and a server that
+// zstd returns the format of ZSTD that the servers use. There are two formats, and a server that
 // gets a file in the wrong one crashes. zstd reads the layout from a file that the servers wrote.
 func (s *Store) zstd(ctx context.Context) (hfile.Codec, error) {
 	home, err := s.home()
@@ -101,7 +101,7 @@ func (s *Store) zstd(ctx context.Context) (hfile.Codec, error) {
 			return codec, nil
 		}
 	}
-	return "", fmt.Errorf("family %s has COMPRESSION ZSTD, of which there are two layouts, and none of the %d files in %s tells which one its servers read: load by --mode put and flush the table once, or choose another codec",
+	return "", fmt.Errorf("family %s has COMPRESSION ZSTD, which has two formats, and none of the %d files in %s shows which format the servers read: load by --mode put and flush the table once, or choose another codec",
 		s.family, len(all), pattern)
 }
 

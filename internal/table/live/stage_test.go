@@ -91,7 +91,7 @@ func TestZSTDWantsAProof(t *testing.T) {
 		want precheck.State
 	}{{false, precheck.Fail}, {true, precheck.Warn}} {
 		load.HFiles, load.Puts = true, x.puts
-		if got := look(t, c, name, o, load)[precheck.FamilyFit]; got.State != x.want || !strings.Contains(got.Detail, "two layouts") {
+		if got := look(t, c, name, o, load)[precheck.FamilyFit]; got.State != x.want || !strings.Contains(got.Detail, "two formats") {
 			t.Errorf("puts %t: %+v, want %v that names the layouts", x.puts, got, x.want)
 		}
 	}

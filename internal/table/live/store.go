@@ -200,7 +200,7 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 		s.family = m.Family
 	}
 	if m.Family != s.family || !s.address.same(m.Address) {
-		return nil, fmt.Errorf("table %s: %w: the catalog %s is that of %s, family %s", s.address, table.ErrUnfit, s.dir, m.Address, m.Family)
+		return nil, fmt.Errorf("table %s: %w: the catalog %s describes another table: %s, family %s", s.address, table.ErrUnfit, s.dir, m.Address, m.Family)
 	}
 	if err := s.sameCluster(ctx, c); err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (s *Store) sameCluster(ctx context.Context, c *catalog.Catalog) error {
 	case has == "":
 		c.SetCluster(id)
 	default:
-		return fmt.Errorf("table %s: %w: the catalog %s is that of a table in another HBase cluster, whose ID is %s; this one's is %s. "+
+		return fmt.Errorf("table %s: %w: the catalog %s describes a table in another HBase cluster, whose ID is %s; the ID of this cluster is %s. "+
 			"If there are two clusters, name another catalog: table: {path: …, catalog: DIR} in the job. "+
 			"If this cluster took the other's place and has the table's rows, remove `\"cluster\": %q,` from %s/manifest.json, and its first field, the checksum. If the table is empty, set the catalog aside by `bulkload forget`",
 			s.address, table.ErrUnfit, s.dir, has, id, has, s.dir)

@@ -166,7 +166,7 @@ func (t *Table) checkStaging(h *manifest.Handover) error {
 	case err != nil:
 		return fmt.Errorf("a load was staged in %s: %w", h.Staging, err)
 	}
-	return fmt.Errorf("handover.json of %s: %w: its files are staged in %q, and those of this table in %s", t.Dir(), manifest.ErrDamaged, h.Staging, in)
+	return fmt.Errorf("handover.json of %s: %w: its files are staged in %q, and the files of this table in %s", t.Dir(), manifest.ErrDamaged, h.Staging, in)
 }
 
 // pathOf returns a name without its file system, with a slash in front.

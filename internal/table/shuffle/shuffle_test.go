@@ -219,7 +219,7 @@ func TestManyRunsAreMergedInPasses(t *testing.T) {
 		t.Errorf("only %d runs were spilled: the test wants thousands", n)
 	}
 	if d.mostOpen > s.fanIn()+1 || len(s.runs) != s.fanIn() || d.count("") != len(s.runs) {
-		t.Errorf("%d files were open at once, %d runs are left, %d lie there; at most %d can be merged", d.mostOpen, len(s.runs), d.count(""), s.fanIn())
+		t.Errorf("%d files were open at once, %d runs are left, the directory has %d; at most %d can be merged", d.mostOpen, len(s.runs), d.count(""), s.fanIn())
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)

@@ -230,12 +230,12 @@ func (c *cluster) checkTimes(t *testing.T, what, name string, s *snapshot.Table)
 	may := c.scan(t, name, wire.TimeRange{From: from, To: to})
 	for _, must := range c.scan(t, name, wire.TimeRange{}) {
 		if _, come := got[must]; slices.Contains(may, must) && !come {
-			t.Errorf("%s: %s is not among what has its times", what, must)
+			t.Errorf("%s: %s is not among the cells of the files with its times", what, must)
 		}
 	}
 	for cell, in := range got {
 		if in && !slices.Contains(may, cell) {
-			t.Errorf("%s: %s is there, and no scan of its times has it", what, cell)
+			t.Errorf("%s: the files have %s, and no scan of its times returns it", what, cell)
 		}
 	}
 }

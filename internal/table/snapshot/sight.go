@@ -27,10 +27,10 @@ var (
 	errType      = errors.New("type is not known")
 )
 
-// A sight decides which cells of a family are visible. Of each column these are the newest
-// versions, as many as the family keeps, that are not deleted and not expired. It receives all
-// cells of a row in the order of package cell. Of equal cells it receives the one that was written
-// later first.
+// A sight decides which cells of a family are visible. These are the newest versions of each column that
+// are not deleted and not expired, up to the number that the family keeps. It receives all cells of a
+// row in the order of package cell. If two cells are equal, it receives the cell that was written later
+// first.
 //
 // A delete comes before the cells that it deletes, so the cells of the row up to now are enough.
 type sight struct {

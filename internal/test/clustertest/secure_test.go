@@ -7,8 +7,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// TestTheSecuredClusterKnowsItsUsers checks that Java's client is who its ticket says, and
-// that HBase and HDFS refuse it what only others may do.
+// TestTheSecuredClusterKnowsItsUsers checks that Java's client is the user of its ticket, and that HBase
+// and HDFS refuse operations for which this user lacks a right.
 func TestTheSecuredClusterKnowsItsUsers(t *testing.T) {
 	testkit.OnlyAll(t, "the tests of our own clients")
 	c := Secure(t)

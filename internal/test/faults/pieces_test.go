@@ -72,7 +72,7 @@ func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 	}
 	start(t, dir, nil, "bulkload", "verify", "--table", "trails").done(t)
 	if got, want := trailsOf(t, dir, "trails"), trailsOf(t, dir, "one"); !maps.Equal(got, want) || len(want) == 0 {
-		t.Errorf("the pieces' table gives the parts %v, that of one load %v", got, want)
+		t.Errorf("the table of the pieces gives the parts %v, the table of one load %v", got, want)
 	}
 }
 

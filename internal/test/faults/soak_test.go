@@ -126,7 +126,7 @@ func (s *soak) run(t *testing.T) {
 	}
 	s.comeLate(t)
 	s.compare(t)
-	verdict := "the table is that of an undisturbed month"
+	verdict := "the table equals the table of an undisturbed month"
 	if len(s.differ) > 0 {
 		verdict = "IT DIFFERS:\n  " + strings.Join(s.differ, "\n  ")
 		t.Errorf("%s", verdict)

@@ -112,7 +112,7 @@ func TestNoDamageIsTakenForAnAnswer(t *testing.T) {
 	for i, files := range w.byKind() {
 		kind := &fileKinds[i]
 		if len(files) == 0 {
-			t.Errorf("no file of the kind %s is there", kind.name)
+			t.Errorf("there is no file of the kind %s", kind.name)
 		}
 		if kind.free != "" || len(files) == 0 {
 			continue
@@ -263,7 +263,7 @@ func (w *damageWorld) byKind() [][]string {
 	return out
 }
 
-// damages returns what becomes of a file: a byte is another, it is cut, or it is empty.
+// damages returns the damaged contents of a file: one byte differs, the file is cut, or it is empty.
 func damages(t *testing.T, path string) map[string][]byte {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -152,8 +152,8 @@ func (x *run) growByPieces(s *Step, args []string, statuses []int, want result) 
 	return 0, x.compareResult(s, got, want)
 }
 
-// compareGrown compares a growing result after a command with what was appended. added is the extract
-// of the command.
+// compareGrown compares a growing result after a command with the appended extracts. added is the
+// extract of the command.
 func (x *run) compareGrown(s *Step, status int, added appended) error {
 	g := x.grown[s.Out]
 	have, err := x.spansIn(s.Out)

@@ -77,7 +77,7 @@ func (m *model) imported() outcome {
 	return outcome{statuses: []int{0}, next: next}
 }
 
-// begins reports whether the fields of each behaviour of t begin with those of o, in order.
+// begins reports whether the fields of each behaviour of t begin with the fields of o, in order.
 func (t *table) begins(o *table) bool {
 	all := Job{Kinds: t.kinds}
 	return !slices.ContainsFunc(o.kinds, func(k Kind) bool {

@@ -592,7 +592,7 @@ func inTrails(rows []row) error {
 		r := &rows[i]
 		key := fmt.Sprintf("%s %s %d", r.date, r.kind, r.id)
 		if once[key] {
-			return fmt.Errorf("the column ID of %s is there twice", key)
+			return fmt.Errorf("the result has the column ID of %s twice", key)
 		}
 		once[key] = true
 		if i == 0 || rows[i-1].user != r.user {

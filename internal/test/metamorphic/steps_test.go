@@ -97,7 +97,7 @@ func (x *run) putting(s *Step, o outcome, got said) {
 	}
 }
 
-// holds reports whether t has entries of all files of which o has entries.
+// holds reports whether t has entries of all files in the entries of o.
 func (t *table) holds(o *table) bool {
 	return !slices.ContainsFunc(o.entries, func(e entry) bool {
 		return !slices.ContainsFunc(t.entries, func(have entry) bool { return have.path == e.path && have.part.covers(e.part) })
@@ -151,7 +151,7 @@ func (x *run) steal(s *Step) error {
 	return x.settle(s, late, did[0], did[1])
 }
 
-// settle determines the result of two loads of which one may have lost its lock.
+// settle determines the result of two loads. One load may have lost its lock.
 func (x *run) settle(a, b *Step, didA, didB said) error {
 	before, quarantined := x.tables[a.Table], x.ground(a.Table).bad
 	orders := [][]*Step{{a, b}, {b, a}, {a}, {b}, {}}

@@ -265,8 +265,8 @@ func (w *W) WriteLate(dir string) error {
 	return w.write(dir, func(f File) bool { return f.Late })
 }
 
-// WriteCopy delivers the bytes of a file of the first delivery again under another name. It
-// returns the number of its records, all of which are duplicates.
+// WriteCopy delivers the bytes of a file of the first delivery again under another name. It returns the
+// number of the records of the file. All of them are duplicates.
 func (w *W) WriteCopy(dir string) (records int, err error) {
 	for _, f := range w.Files {
 		if !f.Late && f.Records > 0 && f.Bad == 0 {

@@ -163,8 +163,8 @@ func (e *dayEncoder) Add(r *behaviour.Record) {
 	})
 }
 
-// Cells implements layout.Encoder. Records come in order of column ID; what they did comes
-// before that in the order of cells.
+// Cells implements layout.Encoder. Records arrive in order of column ID. In the order of cells, the
+// behaviour comes before the column ID.
 func (e *dayEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 	slices.SortFunc(e.cells, cell.Compare)
 	err := e.err

@@ -131,7 +131,7 @@ func (c *counter) fields(t *flatbuffers.Table, slot, depth int) error {
 		return err
 	}
 	if c.left -= n; c.left < 0 || n > 0 && depth == 0 {
-		return fmt.Errorf("%w: fields lie in each other without an end", errLength)
+		return fmt.Errorf("%w: fields are nested too deeply", errLength)
 	}
 	for i := range n {
 		f := &flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(flatbuffers.UOffsetT(at + i*offsetSize))}

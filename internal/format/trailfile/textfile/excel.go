@@ -13,7 +13,7 @@ const Mark = "\ufeff"
 // maxFormula is the largest number of UTF-16 units of a text in a formula of Excel.
 const maxFormula = 255
 
-// exactInt is the first whole number of which Excel loses digits.
+// exactInt is the first whole number that Excel does not keep exactly.
 const exactInt = 1e15
 
 // formulaStart has the characters with which a formula or an error value of Excel begins. Excel takes the wide

@@ -47,7 +47,7 @@ func testNotExist(t *testing.T, w world) {
 	for _, name := range []string{w.at("nothing"), w.at("nothing", "below")} {
 		for _, o := range reads(w.ctx, w, name) {
 			if !errors.Is(o.err, fs.ErrNotExist) {
-				t.Errorf("%s of what is not there: %v, want fs.ErrNotExist", o.op, o.err)
+				t.Errorf("%s of a missing file: %v, want fs.ErrNotExist", o.op, o.err)
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func (l *lock) open(client *hdfs.Client) error {
 			l.w, err = client.CreateFile(l.path, d.Replication, d.BlockSize, os.FileMode(0o666&^l.umask))
 		}
 	case err == nil && (fi.IsDir() || fi.Size() > 0):
-		return fmt.Errorf("%w: what lies there is no lock; remove it", fs.ErrInvalid)
+		return fmt.Errorf("%w: the file with this name is not a lock: remove it", fs.ErrInvalid)
 	case err == nil:
 		l.w, err = client.Append(l.path)
 	}

@@ -127,9 +127,9 @@ func supported(fi *hdfs.FileInfo) error {
 	status := fi.Sys().(*hdfs.FileStatus)
 	switch {
 	case status.GetFileEncryptionInfo() != nil:
-		return fmt.Errorf("%w: it lies in an encryption zone; name another place", errors.ErrUnsupported)
+		return fmt.Errorf("%w: it is in an encryption zone: name another directory", errors.ErrUnsupported)
 	case status.GetEcPolicy() != nil:
-		return fmt.Errorf("%w: its directory is erasure-coded; name another one", errors.ErrUnsupported)
+		return fmt.Errorf("%w: its directory is erasure-coded: name another directory", errors.ErrUnsupported)
 	}
 	return nil
 }

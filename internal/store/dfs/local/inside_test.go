@@ -199,7 +199,7 @@ func TestListFollowsLinks(t *testing.T) {
 		got[filepath.Base(in.Name)] = in.Size
 	}
 	if got["near"] != int64(len("linked to")) {
-		t.Errorf("a link is listed with %d bytes, want those of its file", got["near"])
+		t.Errorf("a link is listed with %d bytes, want the size of its file", got["near"])
 	}
 	if _, ok := got["nowhere"]; !ok {
 		t.Error("a link to nowhere is not listed, so nobody learns of it")

@@ -21,7 +21,7 @@ const spillVar = "USERTRAIL_LOCAL_SPILL"
 func TestAPrivateDirectoryIsItsOwners(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := local.MakePrivate(filepath.Join(dir, "new")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("in a directory that is not there: %v, want fs.ErrNotExist", err)
+		t.Errorf("in a missing directory: %v, want fs.ErrNotExist", err)
 	}
 	one, two := private(t, dir), private(t, dir)
 	if one.Name() == two.Name() {

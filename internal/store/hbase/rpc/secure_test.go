@@ -300,7 +300,7 @@ func TestTLSIsAroundEverything(t *testing.T) {
 	}
 }
 
-// FuzzHandshake reads what a server says that has not proved who it is.
+// FuzzHandshake reads the bytes of a server that is not authenticated.
 func FuzzHandshake(f *testing.F) {
 	service := gsstest.NewService(f, "hbase/rs1.test", etype.AES256SHA1)
 	ticket := service.Ticket(f, "alice")

@@ -37,9 +37,9 @@ const (
 // AppendMagic appends the first bytes that a client sends.
 func AppendMagic(dst []byte, m Method) []byte { return append(dst, 'H', 'B', 'a', 's', 0, byte(m)) }
 
-// AppendHeader appends the length and the ConnectionHeader. Because of the version in it, servers
-// limit the size of a Multi's answer and use cell blocks for single Gets. A user that has proved who
-// it is has no name in it: servers take another name for that of a user to be impersonated.
+// AppendHeader appends the length and the ConnectionHeader. Because of the version in it, servers limit
+// the size of a Multi's answer and use cell blocks for single Gets. An authenticated user has no name in
+// it, because servers impersonate a user of another name.
 func AppendHeader(dst []byte, service Service, user string) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)

@@ -231,7 +231,7 @@ func StripPB(b []byte) ([]byte, error) {
 func stripZnode(b []byte) ([]byte, error) {
 	if len(b) > 0 && b[0] == 0xff {
 		if len(b) < 5 || int64(binary.BigEndian.Uint32(b[1:])) > int64(len(b)-5) {
-			return nil, fmt.Errorf("%w: %d bytes end within what the writer says of itself", ErrMalformed, len(b))
+			return nil, fmt.Errorf("%w: %d bytes end within the header of the writer", ErrMalformed, len(b))
 		}
 		b = b[5+binary.BigEndian.Uint32(b[1:]):]
 	}

@@ -13,8 +13,8 @@
 //
 // # Tokens
 //
-// A token protects one piece of bytes. Integers are big-endian. Each direction has its own
-// numbers, which begin with those of AP-REQ and AP-REP and increase by 1 with each token.
+// A token protects one piece of bytes. Integers are big-endian. Each direction has its own numbers. They
+// begin with the numbers of AP-REQ and AP-REP and increase by 1 with each token.
 //
 //	signed  05 04 | flags | ff | 000c | RRC | number, 8 bytes | bytes | checksum of bytes | header
 //	sealed  05 04 | flags | ff | EC   | RRC | number, 8 bytes | sealed(bytes | EC bytes | header)

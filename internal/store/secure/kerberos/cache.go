@@ -77,10 +77,10 @@ func (l *Login) openCache() (*grant, error) {
 	}
 	user := gss.Principal{Names: cache.DefaultPrincipal.PrincipalName.NameString, Type: cache.DefaultPrincipal.PrincipalName.NameType, Realm: cache.DefaultPrincipal.Realm}
 	if want := l.cfg.Principal; want != "" && want != user.String() && want+"@"+user.Realm != user.String() {
-		return nil, fmt.Errorf("%w: the %s is that of %s, not of %s: run kinit %[4]s, or use --keytab", ErrCredentials, l.source, user, want)
+		return nil, fmt.Errorf("%w: the user of the %s is %s, not %s: run kinit %[4]s, or use --keytab", ErrCredentials, l.source, user, want)
 	}
 	if l.user.Names != nil && l.user.String() != user.String() {
-		return nil, fmt.Errorf("%w: the %s was that of %s, and is that of %s now", ErrCredentials, l.source, l.user, user)
+		return nil, fmt.Errorf("%w: the user of the %s was %s, and is now %s", ErrCredentials, l.source, l.user, user)
 	}
 	g, err := firstGrant(cache, user.Realm)
 	if err != nil {

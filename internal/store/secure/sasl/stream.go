@@ -26,9 +26,9 @@ type Reader struct {
 	err    error  // nothing after it can be trusted
 }
 
-// NewReader returns a Reader of the tokens that come from in. No token may be longer than limit
-// bytes. If a length is below that of the shortest token, as in the refusal of a server that has
-// not begun to use the layer, short is called, which may be nil. It may read on from in.
+// NewReader returns a Reader of the tokens that come from in. No token may be longer than limit bytes.
+// If a length is less than the length of the shortest token, the Reader calls short, unless short is nil.
+// A server that does not use the layer yet may refuse with such a length. short may read on from in.
 func NewReader(in io.Reader, l Layer, limit int, short func(length int) error) *Reader {
 	return &Reader{in: in, layer: l, limit: limit, short: short}
 }
