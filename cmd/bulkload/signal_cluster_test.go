@@ -63,7 +63,7 @@ func TestASignalEndsALoadIntoHBaseCleanly(t *testing.T) {
 			}
 			runs := scripttest.Start(t, dir, env, "bulkload", "runs", "--job", mode+".yaml", "--json")
 			if status, last := runs.Wait(t); status != 0 || scripttest.Number(t, last, "runs") < 2 || strings.Contains(runs.Stdout.String(), `"state":"died"`) {
-				t.Errorf("the journal of a live table tells, with status %d:\n%s", status, runs.Stdout.String())
+				t.Errorf("bulkload runs of a live table ends with status %d and prints:\n%s", status, runs.Stdout.String())
 			}
 		})
 	}

@@ -50,7 +50,7 @@ func loads(t *testing.T, dir string, env []string, table string, more ...string)
 	return scripttest.Start(t, dir, env, "bulkload", append([]string{"--from", "2014-09-01", "--to", "2014-09-04", "--table", table, "--memory", "64MiB"}, more...)...)
 }
 
-// contents returns the digests of the files of a table by name, without the journal.
+// contents returns the digests of the files of a table by name, without the log of runs.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	sums := map[string]string{}
@@ -188,7 +188,7 @@ func TestALoadTellsWhatItIsAt(t *testing.T) {
 	}
 }
 
-// TestAKilledLoadHasDied kills a load with SIGKILL. Its lock is free, the journal has the run
+// TestAKilledLoadHasDied kills a load with SIGKILL. Its lock is free, the log of runs has the run
 // as died, and the next load continues.
 func TestAKilledLoadHasDied(t *testing.T) {
 	dir := sampleDays(t, "20000")
@@ -204,7 +204,7 @@ func TestAKilledLoadHasDied(t *testing.T) {
 			t.Helper()
 			runs := scripttest.Start(t, dir, nil, "bulkload", "runs", "--table", table, "--json", "--last", "1")
 			if status, _ := runs.Wait(t); status != 0 || !strings.Contains(runs.Stdout.String(), `"state":"`+state+`"`) {
-				t.Errorf("at %s: of the last run the journal does not tell that it has %s:\n%s", m, state, runs.Stdout.String())
+				t.Errorf("at %s: the log of runs does not list the last run as %s:\n%s", m, state, runs.Stdout.String())
 			}
 		}
 		list("died")

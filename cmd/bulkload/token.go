@@ -27,7 +27,7 @@ the HDFS of the job's logs, and writes them to a file. A run that has the file's
 $` + token.Variable + ` uses them and needs neither a keytab nor a ticket: for example a
 piece on another machine.
 
-Whoever has the file can act as its user until the tokens expire. Its mode is 0600. HDFS's tokens are
+Anyone with the file can act as its user until the tokens expire. Its mode is 0600. HDFS's tokens are
 valid for a day if nobody renews them, HBase's for a week, unless the clusters are set up otherwise. Run
 token again for later runs.
 

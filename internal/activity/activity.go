@@ -37,7 +37,7 @@ func Parse(s string, asked Set) (Rule, error) {
 	case strings.HasPrefix(s, "min:"):
 		least, err := strconv.Atoi(s[len("min:"):])
 		if err != nil || least < 1 {
-			return Rule{}, fmt.Errorf("%q: after min: stands a number of behaviours, at least 1", s)
+			return Rule{}, fmt.Errorf("%q: after min:, a number of behaviours is expected, at least 1", s)
 		}
 		if least > n {
 			return Rule{}, fmt.Errorf("%q: only %d behaviours are asked for", s, n)

@@ -245,7 +245,7 @@ func (s *Schema) Validate() error {
 			return fmt.Errorf("behaviour %q: %w", k.Name, err)
 		}
 		if names[k.Name] {
-			return fmt.Errorf("behaviour %s stands twice", k.Name)
+			return fmt.Errorf("behaviour %s occurs twice", k.Name)
 		}
 		names[k.Name] = true
 		if k.ID == 0 {
@@ -294,7 +294,7 @@ func validateFields(k Kind, types map[string]Type) error {
 			return fmt.Errorf("field %s: every trail has a column of that name; give the field another", f.Name)
 		}
 		if mine[f.Name] {
-			return fmt.Errorf("field %s stands twice", f.Name)
+			return fmt.Errorf("field %s occurs twice", f.Name)
 		}
 		mine[f.Name] = true
 		if !f.Type.Valid() {

@@ -29,7 +29,7 @@ func (l *look) home() (h home, note string, err error) {
 	m := new(manifest.Table)
 	err = manifest.Read(l.ctx, l.fs, dfs.Join(dir, tableManifest), m)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return h, "lies in no table: names of behaviours and types of fields are not known", nil
+		return h, "is in no table: names of behaviours and types of fields are not known", nil
 	}
 	if err == nil {
 		err = m.Validate()

@@ -23,7 +23,7 @@ const remembered = "remembered"
 // lockName is the name of a table's lock.
 const lockName = "lock"
 
-// runsName is the name of the folder of a table's journal.
+// runsName is the name of the folder of a table's log of runs.
 const runsName = "runs"
 
 func memory(ts *testscript.TestScript) map[string]map[string]string {

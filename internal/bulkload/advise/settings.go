@@ -158,7 +158,7 @@ func (a *Advice) cut(s *Settings, j *job.Job, l layout.Layout, where Place) {
 	var points split.Points
 	if even != nil {
 		s.Even, points = true, even(s.Regions)
-		s.reason("Regions are cut evenly, by HexStringSplit, whoever the users are.")
+		s.reason("Regions are cut evenly, by HexStringSplit, and do not depend on the users.")
 	} else {
 		points = split.Balanced(a.samples(j.Schema, l), s.Regions)
 		s.reason("Regions are cut by the sample's users.")

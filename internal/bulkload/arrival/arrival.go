@@ -154,7 +154,7 @@ func (w *Watch) giveUp(lacks []lack, unreachable error) error {
 	if len(fatal) > 0 {
 		return fmt.Errorf("%w: waited %s: %s", job.ErrNoInput, w.waited(), texts(fatal))
 	}
-	w.Say(fmt.Sprintf("waited %s, and go on without: %s", w.waited(), texts(lacks)))
+	w.Say(fmt.Sprintf("waited %s, and continue without: %s", w.waited(), texts(lacks)))
 	return nil
 }
 
@@ -241,7 +241,7 @@ func (w *Watch) moving(found job.Found) []lack {
 	now := time.Now()
 	for i := range found.Inputs {
 		if in := &found.Inputs[i]; !w.stands(in, now) {
-			out = append(out, lack{fmt.Sprintf("%s has %d bytes, and has to stand still for %s", in.Path, in.Size, w.Settle), true, true})
+			out = append(out, lack{fmt.Sprintf("%s has %d bytes, and must not change for %s", in.Path, in.Size, w.Settle), true, true})
 		}
 	}
 	return out

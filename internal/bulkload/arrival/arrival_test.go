@@ -123,7 +123,7 @@ func TestAFileThatGrowsIsWaitedFor(t *testing.T) {
 		d.expectSaid(
 			"waiting, for 2h0m0s at the most: play of 2014-09-01: logs/2014-09-01/play.csv",
 			"still waiting, after 10m0s: play of 2014-09-01: logs/2014-09-01/play.csv",
-			"still waiting, after 20m0s: logs/2014-09-01/play.csv has 56 bytes, and has to stand still for 1m0s",
+			"still waiting, after 20m0s: logs/2014-09-01/play.csv has 56 bytes, and must not change for 1m0s",
 			"all has arrived after 25m30s",
 		)
 		if !strings.Contains(d.at, "logs/2014-09-01/play.csv has 80 bytes") {
@@ -142,14 +142,14 @@ func TestTheEndOfPatience(t *testing.T) {
 		want  string // the error, or the last message
 		fails bool
 	}{
-		"nothing is required":         {easy, []string{"play.csv"}, "", "waited 2h0m0s, and go on without: order of 2014-09-01: ", false},
+		"nothing is required":         {easy, []string{"play.csv"}, "", "waited 2h0m0s, and continue without: order of 2014-09-01: ", false},
 		"what is required is missing": {strict, []string{"order.csv"}, "", "waited 2h0m0s: play of 2014-09-01: ", true},
 		"a file that grows":           {easy, []string{"play.csv"}, "order.csv", "order.csv has ", true},
-		"no marker, no file":          {marked, nil, "", "go on without: the marker ", false},
+		"no marker, no file":          {marked, nil, "", "continue without: the marker ", false},
 		"no marker, a file":           {marked, []string{"play.csv"}, "", "2014-09-01/_SUCCESS", true},
 		"no marker of its own":        {each, []string{"play.csv", "play.done", "order.csv"}, "", "order.done", true},
 		"none of what is required":    {each, []string{"play.csv", "order.csv", "order.done"}, "", "play.done", true},
-		"no file at all":              {dateless, nil, "", "go on without: any file of 2014-09-01 below ", false},
+		"no file at all":              {dateless, nil, "", "continue without: any file of 2014-09-01 below ", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

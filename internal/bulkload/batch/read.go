@@ -86,7 +86,7 @@ func (r *reader) feed(ctx context.Context, inputs []*Input, doing string, worker
 				if err := work(t); err != nil {
 					return err
 				}
-				r.giveBack(t.buffer)
+				r.recycle(t.buffer)
 				at.At("waiting for the next lines")
 			}
 			return nil
@@ -197,8 +197,8 @@ func (r *reader) buffer() []byte {
 	}
 }
 
-// giveBack keeps a buffer of a chunk for another chunk. A corrected record has no buffer.
-func (r *reader) giveBack(buf []byte) {
+// recycle keeps a buffer of a chunk for another chunk. A corrected record has no buffer.
+func (r *reader) recycle(buf []byte) {
 	if cap(buf) < chunkBytes {
 		return
 	}

@@ -49,7 +49,7 @@ func TestAnImportWithoutDroppedDays(t *testing.T) {
 		for _, d := range l.Days {
 			records += d.Records
 			if d.Date < first {
-				t.Errorf("the ledger tells of %s", d.Date)
+				t.Errorf("the ledger lists %s", d.Date)
 			}
 		}
 	}

@@ -189,9 +189,9 @@ func (f *found) why() string {
 		return fmt.Sprintf("--only matches none of %s", english.Plural(f.passed, "file", ""))
 	}
 	if len(f.strange) == 0 {
-		return "nothing else lies there either, but for names that begin with . or _"
+		return "the folder has no other names, except names that begin with . or _"
 	}
-	return "what lies there is " + f.others()
+	return "the folder has " + f.others()
 }
 
 // others counts the files that hold no logs.

@@ -59,7 +59,7 @@ type Config struct {
 //	Open       opens the table and chooses the files that are loaded
 //	PreCheck   drops files that cannot be loaded
 //
-// If a method returns an error, the load cannot go on. Result and Failures are valid at any time.
+// If a method returns an error, the load cannot continue. Result and Failures are valid at any time.
 type Load struct {
 	Result   bulkload.Result // Failed is not set
 	Failures bulkload.Failures

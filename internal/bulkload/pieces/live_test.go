@@ -111,8 +111,8 @@ func finish(p *bulkloadtest.HBase, fs dfs.FS, parts []pieces.Piece) error {
 	return err
 }
 
-// TestAKilledCommitIsFinishedByWhoeverComes: by another load, or by the same commit.
-func TestAKilledCommitIsFinishedByWhoeverComes(t *testing.T) {
+// TestAKilledCommitIsFinishedByTheNextCommand: by another load, or by the same commit.
+func TestAKilledCommitIsFinishedByTheNextCommand(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
 	for _, who := range []string{"the same commit", "another load"} {
 		t.Run(who, func(t *testing.T) {

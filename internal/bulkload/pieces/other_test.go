@@ -24,10 +24,9 @@ func TestOtherTextsDoNotDependOnTheWay(t *testing.T) {
 	for _, way := range append([]string{"ranges"}, bulkloadtest.Ways...) {
 		t.Run(way, func(t *testing.T) {
 			y := bulkloadtest.New(t, otherJob)
-			y.WriteJob(otherJob)
 			y.Write("2014-09-01/a.csv", otherFirst)
 			y.WantCounts(y.LoadBy(way, nil, "2014-09-01"), 4, 4, 0, 0, 0)
-			y.WriteJob(listedJob)
+			y.SetJob(listedJob)
 			y.Write("2014-09-02/a.csv", otherNext)
 			y.WantCounts(y.LoadBy(way, nil, "2014-09-01"), 4, 0, 0, 0, 4)
 			y.WantCounts(y.LoadBy(way, nil, "2014-09-02"), 2, 2, 0, 0, 0)
@@ -54,7 +53,7 @@ func TestOtherTextsOfHBaseDoNotDependOnTheWay(t *testing.T) {
 			p.Write("2014-09-01/play.csv", otherFirst)
 			p.Write("2014-09-02/order.csv", "user,time,kind,n\n")
 			load := func(job, what string, loaded int64) []string {
-				p.WriteJob(job)
+				p.SetJob(job)
 				r, err := loadedBy(t, p, mode, inPieces)
 				if err != nil || r.Loaded != loaded {
 					t.Fatalf("%s, %v, in pieces %t: %d records loaded, %v; want %d", what, mode, inPieces, r.Loaded, err, loaded)

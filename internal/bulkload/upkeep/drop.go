@@ -106,7 +106,7 @@ func (r *run) demand(ctx context.Context, d *drop) error {
 	}
 	advice := "free the room elsewhere"
 	if first, ok := clean(r.table.Manifest(), d.Before); ok && len(d.straddles) > 0 {
-		advice = fmt.Sprintf("say --before %s, for which no file is written anew", first)
+		advice = fmt.Sprintf("say --before %s, for which no file is rewritten", first)
 	}
 	return r.room(ctx, size, advice)
 }

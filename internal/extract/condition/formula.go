@@ -98,7 +98,7 @@ func (r *reader) part(n ast.Node) (*formula, error) {
 		return &formula{text: strconv.FormatFloat(n.Value, 'g', -1, 64), kind: -1, typ: behaviour.Double, number: doubleNumber(n.Value)}, nil
 	case *ast.BinaryNode:
 		if !slices.Contains(arithmeticOperators, n.Operator) {
-			return nil, r.wrong(n, "%s does not stand in an aggregate: there are %s", n.Operator, strings.Join(arithmeticOperators, ", "))
+			return nil, r.wrong(n, "%s is not allowed in an aggregate: use %s", n.Operator, strings.Join(arithmeticOperators, ", "))
 		}
 		return r.operation(n)
 	}
@@ -107,7 +107,7 @@ func (r *reader) part(n ast.Node) (*formula, error) {
 		return nil, err
 	}
 	if a.field < 0 {
-		return nil, r.wrong(n, "%s is a behaviour: here stands a field of it, or a number", kindTerm(&r.schema.Kinds[a.kind]))
+		return nil, r.wrong(n, "%s is a behaviour: a field of it, or a number, is expected here", kindTerm(&r.schema.Kinds[a.kind]))
 	}
 	k := &r.schema.Kinds[a.kind]
 	f := k.Fields[a.field]

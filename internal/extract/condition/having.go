@@ -83,7 +83,7 @@ var aggregates = []string{"count", "days", "sum", "avg", "min", "max", "first", 
 func (v together) alone(name string) (*term, string) {
 	for _, t := range qualities {
 		if t.name == name {
-			return nil, name + " is of one behaviour: it stands in --where"
+			return nil, name + " is a property of one event: use it in --where"
 		}
 	}
 	if kind, ok := v.schema.Find(name); ok {

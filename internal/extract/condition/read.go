@@ -39,7 +39,7 @@ func (r *reader) node(n ast.Node) (ast.Node, error) {
 	case *ast.StringNode:
 		return located(&ast.StringNode{Value: n.Value}, loc), nil
 	case *ast.NilNode:
-		return nil, r.wrong(n, "nil stands only beside == and !=, with a field before or after")
+		return nil, r.wrong(n, "nil is allowed only with == and !=, and with a field on the other side")
 	case *ast.ArrayNode:
 		nodes, err := r.nodes(n.Nodes)
 		return located(&ast.ArrayNode{Nodes: nodes}, loc), err
@@ -90,10 +90,10 @@ func (r *reader) binary(n *ast.BinaryNode) (ast.Node, error) {
 		}
 	case n.Operator == "matches":
 		if _, ok := n.Right.(*ast.StringNode); !ok {
-			return nil, r.wrong(n.Right, "after matches stands a pattern in quotes")
+			return nil, r.wrong(n.Right, "after matches, a pattern in quotes is expected")
 		}
 	case n.Operator == "..":
-		return nil, r.wrong(n, ".. stands only after in")
+		return nil, r.wrong(n, ".. is allowed only after in")
 	case !slices.Contains(operators, n.Operator):
 		return nil, r.wrong(n, "%s is not part of a condition; a comparison with a field that is null is false", n.Operator)
 	}
@@ -145,7 +145,7 @@ func (r *reader) presence(n *ast.BinaryNode, of ast.Node) (ast.Node, error) {
 // not a term.
 func neverNil(t *term) string {
 	if t == nil {
-		return "only a field or an aggregate is compared with nil, and it stands there alone"
+		return "only a field or an aggregate alone is compared with nil"
 	}
 	return t.name + " is never nil"
 }
@@ -221,7 +221,7 @@ func (r *reader) argument(n ast.Node) (argument, error) {
 	}
 	m, ok := n.(*ast.MemberNode)
 	if !ok {
-		return none, r.wrong(n, "here stands a behaviour or a field of one, such as play or play.seconds")
+		return none, r.wrong(n, "a behaviour or a field of a behaviour is expected here, such as play or play.seconds")
 	}
 	property, ok := m.Property.(*ast.StringNode)
 	if !ok || m.Optional {
@@ -328,7 +328,7 @@ func (r *reader) literal(n *ast.CallNode, name string) (ast.Node, error) {
 	}
 	arg, ok := n.Arguments[0].(*ast.StringNode)
 	if !ok {
-		return nil, r.wrong(n.Arguments[0], "here stands a text in quotes, such as %s", example)
+		return nil, r.wrong(n.Arguments[0], "a text in quotes is expected here, such as %s", example)
 	}
 	if name == "duration" {
 		d, err := time.ParseDuration(arg.Value)

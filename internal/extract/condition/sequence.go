@@ -89,7 +89,7 @@ func (p *sequenceParser) steps() ([]Step, error) {
 		}
 	}
 	if err == nil && len(steps) < MinSteps {
-		err = p.wrong(p.at, "one step is no sequence: after it stands -> and another behaviour")
+		err = p.wrong(p.at, "one step is no sequence: write -> and another behaviour after it")
 	}
 	return steps, err
 }
@@ -162,7 +162,7 @@ func (p *sequenceParser) within() (time.Duration, error) {
 		return 0, nil
 	}
 	if p.done() {
-		return 0, p.wrong(p.at, "after within stands a duration, such as 90s, 15m, 2h30m, 1d or 1w")
+		return 0, p.wrong(p.at, "after within, a duration is expected, such as 90s, 15m, 2h30m, 1d or 1w")
 	}
 	return p.duration()
 }

@@ -163,7 +163,7 @@ func (v single) call(name string, args []argument) (*term, string) {
 	if name == distinctName {
 		name = "count"
 	}
-	return nil, fmt.Sprintf("%s is of all that a user did: it stands in --having", name)
+	return nil, fmt.Sprintf("%s is a property of all events of a user: use it in --having", name)
 }
 
 func (v single) calls() []string { return functionNames }

@@ -60,7 +60,7 @@ func Cost(t *testing.T, c extract.Config) (extract.Result, manifest.Cost) {
 		t.Fatal(err)
 	}
 	if m.Cost == nil {
-		t.Fatal("the manifest tells of no cost")
+		t.Fatal("the manifest has no cost")
 	}
 	return r, *m.Cost
 }

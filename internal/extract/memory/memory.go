@@ -79,7 +79,7 @@ func (b Budget) Divide() (Shares, error) {
 	b.Bytes = cmp.Or(b.Bytes, Usual)
 	room := b.room()
 	if room < workerMemory {
-		return Shares{}, fmt.Errorf("%w: %d users do not fit in memory beside their trails: raise --memory to %s",
+		return Shares{}, fmt.Errorf("%w: %d users do not fit in memory next to their trails: raise --memory to %s",
 			userlist.ErrList, b.Users.Len(), Mebibytes(restMemory+workerMemory+b.Sizes.SortBytes+b.Users.Bytes()))
 	}
 	s := Shares{User: b.user(), Sort: b.sort(), list: b.Users.Bytes(), distinct: b.Distinct}

@@ -265,7 +265,7 @@ func checkWide(t *testing.T, what string, h *extracttest.Fixture, w *testworld.W
 	for _, p := range m.Parts {
 		for _, line := range readLines(t, h.FS, dfs.Join(out, p.Name), m) {
 			if got[line["user_id"]] != nil {
-				t.Fatalf("%s: user %q stands twice", what, line["user_id"])
+				t.Fatalf("%s: user %q occurs twice", what, line["user_id"])
 			}
 			got[line["user_id"]] = line
 		}

@@ -307,7 +307,7 @@ func (p *Place) checkStaging(ctx context.Context) error {
 	} else if err == nil && !link {
 		return nil
 	}
-	return fmt.Errorf("--out %s: %w: %s beside it is not of an extract: move it away, or name another directory", p.Out, iofs.ErrExist, name)
+	return fmt.Errorf("--out %s: %w: %s next to it is not of an extract: move it away, or name another directory", p.Out, iofs.ErrExist, name)
 }
 
 // notStaged returns the first file or directory below dir that no extract made, or "" if there is

@@ -104,7 +104,7 @@ func (q *Query) choose(types []string) (err error) {
 	}
 	if !named && slices.Contains(types, EveryType) {
 		if len(types) > 1 {
-			return fmt.Errorf("%w: --types: all is every behaviour of the table and stands alone: write --types all, or leave all out", ErrWrong)
+			return fmt.Errorf("%w: --types: all is every behaviour of the table and is used alone: write --types all, or leave all out", ErrWrong)
 		}
 		types = s.Names()
 	}

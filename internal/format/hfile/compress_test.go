@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestCodecsGiveBack(t *testing.T) {
+func TestCodecsRestoreTheBytes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, codec := range allCodecs {
 		compress, err := newCompressor(codec)

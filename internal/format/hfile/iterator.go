@@ -150,7 +150,7 @@ func (it *Iterator) loadNode(x *node, offset int64, size int) bool {
 	}
 	x.buf = payload
 	if h.kind != LeafIndex && h.kind != IntermediateIndex {
-		return it.fail(corrupt(offset, "a %s where the index goes on", h.kind))
+		return it.fail(corrupt(offset, "a %s where the index continues", h.kind))
 	}
 	if err := x.parse(payload); err != nil {
 		return it.fail(corrupt(offset, "%w", err))

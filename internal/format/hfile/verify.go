@@ -132,7 +132,7 @@ func (v *verifier) above() error {
 	nodes := v.index.nodes
 	for i := len(nodes) - 1; i > 0 && nodes[i].at == 0; i-- {
 		if key := nodes[i-1].key(nodes[i-1].at); !bytes.Equal(key, nodes[i].key(0)) {
-			return corrupt(nodes[i].from, "the block of the index begins with %.64x, above it stands %.64x", nodes[i].key(0), key)
+			return corrupt(nodes[i].from, "the block of the index begins with %.64x, its parent has %.64x", nodes[i].key(0), key)
 		}
 	}
 	return nil

@@ -119,7 +119,7 @@ func firstGiven(a, b value) value {
 
 func readID(name string, v value, seen *kindsSeen) uint16 {
 	if !v.given() {
-		v.wrong("missing: a number from 1 to %d that stands for %s in the table, for ever", behaviour.MaxID, name)
+		v.wrong("missing: a number from 1 to %d that stands for %s in the table permanently", behaviour.MaxID, name)
 		return 0
 	}
 	n, ok := v.whole(1, behaviour.MaxID)
@@ -255,7 +255,7 @@ func readUnique(v value, fields []behaviour.Field) Unique {
 		case i < 0 && s == "time" && !u.Time:
 			u.Time = true
 		case i >= 0 || s == "user" || s == "user_id" || s == "time":
-			item.wrong("%s stands twice", s)
+			item.wrong("%s occurs twice", s)
 		default:
 			item.wrong("%q is no field of this behaviour, %s", s, unlike(s, append(names, "user", "time")))
 		}

@@ -141,7 +141,7 @@ func (d *document) syntax(err error) {
 			at = syntax.Token.Position
 		}
 	}
-	d.wrong(at, "not YAML: "+text+" (a text that begins with a sign such as { or *, or holds a colon and a blank, stands in quotes)")
+	d.wrong(at, "not YAML: "+text+" (a text that begins with a sign such as { or *, or holds a colon and a blank, needs quotes)")
 }
 
 func position(n ast.Node) *token.Position {

@@ -41,7 +41,7 @@ func (l level) explain(key string) (text, meant string) {
 	}
 	here := "; here are " + strings.Join(l.keys, ", ")
 	if len(places) > 0 {
-		return "this key stands " + strings.Join(places, " or ") + here, ""
+		return "this key belongs " + strings.Join(places, " or ") + here, ""
 	}
 	right, near := nearest(key, l.keys)
 	if near {

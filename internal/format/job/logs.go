@@ -26,11 +26,11 @@ func (b *builder) logsObject(root object) object {
 	v := root.get("logs")
 	switch {
 	case !v.given():
-		v.wrong("missing: where the logs lie")
+		v.wrong("missing: the path of the logs")
 	case v.isObject():
 		o, _ := v.object(logsLevel)
 		if path := o.get("path"); !path.given() {
-			path.wrong("missing: where the logs lie, such as logs/{date}/{behaviour}.csv")
+			path.wrong("missing: the path of the logs, such as logs/{date}/{behaviour}.csv")
 		}
 		return o
 	}
@@ -126,7 +126,7 @@ func (b *builder) checkNames(v value) {
 	for _, item := range v.items() {
 		s, ok := item.word()
 		if ok && seen[s] {
-			item.wrong("%s stands twice", s)
+			item.wrong("%s occurs twice", s)
 		}
 		seen[s] = true
 	}

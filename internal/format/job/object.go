@@ -31,7 +31,7 @@ func (v value) entries() []entry {
 		}
 		e.key = extend(v.key, e.name)
 		if seen[e.name] {
-			e.wrong("stands twice")
+			e.wrong("occurs twice")
 			continue
 		}
 		seen[e.name] = true

@@ -146,7 +146,7 @@ func compileSegment(part []piece, paths []string) (segment, error) {
 	if isLiteral(part) {
 		s.name = literalText(part)
 		if s.name == ".." {
-			return segment{}, errors.New(".. stands only before the first placeholder or wildcard")
+			return segment{}, errors.New(".. is allowed only before the first placeholder or wildcard")
 		}
 		return s, nil
 	}

@@ -96,7 +96,7 @@ func TestWrongQuestionsSayWhatIsWrong(t *testing.T) {
 		"- {ask: days, types: [plya], per_day: 1}":            `types: the job has no behaviour "plya", did you mean play?`,
 		"- {ask: span, hours: 0, per_day: 1}":                 "hours: 0 is not above 0 and at most 8784",
 		"- {ask: span, per_day: 1}\n---\n- {ask: at}":         "a second document begins: a file holds one list of questions",
-		"- {ask: span, hours: 1, per_day: 1, per_day: 2}":     "per_day: stands twice",
+		"- {ask: span, hours: 1, per_day: 1, per_day: 2}":     "per_day: occurs twice",
 		"- {ask: [at], per_day: 1}":                           "ask: is a list, want a text",
 		"- {ask: at, per_day: 1":                              "not YAML",
 		"- {ask: at, per_day: -1}\n- {ask: bt, per_day: 1}\n": "q.yaml:2:4: ask: \"bt\" is no question",

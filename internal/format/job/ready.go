@@ -33,7 +33,7 @@ func (b *builder) readMarker() {
 		v.wrong("%v", err)
 		return
 	case !g.dated:
-		v.wrong("a marker tells of which day it is: put {date} in its path")
+		v.wrong("a marker belongs to one day: put {date} in its path")
 		return
 	}
 	m.pattern.globs = []glob{g}

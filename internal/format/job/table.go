@@ -32,7 +32,7 @@ func (b *builder) readTable(v value, l layout.Layout) {
 		o, _ := v.object(tableLevel)
 		address = o.get("path")
 		if !address.given() {
-			address.wrong("missing: where the table lies")
+			address.wrong("missing: the path or address of the table")
 		}
 		b.job.Table.Regions, _ = o.get("regions").whole(1, maxRegions)
 		if s, ok := o.get("catalog").word(); ok {

@@ -62,7 +62,7 @@ func newFixed(sizes string) (Layout, error) {
 	}
 	n, err := strconv.Atoi(sizes)
 	if err != nil || n < 1 || n > 18 || strconv.Itoa(n) != sizes {
-		return nil, fmt.Errorf("layout fixed/%s: behind the slash stands how many digits a user has, 1 to 18, such as fixed/8", sizes)
+		return nil, fmt.Errorf("layout fixed/%s: after the slash, the number of digits of a user is expected, 1 to 18, such as fixed/8", sizes)
 	}
 	return Fixed{digits: n}, nil
 }

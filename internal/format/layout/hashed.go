@@ -474,7 +474,7 @@ func (d *hashedDecoder) Add(c *cell.Cell) error {
 	}
 	d.last = v
 	if !d.asked {
-		return nil // the remark tells of the record
+		return nil // the remark has the record
 	}
 	date, err := dateOfMillis(&d.dates, c.Time)
 	if err != nil {

@@ -33,7 +33,7 @@ func (k *Key) UnmarshalText(b []byte) error {
 			continue
 		}
 		if i+4 > len(b) || b[i+1] != 'x' {
-			return fmt.Errorf("key %q: a backslash stands before xNN", b)
+			return fmt.Errorf("key %q: a backslash must be followed by xNN", b)
 		}
 		v, err := strconv.ParseUint(string(b[i+2:i+4]), 16, 8)
 		if err != nil {

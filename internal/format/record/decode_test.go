@@ -174,7 +174,7 @@ func TestEncodings(t *testing.T) {
 }
 
 // TestNotInEncoding checks that lines with bytes that are not valid in the encoding are
-// rejected.
+// bad records.
 func TestNotInEncoding(t *testing.T) {
 	gb, err := simplifiedchinese.GB18030.NewEncoder().String("演员")
 	if err != nil {

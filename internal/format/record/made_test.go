@@ -53,7 +53,7 @@ type list struct {
 	format *Format
 	lines  []string
 	at     []int64  // offset of each
-	raw    []string // the text of rejected records, "" for others
+	raw    []string // the text of bad records, "" for others
 }
 
 func (l *list) add(at int64, raw, format string, args ...any) {

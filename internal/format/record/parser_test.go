@@ -85,7 +85,7 @@ func TestReasons(t *testing.T) {
 	}
 	for i, r := range Reasons {
 		if r == "" || slices.Index(Reasons, r) != i {
-			t.Errorf("reason %q stands twice", r)
+			t.Errorf("reason %q occurs twice", r)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestWrongColumns(t *testing.T) {
 		{plays(), playFile("day/a.csv"), "user,time,Title,seconds", []string{`field title: no column "title"`, "day/a.csv", `"user", "time", "Title", "seconds"`}},
 		{plays(), playFile("day/a.csv"), "uid,time", []string{`user: no column "user"`}},
 		{plays(), playFile("day/a.csv"), "user,time,ti\x1b[2Jtle,sec\u202eonds", []string{`"user", "time", "ti\x1b[2Jtle", "sec\u202eonds"`}},
-		{plays(), playFile("day/a.csv"), "user,time,time,title,seconds", []string{`column "time" stands twice`, "day/a.csv"}},
+		{plays(), playFile("day/a.csv"), "user,time,time,title,seconds", []string{`column "time" occurs twice`, "day/a.csv"}},
 		{number, playFile("day/a.csv"), "user,time,title,seconds", []string{`no column $5`, "day/a.csv"}},
 		{noYear, noDate, "user,time,title,seconds", []string{"names no year", "day/a.csv"}},
 		{json, playFile("day/a.csv"), "", []string{"column $1", "no numbers"}},

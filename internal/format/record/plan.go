@@ -227,7 +227,7 @@ func (m *planner) column(name string) (int, error) {
 		return 0, fmt.Errorf("no column %q in %s, which has %s", name, m.file.Path, m.columns())
 	}
 	if slices.Contains(m.header[i+1:], name) {
-		return 0, fmt.Errorf("column %q stands twice in %s, which has %s", name, m.file.Path, m.columns())
+		return 0, fmt.Errorf("column %q occurs twice in %s, which has %s", name, m.file.Path, m.columns())
 	}
 	return i, nil
 }

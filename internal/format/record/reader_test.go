@@ -109,7 +109,7 @@ func TestAwkward(t *testing.T) {
 }
 
 // TestQuoteTooLong leaves a quote open for more lines than a record may have. Each line is
-// rejected or kept, and the record after them is complete.
+// a bad or a good record, and the record after them is complete.
 func TestQuoteTooLong(t *testing.T) {
 	f := plays()
 	f.MaxLine = 128

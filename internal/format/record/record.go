@@ -34,10 +34,10 @@
 // In csv a field is quoted if its first character is a quote. These are mistakes: a quote
 // inside an unquoted field; anything but a delimiter or the end of the line after the
 // closing quote; a quote that is not closed in the file or within Format.MaxLine
-// bytes of the record's beginning. The record is then its first line alone, and is
-// rejected. The next record begins with the next line. An open quote therefore costs
+// bytes of the record's beginning. The bad record is then its first line
+// alone. The next record begins with the next line. An open quote therefore costs
 // one line and not the rest of the file, and each line belongs to one record
-// whatever the size of the chunks. A line longer than MaxLine is rejected, and
+// whatever the size of the chunks. A line longer than MaxLine is a bad record, and
 // never held in memory.
 //
 // If the columns have names, by a header or by Format.Names, a record has as
@@ -49,7 +49,7 @@
 // In csv, tsv and blanks the empty text is null, quoted or not, and so are
 // Format.Nulls. In jsonl null, a missing member and Format.Nulls are null. "" is the
 // empty string, unless Format.Nulls has it. If a pattern does not match, the value is null. A record with a null user
-// or time is rejected.
+// or time is a bad record.
 //
 // # Values
 //

@@ -2,7 +2,7 @@ package record
 
 import "fmt"
 
-// A Reason is why a record was rejected. It is also the name of the record's counter.
+// A Reason says why a record is bad. It is also the name of the record's counter.
 type Reason string
 
 // The reasons.

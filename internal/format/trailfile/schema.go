@@ -258,7 +258,7 @@ func (s Schema) Validate() error {
 		case seen[c.Name] && slices.Contains(behaviour.Reserved, c.Name):
 			return fmt.Errorf("trailfile: field %s: every trail has a column of that name", c.Name)
 		case seen[c.Name]:
-			return fmt.Errorf("trailfile: column %s stands twice", c.Name)
+			return fmt.Errorf("trailfile: column %s occurs twice", c.Name)
 		case c.Name == "" || !utf8.ValidString(c.Name):
 			return fmt.Errorf("trailfile: column %q: a name is text, and not empty", c.Name)
 		case !c.Type.Valid():

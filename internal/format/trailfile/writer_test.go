@@ -109,8 +109,8 @@ func TestNewWriterRefuses(t *testing.T) {
 		o    trailfile.Options
 		want string
 	}{
-		{field("x", behaviour.Int64), trailfile.Options{}, "trailfile: column x stands twice"},
-		{field("step_1", behaviour.Int64), trailfile.Options{}, "trailfile: column step_1 stands twice"},
+		{field("x", behaviour.Int64), trailfile.Options{}, "trailfile: column x occurs twice"},
+		{field("step_1", behaviour.Int64), trailfile.Options{}, "trailfile: column step_1 occurs twice"},
 		{field("time", behaviour.Int64), trailfile.Options{}, "trailfile: field time: every trail has a column of that name"},
 		{field("", behaviour.Int64), trailfile.Options{}, `trailfile: column "": a name is text, and not empty`},
 		{trailfile.Long([]string{"pl\xff"}, 0, nil), trailfile.Options{}, `trailfile: behaviour "pl\xff" is not UTF-8`},

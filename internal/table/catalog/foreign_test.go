@@ -83,7 +83,7 @@ func TestWhatAKilledFirstLoadLeavesIsLocked(t *testing.T) {
 	l.Unlock()
 }
 
-// TestATableWithoutItsManifestIsRefused has one file of a table, or a journal with a load, and
+// TestATableWithoutItsManifestIsRefused has one file of a table, or a log of runs with a load, and
 // no manifest.
 func TestATableWithoutItsManifestIsRefused(t *testing.T) {
 	const plan = "0123456789abcdef0123"

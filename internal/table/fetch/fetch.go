@@ -23,8 +23,8 @@ import (
 // A Batch is a batch of users of one region, which are read together.
 type Batch struct {
 	Keys  *Keys
-	Piece int // of the whole work, that they belong to; whoever hands batches out says
-	// Records is about how many they have, 0 if that is not known.
+	Piece int // the piece of the whole work that they belong to; the caller of Each sets it
+	// Records is the approximate number of their records, 0 if it is unknown.
 	Records int64
 
 	turn chan struct{} // closed once all batches before it are taken; nil where there are none

@@ -39,7 +39,7 @@ func familyOf(s *wire.TableSchema, name string, now time.Time) (family, error) {
 
 func (f *family) read(a map[string]string) error {
 	for _, other := range []struct{ attribute, what string }{
-		{"IS_MOB", "large values lie in files of their own"},
+		{"IS_MOB", "large values are in files of their own"},
 		{"NEW_VERSION_BEHAVIOR", "a delete hides only what was written before it"},
 	} {
 		if strings.EqualFold(a[other.attribute], "true") {

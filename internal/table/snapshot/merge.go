@@ -237,7 +237,7 @@ func (m *merge) asked(qualifier []byte) bool {
 	return false
 }
 
-// step goes on from the top's cell.
+// step continues from the top's cell.
 func (m *merge) step() error {
 	if len(m.heap) == 0 {
 		return nil

@@ -88,8 +88,8 @@ func lock(ctx context.Context, try func(context.Context, time.Duration) (bool, e
 	return nil
 }
 
-// giveBack ends the use by one test.
-func (c *claim) giveBack() error {
+// release ends the use by one test.
+func (c *claim) release() error {
 	if c.tests--; c.tests > 0 {
 		return nil
 	}

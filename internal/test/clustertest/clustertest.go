@@ -107,13 +107,13 @@ func Alone(t testing.TB) *Cluster {
 func AloneFor(t testing.TB, f func(c *Cluster)) {
 	t.Helper()
 	c := lend(t, true)
-	defer c.giveBack(t)
+	defer c.release(t)
 	f(c)
 }
 
 // keep ends t's use of the cluster at t's end, after t has dropped its tables.
 func keep(t testing.TB, c *Cluster) *Cluster {
-	t.Cleanup(func() { c.giveBack(t) })
+	t.Cleanup(func() { c.release(t) })
 	return c
 }
 
@@ -156,19 +156,19 @@ func (k kind) lend(t testing.TB, alone bool) *Cluster {
 	ctx, cancel := limited(t, healLimit)
 	defer cancel()
 	if err := c.heal(ctx); err != nil {
-		t.Fatalf("cluster: %v", errors.Join(err, c.claim.giveBack()))
+		t.Fatalf("cluster: %v", errors.Join(err, c.claim.release()))
 	}
 	return c
 }
 
-// giveBack ends a test's use. Before that it repairs the daemons that the test disturbed.
-func (c *Cluster) giveBack(t testing.TB) {
+// release ends a test's use. Before that it repairs the daemons that the test disturbed.
+func (c *Cluster) release(t testing.TB) {
 	t.Helper()
 	c.lending.Lock()
 	defer c.lending.Unlock()
 	ctx, cancel := limited(t, healLimit)
 	defer cancel()
-	if err := errors.Join(c.heal(ctx), c.claim.giveBack()); err != nil {
+	if err := errors.Join(c.heal(ctx), c.claim.release()); err != nil {
 		t.Errorf("cluster: %v", err)
 	}
 }

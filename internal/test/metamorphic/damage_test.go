@@ -61,7 +61,7 @@ var fileKinds = []fileKind{
 	{"record of a part of a piece", `\.planned\.partial/_piece-\d+/_(done-\d+|question)\.json`, []string{"extract pieces"}, ""},
 	{"part without rows", `\.planned\.partial/_none/.*`, []string{"extract pieces"}, ""},
 	{"quarantine", `(trails|begun)/quarantine/.*`, nil, "people edit it"},
-	{"journal", `(trails|begun|made)/runs/.*`, nil, "it is for people, and only reports on runs"},
+	{"log of runs", `(trails|begun|made)/runs/.*`, nil, "it is for people, and only reports on runs"},
 	{"lock", `.*\.lock|(trails|begun|made)/lock`, nil, "its text is for people"},
 	{"success", `out/_SUCCESS`, nil, "it is empty, and only its name is used"},
 	{"copy of a table", `(begun|made)/(loads|base|d)/.*|(begun|made)/(manifest|retired|loading)\.json|begun/(plans|pieces)/.*`, nil, "the same kinds as in trails"},

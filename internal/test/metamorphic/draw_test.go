@@ -102,7 +102,7 @@ func (d *drawer) step() Step {
 		weight int
 		draw   func() Step
 	}{
-		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {4, d.drop}, {2, d.convert}, {5, d.harm},
+		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {4, d.drop}, {2, d.convert}, {5, d.damage},
 	} {
 		if n -= c.weight; n < 0 {
 			return c.draw()
@@ -131,7 +131,7 @@ func (d *drawer) puts() Step {
 	case d.m.half == nil && d.r.IntN(12) == 0:
 		return Step{Do: one(d.r, takeSnapshot, restoreSnapshot, restoreSnapshot)}
 	case d.m.half == nil && d.r.IntN(15) == 0:
-		return d.harm()
+		return d.damage()
 	case d.m.half == nil && d.r.IntN(25) == 0:
 		return Step{Do: truncate}
 	case n < 5:
@@ -506,9 +506,9 @@ func (d *drawer) drop() Step {
 	return s
 }
 
-// harm generates damage to a table.
-func (d *drawer) harm() Step {
-	return Step{Do: "harm", Table: d.table(), From: days[0], Until: days[len(days)-1], Harm: one(d.r, harms...), Pick: d.r.IntN(1 << 20), Back: d.r.IntN(3) == 0}
+// damage generates damage to a table.
+func (d *drawer) damage() Step {
+	return Step{Do: "damage", Table: d.table(), From: days[0], Until: days[len(days)-1], Damage: one(d.r, tableDamages...), Pick: d.r.IntN(1 << 20), Back: d.r.IntN(3) == 0}
 }
 
 func (d *drawer) convert() Step {

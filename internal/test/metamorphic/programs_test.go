@@ -113,7 +113,8 @@ func (p *programs) launch(program string) (*server, error) {
 	return s, s.cmd.Start()
 }
 
-func (p *programs) giveBack(s *server) {
+// release makes s idle again.
+func (p *programs) release(s *server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle[s.program] = append(p.idle[s.program], s)
@@ -192,7 +193,7 @@ func (r *running) wait() (answer, error) {
 		r.kill()
 		return r.got, r.err
 	}
-	r.p.giveBack(r.s)
+	r.p.release(r.s)
 	return r.got, nil
 }
 

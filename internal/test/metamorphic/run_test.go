@@ -170,8 +170,8 @@ func (x *run) do(s *Step) error {
 		return x.undrop(s)
 	case "convert":
 		return x.convert(s)
-	case "harm":
-		return x.harm(s)
+	case "damage":
+		return x.damage(s)
 	case "import":
 		return x.importTable(s)
 	case "extract":

@@ -72,9 +72,9 @@ type Step struct {
 	Row    string `json:"row,omitempty"`    // a row of a table in HBase
 	Server int    `json:"server,omitempty"` // the destination of a region
 
-	Harm string `json:"harm,omitempty"` // damage to a file of a table: see the constants
-	Pick int    `json:"pick,omitempty"` // the file and the place in it, modulo their numbers
-	Back bool   `json:"back,omitempty"` // the file is restored, and not repaired
+	Damage string `json:"damage,omitempty"` // damage to a file of a table: see the constants
+	Pick   int    `json:"pick,omitempty"`   // the file and the place in it, modulo their numbers
+	Back   bool   `json:"back,omitempty"`   // the file is restored, and not repaired
 
 	// The command stops at a step of package breakpoint. If During is set, its steps run and
 	// the command continues. Otherwise the command is killed.

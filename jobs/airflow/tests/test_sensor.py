@@ -111,7 +111,7 @@ def test_logs_that_grow_are_not_there_yet(world, context, monkeypatch):
     try:
         assert delivery.added.wait(WATCHDOG_SECONDS)
         assert not delivery.during(lambda: waits.poke(context()), settle=1)
-        assert re.search("play.csv has .* and has to stand still for 1s", delivery.during(refused, settle=1))
+        assert re.search("play.csv has .* and must not change for 1s", delivery.during(refused, settle=1))
     finally:
         delivery.enough.set()
         delivery.join()

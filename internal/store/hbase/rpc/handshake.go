@@ -24,7 +24,7 @@ const (
 	// maxToken is the number of bytes of the longest token of a server that has not proved who
 	// it is yet, and of the texts of its refusal.
 	maxToken = 1 << 20
-	// toSimple is the length that asks a client to go on without authentication.
+	// toSimple is the length that asks a client to continue without authentication.
 	toSimple = -88
 	// refusal is the status of a refusal. It comes in place of the length of the first answer,
 	// and no answer is that short.

@@ -24,16 +24,17 @@ const (
 	changedFile     = "changed file" // a byte in it changes
 )
 
-var harms = []string{lostManifest, changedManifest, olderManifest, lostLedger, changedLedger, lostFile, cutFile, changedFile}
+// tableDamages lists the ways.
+var tableDamages = []string{lostManifest, changedManifest, olderManifest, lostLedger, changedLedger, lostFile, cutFile, changedFile}
 
-// A wound is a damaged file of a table.
-type wound struct {
+// A damagedFile is a file of a table before and after the damage.
+type damagedFile struct {
 	name string // path below the table
 	was  []byte
 	now  []byte // nil if removed
 }
 
-// manifestJSON holds the fields of manifest.json that a wound needs.
+// manifestJSON holds the fields of manifest.json that a damagedFile needs.
 type manifestJSON struct {
 	Loads []struct {
 		Name string `json:"name"`
@@ -44,17 +45,17 @@ type manifestJSON struct {
 	} `json:"files"`
 }
 
-// harm damages a file of a table. Every command must then refuse the table and change no file
+// damage damages a file of a table. Every command must then refuse the table and change no file
 // that belongs to it. After the file is repaired or restored, the table must be as before.
-func (x *run) harm(s *Step) error {
+func (x *run) damage(s *Step) error {
 	if x.table(s.Table) == nil || x.Real || x.half != nil {
 		return nil
 	}
-	w, err := x.wound(s)
+	w, err := x.chooseDamage(s)
 	if err != nil || w == nil {
 		return err
 	}
-	if err := errors.Join(x.jobFile(s), x.strike(s, w.name, w.now)); err != nil {
+	if err := errors.Join(x.jobFile(s), x.overwrite(s, w.name, w.now)); err != nil {
 		return err
 	}
 	before, err := x.treeOf(s.Table)
@@ -62,31 +63,31 @@ func (x *run) harm(s *Step) error {
 		return err
 	}
 	for _, try := range x.tries(s) {
-		if err := x.tryHarmed(s, try); err != nil {
-			return fmt.Errorf("%s %s: %s: %w", s.Harm, w.name, try.Do, err)
+		if err := x.tryDamaged(s, try); err != nil {
+			return fmt.Errorf("%s %s: %s: %w", s.Damage, w.name, try.Do, err)
 		}
 		after, err := x.treeOf(s.Table)
 		if err != nil {
 			return err
 		}
-		if s.Harm == changedLedger { // a command sweeps before it reads ledgers
+		if s.Damage == changedLedger { // a command sweeps before it reads ledgers
 			if err := x.forgetSwept(s.Table, before, after); err != nil {
 				return err
 			}
 		}
 		if diff := different(before, after); diff != "" {
-			return fmt.Errorf("%s %s: %s: it changed %s", s.Harm, w.name, try.Do, diff)
+			return fmt.Errorf("%s %s: %s: it changed %s", s.Damage, w.name, try.Do, diff)
 		}
 	}
 	delete(x.checks, s.Table)
 	if w.name == "manifest.json" && !s.Back {
 		return x.rebuilt(s, w)
 	}
-	return x.strike(s, w.name, w.was)
+	return x.overwrite(s, w.name, w.was)
 }
 
-// wound chooses a file and its damage; nil if there is none.
-func (x *run) wound(s *Step) (*wound, error) {
+// chooseDamage chooses a file and its damage. It returns nil if there is none.
+func (x *run) chooseDamage(s *Step) (*damagedFile, error) {
 	text, err := os.ReadFile(x.path(s.Table + "/manifest.json"))
 	if err != nil {
 		return nil, err
@@ -95,8 +96,8 @@ func (x *run) wound(s *Step) (*wound, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, err
 	}
-	w := &wound{name: "manifest.json"}
-	switch s.Harm {
+	w := &damagedFile{name: "manifest.json"}
+	switch s.Damage {
 	case lostLedger, changedLedger:
 		w.name = m.Loads[s.Pick%len(m.Loads)].Name
 	case lostFile, cutFile, changedFile:
@@ -115,7 +116,7 @@ func (x *run) wound(s *Step) (*wound, error) {
 	if w.was, err = os.ReadFile(x.path(s.Table + "/" + w.name)); err != nil {
 		return nil, err
 	}
-	switch s.Harm {
+	switch s.Damage {
 	case changedManifest, changedLedger:
 		w.now = otherDigit(w.was, s.Pick)
 	case olderManifest:
@@ -164,8 +165,8 @@ func (x *run) olderThan(s *Step, loads int) []byte {
 	return []byte(fit[s.Pick%len(fit)])
 }
 
-// strike replaces or removes a file of a table.
-func (x *run) strike(s *Step, name string, b []byte) error {
+// overwrite replaces or removes a file of a table.
+func (x *run) overwrite(s *Step, name string, b []byte) error {
 	path := s.Table + "/" + name
 	if b == nil {
 		x.script.line("rm %s", word(path))
@@ -175,7 +176,7 @@ func (x *run) strike(s *Step, name string, b []byte) error {
 	return os.WriteFile(x.path(path), b, 0o644)
 }
 
-// treeOf returns the digests of all files of a table, except the lock and the journal, which
+// treeOf returns the digests of all files of a table, except the lock and the log of runs, which
 // a refused run may write. It removes unfinished files of dead runs.
 func (x *run) treeOf(name string) (map[string]string, error) {
 	out := map[string]string{}
@@ -252,7 +253,7 @@ type try struct {
 // tries returns the commands that must refuse a damaged table.
 func (x *run) tries(s *Step) []try {
 	table := x.tableFlags(s.Table)
-	unread := slices.Contains([]string{changedLedger, lostFile, cutFile, changedFile}, s.Harm)
+	unread := slices.Contains([]string{changedLedger, lostFile, cutFile, changedFile}, s.Damage)
 	load := dates(s)
 	if x.Store == inHBase && !x.inHBase(s.Table) { // the job file names the table in HBase
 		load = append(load, "--table", s.Table)
@@ -261,10 +262,10 @@ func (x *run) tries(s *Step) []try {
 		{Do: "verify", args: slices.Concat([]string{"verify"}, table, quiet)},
 		{Do: "extract", args: x.everything(s.Table, x.table(s.Table)), right: unread},
 	}
-	if unread && x.inHBase(s.Table) && s.Harm != changedLedger { // verify reads no rolls of a table in HBase
+	if unread && x.inHBase(s.Table) && s.Damage != changedLedger { // verify reads no rolls of a table in HBase
 		reads = reads[1:]
 	}
-	if s.Harm == changedFile { // other commands do not read the whole file
+	if s.Damage == changedFile { // other commands do not read the whole file
 		return reads
 	}
 	out := append(reads, []try{
@@ -274,11 +275,11 @@ func (x *run) tries(s *Step) []try {
 	}...)
 	if !x.inHBase(s.Table) {
 		flags := slices.Concat([]string{"--table", x.address(s.Table)}, quiet)
-		if s.Harm != changedLedger { // a compact reads none
+		if s.Damage != changedLedger { // a compact reads none
 			out = append(out, try{Do: "compact", args: slices.Concat([]string{"compact"}, flags)})
 		}
 		undrop := try{Do: "undrop", args: slices.Concat([]string{"undrop"}, flags)}
-		if s.Harm == changedLedger && x.table(s.Table).dropped == "" {
+		if s.Damage == changedLedger && x.table(s.Table).dropped == "" {
 			undrop.also = []int{99} // it reads none
 		}
 		out = append(out, undrop,
@@ -289,13 +290,13 @@ func (x *run) tries(s *Step) []try {
 	return out
 }
 
-// tryHarmed runs a command on a damaged table.
-func (x *run) tryHarmed(s *Step, t try) error {
+// tryDamaged runs a command on a damaged table.
+func (x *run) tryDamaged(s *Step, t try) error {
 	program := "bulkload"
 	if t.Do == "extract" {
 		program = "extract"
 	}
-	got, err := x.command(&Step{Do: "harmed " + t.Do}, program, "", t.args...)
+	got, err := x.command(&Step{Do: "damaged " + t.Do}, program, "", t.args...)
 	if err != nil {
 		return err
 	}
@@ -314,13 +315,13 @@ func (x *run) tryHarmed(s *Step, t try) error {
 
 // rebuilt makes the manifest again. The table must be as before. It may also have the load
 // that was killed after its ledger was written.
-func (x *run) rebuilt(s *Step, w *wound) error {
+func (x *run) rebuilt(s *Step, w *damagedFile) error {
 	got, err := x.command(&Step{Do: "rebuild"}, "bulkload", "", slices.Concat([]string{"rebuild"}, x.tableFlags(s.Table))...)
 	if err != nil {
 		return err
 	}
 	if err := got.want([]int{0}); err != nil {
-		return fmt.Errorf("rebuild after %s: %w", s.Harm, err)
+		return fmt.Errorf("rebuild after %s: %w", s.Damage, err)
 	}
 	now, err := os.ReadFile(x.path(s.Table + "/manifest.json"))
 	switch begun := x.pending[s.Table]; {
@@ -331,7 +332,7 @@ func (x *run) rebuilt(s *Step, w *wound) error {
 	case begun == nil && x.maimed: // it names the files before that compact
 		return nil
 	case begun == nil:
-		return fmt.Errorf("rebuild after %s made another manifest:\n%s\nwas\n%s", s.Harm, now, w.was)
+		return fmt.Errorf("rebuild after %s made another manifest:\n%s\nwas\n%s", s.Damage, now, w.was)
 	default:
 		x.tables[s.Table] = begun
 		return nil
