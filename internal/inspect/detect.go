@@ -160,7 +160,7 @@ func detectJSON(f dfs.File) (Kind, error) {
 	case err != nil:
 		return "", err
 	}
-	return "", fmt.Errorf("%w: JSON, but not a file of usertrail; it recognises %s", ErrUnknown, known)
+	return "", fmt.Errorf("%w: JSON of an unknown kind; known are %s", ErrUnknown, known)
 }
 
 func kindOf(seen map[string]bool) Kind {

@@ -108,8 +108,8 @@ func lookup(name string) (encoding.Encoding, error) {
 	return nil, fmt.Errorf("unknown encoding %q", name)
 }
 
-// decode returns r's text in UTF-8. A byte that is not valid in its encoding becomes U+FFFD.
-func decode(r io.Reader, name string) (io.Reader, error) {
+// Decode returns r's text in UTF-8. name is the encoding of r. A byte that is not valid in its encoding becomes U+FFFD.
+func Decode(r io.Reader, name string) (io.Reader, error) {
 	e, err := lookup(name)
 	if err != nil || e == nil {
 		return r, err

@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/valyala/fastjson"
@@ -13,9 +12,6 @@ import (
 
 // The functions below are for callers that have a file and no Format yet. They read texts
 // as a Parser would, a piece at a time.
-
-// Decode returns r's text in UTF-8. name is the encoding of r.
-func Decode(r io.Reader, name string) (io.Reader, error) { return decode(r, name) }
 
 // probeLine is the longest record that Rows accepts. It limits the cost of a quote that is
 // never closed.

@@ -50,7 +50,7 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 		blanks: f.Syntax == Blanks,
 		line:   1,
 	}
-	if out.in, err = decode(in, f.Encoding); err == nil {
+	if out.in, err = Decode(in, f.Encoding); err == nil {
 		err = out.begin(f)
 	}
 	if err != nil {

@@ -19,7 +19,7 @@ func (t *Table) RollName(id uint64) string { return fmt.Sprintf("%s/puts-%016x.r
 
 // Begin implements table.Putter.
 func (t *Table) Begin(ctx context.Context, inputs []manifest.Input, roll *manifest.File) error {
-	alone, err := t.alone(ctx)
+	alone, err := t.Alone(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,6 @@ func (t *Table) begun(inputs []manifest.Input, roll *manifest.File, alone bool) 
 	}
 	return b
 }
-
-// Alone implements table.Putter.
-func (t *Table) Alone(ctx context.Context) (bool, error) { return t.alone(ctx) }
 
 // BeginPiece implements table.Putter.
 func (t *Table) BeginPiece(ctx context.Context, plan string, piece int, inputs []manifest.Input, roll *manifest.File, alone bool) error {

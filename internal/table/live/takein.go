@@ -22,7 +22,7 @@ import (
 // TakeIn implements table.Loader. It first hands the files to the regions. Readers see the rows as
 // soon as a region has taken a file.
 func (t *Table) TakeIn(ctx context.Context, load *manifest.Load, files []manifest.File) error {
-	alone, err := t.alone(ctx)
+	alone, err := t.Alone(ctx)
 	if err != nil {
 		return err
 	}

@@ -130,9 +130,9 @@ func (t *Table) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// alone reports whether only loads put rows into the table. It relies on the state of the table
+// Alone implements table.Putter. It relies on the state of the table
 // before the first load, and on the jobs of all loads.
-func (t *Table) alone(ctx context.Context) (bool, error) {
+func (t *Table) Alone(ctx context.Context) (bool, error) {
 	if t.store.others {
 		return false, nil
 	}
