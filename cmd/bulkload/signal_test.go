@@ -20,15 +20,7 @@ import (
 
 const sampleJob = `
 logs: {path: "logs/{date}/{behaviour}.csv", zone: Asia/Shanghai}
-table: trails
-user: user_id
-time: {column: time, format: "2006-01-02 15:04:05"}
-behaviours:
-  play: {id: 1, fields: {programme: string, channel: string, seconds: int64, url: string}}
-  order: {id: 2, fields: {product: string, price: double, quantity: int64, note: string}}
-  visit: {id: 3, fields: {page: string, referrer: string, duration: int64}}
-  login: {id: 4, fields: {device: string, ip: string, success: bool}}
-`
+table: trails` + testkit.SampleBehaviours
 
 // sampleDays writes the logs of four days and a job for them.
 func sampleDays(t *testing.T, records string) string {

@@ -39,16 +39,6 @@ var sample = samplelog.Config{Records: 80_000, Users: 2_000, Days: 2, Seed: 9, B
 // span are the days of the sample, as flags.
 var span = []string{"--from", "2014-09-01", "--to", "2014-09-02"}
 
-const behaviours = `
-user: user_id
-time: {column: time, format: "2006-01-02 15:04:05"}
-behaviours:
-  play: {id: 1, fields: {programme: string, channel: string, seconds: int64, url: string}}
-  order: {id: 2, fields: {product: string, price: double, quantity: int64, note: string}}
-  visit: {id: 3, fields: {page: string, referrer: string, duration: int64}}
-  login: {id: 4, fields: {device: string, ip: string, success: bool}}
-`
-
 // A world is logs on HDFS, and what works on them.
 type world struct {
 	c     *clustertest.Cluster
@@ -101,7 +91,7 @@ func build(t *testing.T, dir string) {
 func (w *world) job(t *testing.T, name, table string) string {
 	t.Helper()
 	file := filepath.Join(w.dir, name+".yaml")
-	text := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: %s\n%s", w.hdfs+"/logs/{date}/{behaviour}.csv.gz", table, behaviours)
+	text := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: %s\n%s", w.hdfs+"/logs/{date}/{behaviour}.csv.gz", table, testkit.SampleBehaviours)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

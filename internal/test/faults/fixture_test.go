@@ -17,16 +17,6 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-const behaviours = `
-user: user_id
-time: {column: time, format: "2006-01-02 15:04:05"}
-behaviours:
-  play: {id: 1, fields: {programme: string, channel: string, seconds: int64, url: string}}
-  order: {id: 2, fields: {product: string, price: double, quantity: int64, note: string}}
-  visit: {id: 3, fields: {page: string, referrer: string, duration: int64}}
-  login: {id: 4, fields: {device: string, ip: string, success: bool}}
-`
-
 // A fixture is a table and the folder of the programs that use it.
 type fixture struct {
 	c     *clustertest.Cluster
@@ -41,7 +31,7 @@ func newFixture(t *testing.T, c *clustertest.Cluster, files string) *fixture {
 	prepare(t)
 	h := &fixture{c: c, table: c.Create(t, "d", "split=2", "split=4", "split=5", "split=7", "split=9"), dir: t.TempDir()}
 	h.write(t, "usertrail.yaml", fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: %q, catalog: %q}\n%s",
-		filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), h.address(), files+"/catalog", behaviours))
+		filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), h.address(), files+"/catalog", testkit.SampleBehaviours))
 	return h
 }
 

@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // A trouble is a fault of one night.
@@ -243,5 +244,5 @@ func (m *month) span() behaviour.Span {
 
 // nightJob returns the text of a job file for logs in a folder.
 func nightJob(logs, table string) string {
-	return fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai, max_bad: 10%%}\ntable: %s\n%s", filepath.Join(logs, "{date}/{behaviour}*.csv"), table, behaviours)
+	return fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai, max_bad: 10%%}\ntable: %s\n%s", filepath.Join(logs, "{date}/{behaviour}*.csv"), table, testkit.SampleBehaviours)
 }

@@ -25,7 +25,7 @@ var killedCommits = []stop{at(breakpoint.Commit, 1), at(breakpoint.Ledger, 1), a
 func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 	prepare(t)
 	dir := t.TempDir()
-	job := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: trails, regions: 3}\n%s", filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), behaviours)
+	job := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: trails, regions: 3}\n%s", filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), testkit.SampleBehaviours)
 	if err := os.WriteFile(filepath.Join(dir, "usertrail.yaml"), []byte(job), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func as(user string) []string { return []string{"HADOOP_USER_NAME=" + user} }
 func (h *fixture) jobs(t *testing.T, tables map[string]string) {
 	t.Helper()
 	for name, about := range tables {
-		h.write(t, name, fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {%s}\n%s", filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), about, behaviours))
+		h.write(t, name, fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {%s}\n%s", filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), about, testkit.SampleBehaviours))
 	}
 }
 
