@@ -85,14 +85,19 @@ func (r *Result) Add(o Result) {
 
 // AddLoad adds a load that is part of the table.
 func (r *Result) AddLoad(of *manifest.Load) {
-	for i := range of.Inputs {
-		r.Counts.Add(of.Inputs[i].Counts)
-		r.Unmapped.AddList(of.Inputs[i].Unmapped)
-	}
+	r.AddInputs(of.Inputs)
 	r.Files += len(of.Inputs)
 	r.Loads++
 	for _, d := range of.Days {
 		r.Cells += d.Tally.Cells
+	}
+}
+
+// AddInputs adds the counts of delivered files.
+func (r *Result) AddInputs(inputs []manifest.Input) {
+	for i := range inputs {
+		r.Counts.Add(inputs[i].Counts)
+		r.Unmapped.AddList(inputs[i].Unmapped)
 	}
 }
 

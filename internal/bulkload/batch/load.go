@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -110,6 +111,11 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 	if err := quarantine.Remove(ctx, cfg.FS, b.clean(), cfg.Store.Quarantine); err != nil {
 		return err
 	}
+	cfg.To.CountOlder(load, r, cfg.Log)
+	if !slices.ContainsFunc(load.Inputs, needsLedger) {
+		r.AddInputs(load.Inputs)
+		return nil
+	}
 	if err := cfg.To.TakeIn(ctx, load, done.Files); err != nil {
 		return err
 	}
@@ -117,9 +123,14 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 		cfg.Known.Add(&load.Inputs[i])
 	}
 	r.AddLoad(load)
-	cfg.To.CountOlder(load, r, cfg.Log)
 	r.HFiles += bulkload.HFiles(done.Files)
 	return nil
+}
+
+// needsLedger reports whether the ledger of a load has to list an input. It needs no corrected records that are
+// all skipped, or duplicates of records that loads brought.
+func needsLedger(in manifest.Input) bool {
+	return in.Offsets == nil || len(in.Offsets) > 0 || in.Quarantined > 0
 }
 
 // CommitBad makes the quarantine files of the good inputs visible. Many commit at the same time, because
