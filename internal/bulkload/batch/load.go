@@ -127,10 +127,10 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 	return nil
 }
 
-// needsLedger reports whether the ledger of a load has to list an input. It needs no corrected records that are
-// all skipped, or duplicates of records that loads brought.
+// needsLedger reports whether the ledger of a load has to list an input. It needs no corrected records that the
+// job skips all.
 func needsLedger(in manifest.Input) bool {
-	return in.Offsets == nil || len(in.Offsets) > 0 || in.Quarantined > 0
+	return in.Offsets == nil || in.Skipped < in.Read || in.Older > 0
 }
 
 // CommitBad makes the quarantine files of the good inputs visible. Many commit at the same time, because

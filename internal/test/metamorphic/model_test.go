@@ -624,6 +624,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	var still []badLine
 	either := false        // a record belongs to a dropped day and not to a day of its file
 	gone := map[int]bool{} // records of dropped days or of an earlier load; a good line settles a record
+	unknown := 0
 	for _, b := range lines {
 		either = either || b.rec.Bad == "" && b.rec.date(m.job.Zone) < t.dropped && m.job.bad(&b.rec, path)
 		switch r := &b.rec; {
@@ -631,6 +632,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 			c.left++
 		case m.unknown(r):
 			c.left++
+			unknown++
 		case m.job.bad(r, path):
 			c.bad++
 			b.path = path
@@ -648,8 +650,12 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 		}
 	}
 	e.loaded = c.loaded
-	t.entries = append(t.entries, e)
-	t.merge(&m.job)
+	if unknown == len(lines) {
+		t.loads-- // there is no ledger
+	} else {
+		t.entries = append(t.entries, e)
+		t.merge(&m.job)
+	}
 	out := outcome{statuses: []int{0}, counts: &c, next: t, unsure: []string{path + again}}
 	if len(still) > 0 {
 		t.bad[path+again] = still
