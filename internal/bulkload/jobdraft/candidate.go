@@ -19,6 +19,7 @@ type candidate struct {
 	score    int
 	rows     int
 	distinct int
+	sparse   bool // it is called a user, but few records have one
 	examples []string
 }
 

@@ -215,6 +215,7 @@ type column struct {
 	field    string // the name of a field for it
 	filled   int    // rows in which it is not null
 	distinct int    // number of its texts
+	commas   bool   // its texts are numbers with a decimal comma
 	ofOne    bool   // nearly all of its texts are the same text
 	typ      behaviour.Type
 	times    []timing // formats that read it, the most likely first
@@ -237,7 +238,25 @@ func (s *sheet) allColumns() []column {
 	for i := range s.columns {
 		out = append(out, s.columnOf(i))
 	}
+	s.doubtThousands(out)
 	return out
+}
+
+var (
+	decimalComma = regexp.MustCompile(`^-?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),([0-9]{1,2}|[0-9]{4,})$`)
+	dotThousands = regexp.MustCompile(`^-?[0-9]{1,3}(\.[0-9]{3})?$`)
+)
+
+// doubtThousands adds a comment to columns of numbers such as 1.234 if another column has decimal commas.
+func (s *sheet) doubtThousands(columns []column) {
+	if !slices.ContainsFunc(columns, func(c column) bool { return c.commas }) {
+		return
+	}
+	for i := range columns {
+		if c := &columns[i]; c.typ == behaviour.Double && s.most(i, dotThousands.MatchString) {
+			c.unsure = "another column has decimal commas, so a dot may separate thousands here; if it does, write string, because a load reads the dot as a decimal point"
+		}
+	}
 }
 
 // columnOf determines the type of a column of a sheet.
@@ -269,6 +288,7 @@ func (s *sheet) columnOf(i int) column {
 	for _, n := range c.nulls {
 		delete(count, n)
 	}
+	c.commas = c.typ == behaviour.String && s.most(i, decimalComma.MatchString)
 	c.distinct = len(count)
 	for _, n := range count {
 		c.filled += n
@@ -348,7 +368,7 @@ func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 		return behaviour.Double, times
 	}
 	if len(times) > 0 && fewWrong(len(texts)-times[0].read, len(texts)) && !times[0].epoch() && wholePart(texts[0].text) == "" {
-		if times[0].clock || times[0].zoned {
+		if times[0].clock || times[0].zoned || strings.Contains(texts[0].text, ":") {
 			return behaviour.Timestamp, times
 		}
 		return behaviour.Day, times

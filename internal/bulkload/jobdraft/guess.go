@@ -42,7 +42,8 @@ type guessed struct {
 	kinds       []kind
 	others      []Other
 	left        []Left
-	notes       []string // what else to know
+	notes       []string         // what else to know
+	skipped     map[string]int64 // records of the sample that a load skips, by reason
 }
 
 // A kind is a behaviour of the draft.

@@ -78,7 +78,7 @@ type Summary struct {
 	Behaviours []string       `json:"behaviours"` // their names
 	Read       int64          `json:"records"`    // records of the sample, read by the draft
 	Good       int64          `json:"good"`       // of these, those that would be loaded
-	Skipped    int64          `json:"skipped"`    // records of no behaviour of the draft
+	Skipped    int64          `json:"skipped"`    // records that the draft skips
 	Bad        int64          `json:"bad"`        // and those that would be quarantined
 	Reasons    map[string]int `json:"reasons,omitempty"`
 	Unsure     []string       `json:"unsure"`             // comments for review, in order of the file, equal ones once

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"usertrail/internal/format/record"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 )
 
@@ -33,6 +34,9 @@ type sample struct {
 	bad      error  // why it could not be read
 	rows     [][]string
 }
+
+// errNoLog is returned for a file that is no log.
+var errNoLog = exit.New(exit.NoInput, "no log")
 
 // look reads parts of a few files of every kind that the paths distinguish.
 func look(ctx context.Context, cfg Config, a *arrangement) ([]*sample, error) {
@@ -89,7 +93,10 @@ func (s *sample) read(ctx context.Context, cfg Config, most int) error {
 		return fmt.Errorf("%s holds what %s has compressed, and its name does not end so", s.name, what)
 	}
 	if isPage(s.raw) {
-		return fmt.Errorf("%s is an HTML page, and no log: have the log delivered again", s.name)
+		return fmt.Errorf("%s is an HTML page, and %w: have the log delivered again", s.name, errNoLog)
+	}
+	if isJSONOverLines(s.raw) {
+		return fmt.Errorf("%s is an array of JSON objects, or has objects of several lines, and %w of the format jsonl, which has one object on each line: convert it, for example with jq -c '.[]' for an array and jq -c . otherwise", s.name, errNoLog)
 	}
 	s.ended = whole
 	if whole {
@@ -195,6 +202,16 @@ func isPage(raw []byte) bool {
 		}
 	}
 	return false
+}
+
+// isJSONOverLines reports whether a text is an array of JSON objects, or objects that take several lines each.
+func isJSONOverLines(raw []byte) bool {
+	begin := bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\uFEFF")))
+	if array, ok := bytes.CutPrefix(begin, []byte("[")); ok {
+		return bytes.HasPrefix(bytes.TrimSpace(array), []byte("{"))
+	}
+	first, rest, _ := bytes.Cut(begin, []byte("\n"))
+	return string(bytes.TrimSpace(first)) == "{" && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))
 }
 
 // decode converts the sample's bytes into text.

@@ -1,6 +1,7 @@
 package jobdraft
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 )
 
@@ -38,6 +40,7 @@ type found struct {
 	strange map[string]int // number of files that hold no logs, by ending
 	passed  int            // number of files that no pattern of Config.Only matches
 	single  bool           // the logs are one file
+	written []string       // folders that bulkload or extract wrote, below the folder of the logs
 }
 
 // notLogs are endings of files that are not logs, or whose text cannot be read.
@@ -106,6 +109,10 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 	if err != nil {
 		return err
 	}
+	if w.ours(ctx, infos) {
+		w.found.written = append(w.found.written, cmp.Or(rel, dfs.Base(dir)))
+		return nil
+	}
 	var folders []dfs.Info
 	for _, info := range infos {
 		base := dfs.Base(info.Name)
@@ -136,6 +143,20 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 		}
 	}
 	return nil
+}
+
+// ours reports whether the files of a folder are a table or a result of extract.
+func (w *walker) ours(ctx context.Context, infos []dfs.Info) bool {
+	return slices.ContainsFunc(infos, func(info dfs.Info) bool {
+		switch dfs.Base(info.Name) {
+		case manifest.ExtractName:
+			return true
+		case manifest.TableName:
+			var t manifest.Table
+			return manifest.Read(ctx, w.files, info.Name, &t) == nil && t.Schema != nil
+		}
+		return false
+	})
 }
 
 // broken reports whether a link has no target or leads in a circle. List describes such a
@@ -185,6 +206,9 @@ func spread[T any](all []T, n int) []T {
 
 // why returns a description of the files that are not logs.
 func (f *found) why() string {
+	if len(f.written) > 0 {
+		return "usertrail wrote " + wordsOf(f.written)
+	}
 	if f.passed > 0 {
 		return fmt.Sprintf("--only matches none of %s", english.Plural(f.passed, "file", ""))
 	}

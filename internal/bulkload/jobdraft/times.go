@@ -69,8 +69,9 @@ type timing struct {
 	zoned    bool            // it has the zone
 	zones    map[string]bool // names of zones in the texts
 	earliest time.Time
-	offsets  map[int64]int
-	hours    map[int]int // number of texts on the day of their path, by the zone's hours east
+	offsets  map[int64]int // number of texts by their offset, in seconds east of UTC
+	own      int           // number of texts that are on the day of their path by their own offset
+	hours    map[int]int   // number of texts on the day of their path, by the zone's hours east
 	rank     int
 }
 
@@ -141,6 +142,9 @@ func (t *timing) late() int {
 // zoneName matches a time with the name of a zone after it.
 var zoneName = regexp.MustCompile(`^(.*[0-9]) ?\b([A-Z]{3,5})$`)
 
+// logLevels are words after a time that are no zones.
+var logLevels = []string{"INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL"}
+
 // cutZones removes the names of zones from the ends of texts, and returns the names. If a text
 // has none, it returns the texts as they are.
 func cutZones(texts []stamped) ([]stamped, map[string]bool) {
@@ -148,7 +152,7 @@ func cutZones(texts []stamped) ([]stamped, map[string]bool) {
 	out := slices.Clone(texts)
 	for i := range out {
 		m := zoneName.FindStringSubmatch(out[i].text)
-		if m == nil {
+		if m == nil || slices.Contains(logLevels, m[2]) {
 			return texts, nil
 		}
 		out[i].text = strings.TrimRight(m[1], " ")
@@ -223,6 +227,9 @@ func (t *timing) note(w record.Written, day *behaviour.Date) {
 		t.outside++
 	}
 	t.furthest = max(t.furthest, away)
+	if away == 0 {
+		t.own++
+	}
 	for h := -12; h <= 14; h++ {
 		if (record.Written{Wall: w.Wall - w.Offset + int64(h)*3600}).Day() == *day {
 			t.hours[h]++
@@ -249,9 +256,18 @@ func sameLetters(a, b string) bool {
 	return a != "" && string(x) == string(y)
 }
 
-// zones maps offsets to zones without summer time.
-var zones = map[int]string{
-	0: "UTC", 3: "Europe/Moscow", 4: "Asia/Dubai", 5: "Asia/Karachi", 7: "Asia/Bangkok", 8: "Asia/Shanghai", 9: "Asia/Tokyo", -3: "America/Sao_Paulo",
+// zones maps offsets, in minutes east of UTC, to zones without summer time. Offsets such as -03:30 have only a zone with
+// summer time.
+var zones = map[int64]string{
+	0: "UTC", 3 * 60: "Europe/Moscow", 3*60 + 30: "Asia/Tehran", 4 * 60: "Asia/Dubai", 4*60 + 30: "Asia/Kabul", 5 * 60: "Asia/Karachi", 5*60 + 30: "Asia/Kolkata", 5*60 + 45: "Asia/Kathmandu",
+	6*60 + 30: "Asia/Yangon", 7 * 60: "Asia/Bangkok", 8 * 60: "Asia/Shanghai", 8*60 + 45: "Australia/Eucla", 9 * 60: "Asia/Tokyo", 9*60 + 30: "Australia/Darwin", 10*60 + 30: "Australia/Lord_Howe",
+	12*60 + 45: "Pacific/Chatham", 13*60 + 45: "Pacific/Chatham", -2*60 - 30: "America/St_Johns", -3 * 60: "America/Sao_Paulo", -3*60 - 30: "America/St_Johns", -9*60 - 30: "Pacific/Marquesas",
+}
+
+// summerZones maps the two offsets of a zone with summer time, in minutes east of UTC, to a zone.
+var summerZones = map[[2]int64]string{
+	{0, 60}: "Europe/London", {60, 120}: "Europe/Berlin", {120, 180}: "Europe/Helsinki", {600, 660}: "Australia/Sydney", {570, 630}: "Australia/Adelaide", {720, 780}: "Pacific/Auckland",
+	{-210, -150}: "America/St_Johns", {-240, -180}: "America/Halifax", {-300, -240}: "America/New_York", {-360, -300}: "America/Chicago", {-420, -360}: "America/Denver", {-480, -420}: "America/Los_Angeles",
 }
 
 // zonesOf maps abbreviations to zones that use them. CST is Chinese or American time.
@@ -261,10 +277,18 @@ var zonesOf = map[string][]string{
 	"BST": {"Europe/London"}, "JST": {"Asia/Tokyo"}, "KST": {"Asia/Seoul"}, "IST": {"Asia/Kolkata"}, "MSK": {"Europe/Moscow"}, "HKT": {"Asia/Hong_Kong"}, "AEST": {"Australia/Sydney"}, "AEDT": {"Australia/Sydney"},
 }
 
-// zoneAt returns a zone with the given hours east of UTC.
-func zoneAt(hours int) string {
-	if z, ok := zones[hours]; ok {
+// zoneAt returns a zone with an offset in seconds east of UTC, "" if no zone is known.
+func zoneAt(offset int64) string {
+	if z, ok := zones[offset/60]; ok && offset%60 == 0 {
 		return z
 	}
-	return fmt.Sprintf("Etc/GMT%+d", -hours) // the signs of Etc zones are reversed
+	if offset%3600 != 0 {
+		return ""
+	}
+	return fmt.Sprintf("Etc/GMT%+d", -offset/3600) // the signs of Etc zones are reversed
+}
+
+// offsetText returns an offset in seconds as +05:30.
+func offsetText(offset int64) string {
+	return time.Unix(0, 0).In(time.FixedZone("", int(offset))).Format("-07:00")
 }

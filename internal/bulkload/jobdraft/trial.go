@@ -97,11 +97,25 @@ func (d *Draft) readSample(ctx context.Context, cfg Config, j *job.Job, g *guess
 			t.worst = max(t.worst, float64(f.Bad)/float64(f.Read()))
 		}
 	}
+	g.skipped = skippedBy(r)
 	for _, b := range r.BadReasons() {
 		d.Reasons[b.Reason] = int(b.Records)
 		t.why = append(t.why, fmt.Sprintf("%d %s, the first: %s: %s", b.Records, b.Reason, b.Place(), b.Detail))
 	}
 	return t, nil
+}
+
+// skippedBy counts the skipped records of a sample by their reason.
+func skippedBy(r *tryout.Report) map[string]int64 {
+	out := map[string]int64{}
+	for i := range r.Behaviours {
+		for _, reason := range r.Behaviours[i].Reasons {
+			if !reason.Bad {
+				out[reason.Reason] += reason.Records
+			}
+		}
+	}
+	return out
 }
 
 // mostBad is the share of bad records of a sampled file beyond which the draft is wrong, and
@@ -153,14 +167,17 @@ func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 			say("A load refuses a file of which more than %s are bad, unless max_bad says more.", job.DefaultMaxBad)
 		}
 	}
-	if d.Skipped > 0 {
-		say("Records of no behaviour below, which a load skips: %s.", humanize.Comma(d.Skipped))
+	for _, reason := range slices.Sorted(maps.Keys(g.skipped)) {
+		say("Records that a load skips: %s (%s).", humanize.Comma(g.skipped[reason]), reason)
 	}
 	if d.Passed > 0 {
 		say("Not among the paths below: %s.", english.Plural(d.Passed, "file", ""))
 	}
 	for _, l := range g.left {
 		say("Left out, because it is no log: %s (%s): %s.", l.Example, english.Plural(l.Files, "file", ""), l.Why)
+	}
+	if len(g.found.written) > 0 {
+		say("Left out, because usertrail wrote the folder: %s.", wordsOf(g.found.written))
 	}
 	for _, o := range g.others {
 		say("Written in another way, and so for another job: %s such as %s (%s).", english.Plural(o.Files, "file", ""), o.Example, o.Format)

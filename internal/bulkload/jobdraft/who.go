@@ -28,6 +28,7 @@ const (
 	userByPart = 50
 	userByText = 40 // texts such as user_17, or a user ID inside of a text
 	mayBeID    = 10
+	sparseUser = 2 // a name that means users only, but few records have one
 )
 
 // idText matches texts that may be a user's ID if they are not too long. A limit in the
@@ -57,10 +58,12 @@ func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string)
 	w := who{taken: -1}
 	if len(all) > 0 {
 		w = s.whoIs(&all[0])
-		if all[0].score < surelyUser {
+		others := all[1:]
+		slices.SortStableFunc(others, func(a, b candidate) int { return compareBool(!a.sparse, !b.sparse) })
+		if all[0].score < surelyUser || len(others) > 0 && others[0].sparse {
 			w.unsure = "a guess: " + all[0].figures()
-			if len(all) > 1 {
-				w.unsure += "; it may also be " + listed(all[1:])
+			if len(others) > 0 {
+				w.unsure += "; it may also be " + listed(others)
 			}
 		}
 	}
@@ -90,7 +93,7 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 			continue
 		}
 		u := s.candidateOf(i, c.nulls...)
-		u.score = s.userScore(i, &c, &u)
+		u.score, u.sparse = s.userScore(i, &c, &u), s.sparse(i, &c)
 		if u.score > 0 {
 			out = append(out, u)
 		}
@@ -107,6 +110,8 @@ func (s *sheet) userScore(i int, c *column, u *candidate) int {
 		return 1 // a user only if nothing else is
 	case sure >= 0 && c.filled*2 >= len(s.rows) && (c.distinct > 1 || len(s.rows) < 50 || s.numbers):
 		return surelyUser + len(userWords) - sure
+	case s.sparse(i, c):
+		return sparseUser
 	case c.filled*2 < len(s.rows) || c.distinct < 2 && len(s.rows) > 2 || c.few() && (c.distinct < 3 || !s.clustered(i, c)):
 		return 0
 	}
@@ -128,6 +133,11 @@ func (s *sheet) userScore(i int, c *column, u *candidate) int {
 		return score
 	}
 	return max(1, score+s.idScore(i, c, name))
+}
+
+// sparse reports whether a column is called a user, but is empty in more than half of the records.
+func (s *sheet) sparse(i int, c *column) bool {
+	return hint(s.names[i], userWords) >= 0 && c.filled*2 < len(s.rows) && c.distinct > 1 && !c.few()
 }
 
 // idScore corrects the score of a column that may be any ID.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/format/record"
 )
 
@@ -21,7 +23,7 @@ func (g *guessed) guessZone() error {
 
 // judgeZone sets the zone if the times show it, and returns the comment on it.
 func (g *guessed) judgeZone() string {
-	zoned, clock, days := true, false, 0
+	zoned, clock, days, own := true, false, 0, 0
 	hours, offsets, names := map[int]int{}, map[int64]int{}, map[string]bool{}
 	for _, k := range g.kinds {
 		if k.when.column == "" {
@@ -35,7 +37,7 @@ func (g *guessed) judgeZone() string {
 			offsets[o] += n
 		}
 		maps.Copy(names, k.when.zones)
-		days += k.when.read
+		days, own = days+k.when.read, own+k.when.own
 	}
 	switch {
 	case days > 0 && !zoned && len(names) > 0:
@@ -51,18 +53,48 @@ func (g *guessed) judgeZone() string {
 			best = h
 		}
 	}
-	switch {
-	case len(hours) > 0:
-		if g.zone = zoneAt(best); best == 0 {
-			return "by UTC the times are of the days of their paths; say whose days these are"
-		}
-		return fmt.Sprintf("%+d hours from UTC the times are of the days of their paths; say whose days these are", best)
-	case len(offsets) == 1:
-		for o := range offsets {
-			g.zone = zoneAt(int(o / 3600))
+	if len(hours) > 0 {
+		g.zone = zoneAt(int64(best) * 3600)
+	}
+	if len(hours) == 0 || own >= hours[best]-days/100 {
+		if unsure := g.zoneByOffsets(slices.Sorted(maps.Keys(offsets))); unsure != "" {
+			return unsure
 		}
 	}
-	return "the dates of the table are days of this zone"
+	switch {
+	case len(hours) == 0:
+		return "the dates of the table are days of this zone"
+	case best == 0:
+		return "by UTC the times are of the days of their paths; say whose days these are"
+	}
+	return fmt.Sprintf("%+d hours from UTC the times are of the days of their paths; say whose days these are", best)
+}
+
+// zoneByOffsets sets the zone that has the offsets of the times, and returns the comment on it. It returns "" if the
+// times are in UTC.
+func (g *guessed) zoneByOffsets(offsets []int64) string {
+	if len(offsets) == 1 && offsets[0] == 0 {
+		return ""
+	}
+	var texts []string
+	for _, o := range offsets {
+		texts = append(texts, offsetText(o))
+	}
+	zone, has := "", "the times have the offset "+texts[0]
+	switch len(offsets) {
+	case 1:
+		zone = zoneAt(offsets[0])
+	case 2:
+		zone = summerZones[[2]int64{offsets[0] / 60, offsets[1] / 60}]
+		fallthrough
+	default:
+		has = "the times have the offsets " + english.WordSeries(texts[:min(len(texts), mostListed)], "and")
+	}
+	if zone == "" {
+		return has + ": say whose days the dates of the table are; the zone of a table never changes"
+	}
+	g.zone = zone
+	return has + ", as in " + zone + ": say whose days the dates of the table are; the zone of a table never changes"
 }
 
 // zoneByName sets the zone in which the names of zones of the times are used.
