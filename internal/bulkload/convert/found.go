@@ -55,7 +55,9 @@ func (r *run) newLedgers() ([]*manifest.Load, error) {
 	var out []*manifest.Load
 	for _, old := range r.ledgers {
 		l := *old
-		l.SetUnread(r.m.Schema)
+		if err := l.SetUnread(r.m.Schema); err != nil {
+			return nil, err
+		}
 		l.Regions = regionsOf(r.plan.Splits)
 		for _, part := range made[l.Number] {
 			for i, region := range part.Regions {

@@ -167,7 +167,10 @@ func (i *importer) together(ctx context.Context, loads []*manifest.Load, p *prog
 	if err != nil {
 		return err
 	}
-	load := i.merged(loads)
+	load, err := i.merged(loads)
+	if err != nil {
+		return err
+	}
 	numbers := make([]int, len(loads))
 	for n, l := range loads {
 		numbers[n] = l.Number
@@ -204,12 +207,14 @@ func (i *importer) together(ctx context.Context, loads []*manifest.Load, p *prog
 }
 
 // merged returns one ledger of several loads.
-func (i *importer) merged(loads []*manifest.Load) *manifest.Load {
+func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
 	out := &manifest.Load{Version: manifest.Version, Number: i.to.NextLoad(), Job: loads[len(loads)-1].Job, Days: []manifest.Day{}}
 	at := map[string]int{}
 	for _, l := range loads {
 		moved := *l
-		moved.SetUnread(i.to.Info().Schema)
+		if err := moved.SetUnread(i.to.Info().Schema); err != nil {
+			return nil, err
+		}
 		out.Inputs = append(out.Inputs, moved.Inputs...)
 		out.Apart = out.Apart || l.Apart
 		for _, d := range l.Days {
@@ -227,7 +232,7 @@ func (i *importer) merged(loads []*manifest.Load) *manifest.Load {
 	slices.SortFunc(out.Days, func(a, b manifest.Day) int {
 		return cmp.Or(cmp.Compare(a.Date, b.Date), slices.Index(names, a.Behaviour)-slices.Index(names, b.Behaviour))
 	})
-	return out
+	return out, nil
 }
 
 func spanOf(l *manifest.Load) behaviour.Span {

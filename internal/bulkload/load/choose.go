@@ -26,7 +26,9 @@ func (l *Load) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.Result.Unread = l.unread(l.found.Inputs, l.To.Info().Dropped)
+	if l.Result.Unread, err = l.unread(l.found.Inputs, l.To.Info().Dropped); err != nil {
+		return err
+	}
 	if l.Files, err = l.dropGrowing(ctx, files); err != nil {
 		return err
 	}

@@ -85,6 +85,7 @@ func (l *Load) knows(in job.Input) bool {
 func (l *Load) PreCheck(ctx context.Context) error {
 	p := &preCheck{load: l}
 	p.where = l.asked(precheck.Load{HFiles: l.To.Stager != nil, Puts: l.To.Putter != nil, Locked: true})
+	p.where.Open, _ = table.As[precheck.OpenTable](l.To.Loader)
 	files := make([]*checked, len(l.Files))
 	for i, f := range l.Files {
 		files[i] = &checked{File: f}
@@ -198,9 +199,13 @@ func (p *preCheck) table(ctx context.Context, found []job.Input) error {
 		p.Fail(precheck.SchemaFits, fmt.Errorf("%w: %w", job.ErrJob, err), "")
 		return nil
 	}
-	if unread := l.unread(found, t.Info().Dropped); len(unread) > 0 {
+	unread, err := l.unread(found, t.Info().Dropped)
+	switch {
+	case err != nil:
+		p.Fail(precheck.SchemaFits, err, "")
+	case len(unread) > 0:
 		p.Warn(precheck.SchemaFits, bulkload.UnreadAdvice, "%s", bulkload.DescribeUnread(unread))
-	} else {
+	default:
 		p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))
 	}
 	return nil

@@ -11,14 +11,17 @@ import (
 
 // unread returns the fields of the job that the given files were loaded without, in order of the job. Known
 // is set. The table has no days before dropped, which may be nil.
-func (l *Load) unread(files []job.Input, dropped *behaviour.Date) []bulkload.UnreadField {
+func (l *Load) unread(files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
 	asked := map[string]*job.Input{}
 	for i := range files {
 		asked[files[i].Rel] = &files[i]
 	}
 	var found, out []bulkload.UnreadField
 	for _, of := range l.Known.Loads() {
-		found = l.addUnread(found, of, asked, dropped)
+		var err error
+		if found, err = l.addUnread(found, of, asked, dropped); err != nil {
+			return nil, err
+		}
 	}
 	for _, k := range l.Search.Kinds {
 		kind := &l.cfg.Job.Schema.Kinds[k]
@@ -29,7 +32,7 @@ func (l *Load) unread(files []job.Input, dropped *behaviour.Date) []bulkload.Unr
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // WarnNotRead logs the fields and the records of loaded files that a load does not read again.
@@ -39,11 +42,14 @@ func (l *Load) WarnNotRead() {
 }
 
 // addUnread adds the fields that a load did not read from the asked files to found.
-func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked map[string]*job.Input, dropped *behaviour.Date) []bulkload.UnreadField {
+func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked map[string]*job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
 	if !slices.ContainsFunc(of.Inputs, func(in manifest.Input) bool { return asked[in.Path] != nil }) {
-		return found
+		return found, nil
 	}
-	unread := of.UnreadOf(l.cfg.Job.Schema)
+	unread, err := of.UnreadOf(l.cfg.Job.Schema)
+	if err != nil {
+		return nil, err
+	}
 	for i := range of.Inputs {
 		in := &of.Inputs[i]
 		file := asked[in.Path]
@@ -63,7 +69,7 @@ func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked 
 			}
 		}
 	}
-	return found
+	return found, nil
 }
 
 // datesOf returns the dates on which a load brought records of a behaviour, as far as its file in may have

@@ -139,22 +139,29 @@ func TestMovedLedgersKeepTheFieldsThatWereNotRead(t *testing.T) {
 	y.Write("2014-09-01/play.csv", "user,time,title,seconds\nu1,2014-09-01 10:00:00,a,1\n")
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	l := y.Ledgers()[0]
-	more := &behaviour.Schema{Zone: l.Table.Schema.Zone, Kinds: []behaviour.Kind{
-		{ID: 1, Name: "play", Fields: append([]behaviour.Field{{Name: "device"}}, l.Table.Schema.Kinds[0].Fields...)},
-		{ID: 2, Name: "order", Fields: append([]behaviour.Field{{Name: "shop"}}, l.Table.Schema.Kinds[1].Fields...)},
+	of, err := l.Manifest()
+	if err != nil || of == nil {
+		t.Fatalf("the manifest of the ledger: %v, %v", of, err)
+	}
+	more := &behaviour.Schema{Zone: of.Schema.Zone, Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: append([]behaviour.Field{{Name: "device"}}, of.Schema.Kinds[0].Fields...)},
+		{ID: 2, Name: "order", Fields: append([]behaviour.Field{{Name: "shop"}}, of.Schema.Kinds[1].Fields...)},
 		{ID: 3, Name: "visit", Fields: []behaviour.Field{{Name: "page"}}},
 	}}
 	want := []map[string][]string{{"play": {"device"}}}
-	if got := l.UnreadOf(more); !reflect.DeepEqual(got, want) {
-		t.Errorf("the ledger gives %v, want %v", got, want)
+	if got, err := l.UnreadOf(more); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the ledger gives %v, %v; want %v", got, err, want)
 	}
-	l.SetUnread(more)
+	if err := l.SetUnread(more); err != nil {
+		t.Fatal(err)
+	}
 	l.Table = &manifest.Table{Schema: more}
-	if got := l.UnreadOf(more); !reflect.DeepEqual(got, want) {
-		t.Errorf("the moved ledger gives %v, want %v", got, want)
+	if got, err := l.UnreadOf(more); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the moved ledger gives %v, %v; want %v", got, err, want)
 	}
-	l.Table, l.Inputs[0].Unread = nil, nil
-	if got := l.UnreadOf(more); !reflect.DeepEqual(got, []map[string][]string{nil}) {
-		t.Errorf("an older ledger gives %v, though it does not know", got)
+	older := &manifest.Load{Inputs: l.Inputs}
+	older.Inputs[0].Unread = nil
+	if got, err := older.UnreadOf(more); err != nil || !reflect.DeepEqual(got, []map[string][]string{nil}) {
+		t.Errorf("an older ledger gives %v, %v; though it does not know", got, err)
 	}
 }

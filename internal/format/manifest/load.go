@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,8 +33,43 @@ type Load struct {
 	// Texts has the Texts of the parts while the file is written or read.
 	Texts TextList `json:"texts,omitempty"`
 	// Table is the manifest that names the load, with only the files of this load and without
-	// loads. It is nil if an older version wrote the ledger.
+	// loads. The writer of a ledger sets it. It is nil in a ledger that was read: see Manifest.
 	Table *Table `json:"table,omitempty"`
+
+	encoded json.RawMessage // the Table of a ledger that was read
+}
+
+// Manifest returns Table, also of a ledger that was read. It returns nil if an older version wrote the
+// ledger.
+//
+// A load reads the ledgers of all nights and needs few of their tables, so they are decoded here.
+func (l *Load) Manifest() (*Table, error) {
+	if l.Table != nil || l.encoded == nil {
+		return l.Table, nil
+	}
+	t := new(Table)
+	err := json.Unmarshal(l.encoded, t)
+	if err == nil {
+		err = t.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ledger of load %d: %w: %w", l.Number, damaged(l), err)
+	}
+	return t, nil
+}
+
+// decode decodes a ledger, except its Table.
+func (l *Load) decode(b []byte) error {
+	var without struct {
+		*Load
+		Table *json.RawMessage `json:"table"`
+	}
+	without.Load = l
+	err := json.Unmarshal(b, &without)
+	if without.Table != nil {
+		l.encoded = *without.Table
+	}
+	return err
 }
 
 func (l *Load) version() int { return l.Version }

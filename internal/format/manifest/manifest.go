@@ -66,7 +66,11 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	if err != nil {
 		return "", err
 	}
-	err = json.Unmarshal(b, v)
+	if l, ok := v.(*Load); ok {
+		err = l.decode(b)
+	} else {
+		err = json.Unmarshal(b, v)
+	}
 	newest := Version
 	if _, ok := v.(*Table); ok {
 		newest = NamesVersion

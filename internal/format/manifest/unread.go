@@ -8,18 +8,25 @@ import (
 
 // SetUnread sets the Unread of each file of l to its UnreadOf. A ledger that moves to a table of another schema
 // needs it, because it gets another Table.
-func (l *Load) SetUnread(schema *behaviour.Schema) {
-	unread := l.UnreadOf(schema)
+func (l *Load) SetUnread(schema *behaviour.Schema) error {
+	unread, err := l.UnreadOf(schema)
+	if err != nil {
+		return err
+	}
 	l.Inputs = slices.Clone(l.Inputs)
 	for i := range l.Inputs {
 		l.Inputs[i].Unread = unread[i]
 	}
+	return nil
 }
 
 // UnreadOf returns, for each file of l and each behaviour, the fields of schema that l certainly did not
 // read: the table or the job had no such field. A file has no entry for a behaviour that l was not asked for.
-func (l *Load) UnreadOf(schema *behaviour.Schema) []map[string][]string {
-	absent := l.absent(schema)
+func (l *Load) UnreadOf(schema *behaviour.Schema) ([]map[string][]string, error) {
+	absent, err := l.absent(schema)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]map[string][]string, len(l.Inputs))
 	for i := range l.Inputs {
 		in := &l.Inputs[i]
@@ -43,16 +50,17 @@ func (l *Load) UnreadOf(schema *behaviour.Schema) []map[string][]string {
 			out[i] = of
 		}
 	}
-	return out
+	return out, nil
 }
 
 // absent returns the fields of schema that the table did not have when it took l in, for the behaviours that
 // the table had.
-func (l *Load) absent(schema *behaviour.Schema) map[string][]string {
-	if l.Table == nil || l.Table.Schema == nil {
-		return nil
+func (l *Load) absent(schema *behaviour.Schema) (map[string][]string, error) {
+	t, err := l.Manifest()
+	if err != nil || t == nil || t.Schema == nil {
+		return nil, err
 	}
-	return l.Table.Schema.Lacks(schema)
+	return t.Schema.Lacks(schema), nil
 }
 
 // asks reports whether the load of in was asked for a behaviour.

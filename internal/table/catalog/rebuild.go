@@ -173,14 +173,18 @@ func (r *rebuild) add(ctx context.Context, n int) error {
 	if l.Number != n {
 		return fmt.Errorf("%s: it is the ledger of load %d", ref.Name, l.Number)
 	}
-	if l.Table == nil {
+	t, err := l.Manifest()
+	if err != nil {
+		return err
+	}
+	if t == nil {
 		return fmt.Errorf("the ledger of load %d was written by an older release, and does not name the table's files", n)
 	}
-	if l.Table.Rewritten > r.m.Rewritten {
-		return fmt.Errorf("%s, which names the merged files of the loads before %d", baseOf(l.Table.Rewritten), n)
+	if t.Rewritten > r.m.Rewritten {
+		return fmt.Errorf("%s, which names the merged files of the loads before %d", baseOf(t.Rewritten), n)
 	}
-	m := *l.Table
-	m.Files = append(append([]manifest.File{}, r.m.Files...), l.Table.Files...)
+	m := *t
+	m.Files = append(append([]manifest.File{}, r.m.Files...), t.Files...)
 	m.Loads = append(r.m.Loads, ref)
 	r.m = &m
 	return nil

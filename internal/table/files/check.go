@@ -15,7 +15,7 @@ import (
 // Check implements precheck.Checker.
 func (s Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 	var l precheck.List
-	s.checkThere(ctx, &l)
+	s.checkThere(ctx, &l, load.Open)
 	ahead, err := precheck.Try(ctx, s.FS, s.Dir)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -34,8 +34,27 @@ func (s Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 	return l
 }
 
-func (s Store) checkThere(ctx context.Context, l *precheck.List) {
-	t, err := Open(ctx, s.FS, s.Dir)
+// checkThere checks that the table is there, and that its files are. It opens the table unless the
+// caller has opened it.
+func (s Store) checkThere(ctx context.Context, l *precheck.List, t precheck.OpenTable) {
+	if t == nil || t.NextLoad() == 1 {
+		opened, err := Open(ctx, s.FS, s.Dir)
+		if err != nil {
+			s.notThere(ctx, l, err)
+			return
+		}
+		defer opened.Close()
+		t = opened
+	}
+	if err := t.CheckFiles(ctx); err != nil {
+		l.Fail(precheck.TableThere, err, "bulkload verify names all that is wrong")
+		return
+	}
+	l.OK(precheck.TableThere, "%s, after %s", s.Dir, english.Plural(t.NextLoad()-1, "load", ""))
+}
+
+// notThere adds the check of a table that does not open.
+func (s Store) notThere(ctx context.Context, l *precheck.List, err error) {
 	switch {
 	case errors.Is(err, table.ErrNoTable):
 		if err := catalog.CheckBare(ctx, s.FS, s.Dir); err != nil {
@@ -43,18 +62,9 @@ func (s Store) checkThere(ctx context.Context, l *precheck.List) {
 			return
 		}
 		l.OK(precheck.TableThere, "%s is not there: the first load makes it", s.Dir)
-		return
 	case errors.Is(err, dfs.ErrNotDir):
 		l.Fail(precheck.TableThere, err, "name a folder")
-		return
-	case err != nil:
+	default:
 		l.Fail(precheck.TableThere, err, "")
-		return
 	}
-	defer t.Close()
-	if err := t.CheckFiles(ctx); err != nil {
-		l.Fail(precheck.TableThere, err, "bulkload verify names all that is wrong")
-		return
-	}
-	l.OK(precheck.TableThere, "%s, after %s", s.Dir, english.Plural(t.NextLoad()-1, "load", ""))
 }

@@ -75,12 +75,20 @@ type Load struct {
 	HFiles bool  // it may write HFiles
 	Puts   bool  // it may put
 	Locked bool  // it holds the table's lock
+	// Open is the table of a load that is Locked. It is nil if the load has not opened it.
+	Open OpenTable
 	// TTL is the time to live of cells that the job asks of a live table. It is 0 if the job asks
 	// for none, or if Forever is set: cells must then not expire.
 	TTL     time.Duration
 	Forever bool
 	// Traits are those of the job's layout.
 	Traits layout.Traits
+}
+
+// An OpenTable is a table that a load has opened.
+type OpenTable interface {
+	NextLoad() int
+	CheckFiles(ctx context.Context) error
 }
 
 // A Checker is a store that can look at itself.
