@@ -204,4 +204,7 @@ func printOthers(w io.Writer, cfg jobdraft.Config, out string, d *jobdraft.Draft
 		command = append(command, "--first-id", strconv.Itoa(id+i*idsOfAJob), "--out", shellWord(name))
 		fmt.Fprintf(w, "            to draft their job: %s\n", strings.Join(command, " "))
 	}
+	if len(d.Others) > 0 {
+		fmt.Fprintln(w, "            if jobs of one table have a behaviour of the same name, give it the same id in each")
+	}
 }
