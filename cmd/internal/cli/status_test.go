@@ -17,6 +17,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/convert"
+	"usertrail/internal/bulkload/jobdraft"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/ddl"
@@ -91,6 +92,7 @@ var statuses = map[string]struct {
 	"extract.ErrForeign": {extract.ErrForeign, 65},
 
 	"job.ErrNoInput":          {job.ErrNoInput, 66},
+	"jobdraft.ErrNoLog":       {jobdraft.ErrNoLog, 66},
 	"manifest.ErrNoDirectory": {manifest.ErrNoDirectory, 66},
 	"table.ErrDays":           {table.ErrDays, 66},
 	"table.ErrNoTable":        {table.ErrNoTable, 66},

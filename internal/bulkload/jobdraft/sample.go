@@ -35,8 +35,8 @@ type sample struct {
 	rows     [][]string
 }
 
-// errNoLog is returned for a file that is no log.
-var errNoLog = exit.New(exit.NoInput, "no log")
+// ErrNoLog is wrapped by the error for a file that is no log.
+var ErrNoLog = exit.New(exit.NoInput, "no log")
 
 // look reads parts of a few files of every kind that the paths distinguish.
 func look(ctx context.Context, cfg Config, a *arrangement) ([]*sample, error) {
@@ -93,10 +93,10 @@ func (s *sample) read(ctx context.Context, cfg Config, most int) error {
 		return fmt.Errorf("%s holds what %s has compressed, and its name does not end so", s.name, what)
 	}
 	if isPage(s.raw) {
-		return fmt.Errorf("%s is an HTML page, and %w: have the log delivered again", s.name, errNoLog)
+		return fmt.Errorf("%s is an HTML page, and %w: have the log delivered again", s.name, ErrNoLog)
 	}
 	if isJSONOverLines(s.raw) {
-		return fmt.Errorf("%s is an array of JSON objects, or has objects of several lines, and %w of the format jsonl, which has one object on each line: convert it, for example with jq -c '.[]' for an array and jq -c . otherwise", s.name, errNoLog)
+		return fmt.Errorf("%s is an array of JSON objects, or has objects of several lines, and %w of the format jsonl, which has one object on each line: convert it, for example with jq -c '.[]' for an array and jq -c . otherwise", s.name, ErrNoLog)
 	}
 	s.ended = whole
 	if whole {

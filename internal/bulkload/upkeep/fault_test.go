@@ -198,7 +198,7 @@ func TestWhatIsReplacedGoesInTime(t *testing.T) {
 	if _, err := upkeep.Drop(t.Context(), cfg, h.half()+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := testtable.Ask(t.Context(), t, opened, q); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "begin again") {
+	if _, err := testtable.Ask(t.Context(), t, opened, q); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "repeat the command") {
 		t.Errorf("a reader whose files are gone is told %v", err)
 	}
 }

@@ -10,13 +10,14 @@ import (
 )
 
 // Check returns an error that wraps table.ErrDamaged if r is not the roll of f, by size, numbers of
-// users and records, dates, and first and last user.
+// users and records, dates, and first and last user. The entry of a roll that puts began has no number of
+// records.
 func Check(l layout.Layout, f *manifest.File, r *roll.Reader) error {
 	m := r.Meta()
 	if f.RollSize > 0 && m.Size != f.RollSize {
 		return table.OtherSize(f.Roll, m.Size, f.RollSize)
 	}
-	if m.Users != f.Users || m.Records != f.Records {
+	if m.Users != f.Users || f.Records > 0 && m.Records != f.Records {
 		return table.Damaged("%s is another roll: it has %d users and %d records, and %d and %d were written", f.Roll, m.Users, m.Records, f.Users, f.Records)
 	}
 	if !m.Span.Has(f.Span.From) || !m.Span.Has(f.Span.To) {
