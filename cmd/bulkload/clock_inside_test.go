@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"usertrail/internal/test/testkit"
 )
 
 // A clockWorld is a job and its logs. Commands run there at times that the test sets.
@@ -50,23 +52,14 @@ func (w *clockWorld) load(want int, since time.Duration, day string, more ...str
 func TestClocksThatAreSet(t *testing.T) {
 	w := &clockWorld{t, t.TempDir()}
 	table := filepath.Join(w.dir, "trails")
-	write := func(name, text string) {
-		t.Helper()
-		name = filepath.Join(w.dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(name, text string) { testkit.WriteFile(t, filepath.Join(w.dir, name), text) }
 	write("usertrail.yaml", "logs: \"logs/{date}/{behaviour}.csv\"\ntable: trails\nuser: user\ntime: {column: time, format: \"2006-01-02 15:04:05\"}\nbehaviours: {play: {id: 1}}\n")
 	const days = 5
 	for n := range days {
 		day := fmt.Sprintf("2014-09-0%d", n+1)
 		write("logs/"+day+"/play.csv", "user,time\nu1,"+day+" 10:00:00\n")
 	}
-	// What the packages keep for all runs is made here, because it may not belong to a bubble.
+	// These commands make the codecs and pools that all commands share. They may not be made in a bubble.
 	other := filepath.Join(w.dir, "other")
 	for _, args := range [][]string{
 		{"--job", filepath.Join(w.dir, "usertrail.yaml"), "--from", "2014-09-01", "--to", "2014-09-05", "--quiet", "--table", other},

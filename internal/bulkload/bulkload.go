@@ -28,7 +28,7 @@ var (
 	ErrGrowing = exit.New(exit.NotNow, "it is still being written")
 )
 
-// Shown is the number of errors that a joined error prints, of names that Few prints, and of fields that WarnUnread logs.
+// Shown is the number of errors that a joined error prints, of names that Few prints, and of fields that NotRead.Warn logs.
 const Shown = 5
 
 // Joined joins errors. If there are more than Shown, the message has the first of them and the

@@ -33,11 +33,7 @@ type Result struct {
 	Removed   int64 `json:"removed,omitempty"`
 	Unchanged int   `json:"unchanged,omitempty"`
 
-	// Unread lists fields of the job that loaded files were loaded without.
-	Unread []UnreadField `json:"unread_fields,omitempty"`
-
-	// StaysOut lists why records of loaded files are not loaded, although the job asks for them now.
-	StaysOut []StaysOut `json:"stays_out,omitempty"`
+	NotRead
 
 	Failed []Failed `json:"failed,omitempty"`
 	// Days and Calendar describe the days of a load of several days: how many ended in
@@ -74,12 +70,7 @@ func (r *Result) Add(o Result) {
 	r.Loads += o.Loads
 	r.Finished += o.Finished
 	r.Choice, r.Held = o.Choice, o.Held
-	for _, f := range o.Unread {
-		r.Unread = AddUnread(r.Unread, f)
-	}
-	for _, s := range o.StaysOut {
-		r.StaysOut = AddStaysOut(r.StaysOut, s)
-	}
+	r.NotRead.Add(o.NotRead)
 	r.Failed = append(r.Failed, o.Failed...)
 }
 

@@ -49,8 +49,8 @@ var staysOutAdvice = map[string]string{
 	ByTexts: "the job has new texts and other settings that cut the text out of a record, so that a load cannot tell which records the table has: put the earlier settings back and load the new texts first, or load the logs into a new table",
 }
 
-// WarnStaysOut logs why records of loaded files stay out.
-func WarnStaysOut(log *slog.Logger, list []StaysOut) {
+// warnStaysOut logs why records of loaded files stay out.
+func warnStaysOut(log *slog.Logger, list []StaysOut) {
 	for _, s := range list {
 		log.Warn("records of loaded files stay out", "key", s.Why, "files", s.Files, "records", s.Records, "first", s.First, "advice", staysOutAdvice[s.Why])
 	}

@@ -11,6 +11,30 @@ import (
 	"usertrail/internal/behaviour"
 )
 
+// NotRead lists what a load does not read again in files that are loaded.
+type NotRead struct {
+	// Unread lists fields of the job that the files were loaded without.
+	Unread []UnreadField `json:"unread_fields,omitempty"`
+	// StaysOut lists why records of the files are not loaded, although the job asks for them now.
+	StaysOut []StaysOut `json:"stays_out,omitempty"`
+}
+
+// Add adds the lists of another load.
+func (n *NotRead) Add(o NotRead) {
+	for _, f := range o.Unread {
+		n.Unread = AddUnread(n.Unread, f)
+	}
+	for _, s := range o.StaysOut {
+		n.StaysOut = AddStaysOut(n.StaysOut, s)
+	}
+}
+
+// Warn logs both lists.
+func (n *NotRead) Warn(log *slog.Logger) {
+	warnUnread(log, n.Unread)
+	warnStaysOut(log, n.StaysOut)
+}
+
 // An UnreadField is a field of the job that a behaviour did not have when files were loaded. The records of
 // these files have no value for the field.
 type UnreadField struct {
@@ -48,8 +72,8 @@ func DescribeUnread(list []UnreadField) string {
 	return text
 }
 
-// WarnUnread logs the fields that loaded files were loaded without.
-func WarnUnread(log *slog.Logger, list []UnreadField) {
+// warnUnread logs the fields that loaded files were loaded without.
+func warnUnread(log *slog.Logger, list []UnreadField) {
 	for i, f := range list {
 		if i == Shown {
 			log.Warn("loaded files have no values for more fields of the job", "fields", len(list)-i, "see", "unread_fields of the last line")

@@ -100,6 +100,14 @@ type FileChecker interface {
 	CheckFiles(ctx context.Context) error
 }
 
+// CheckFiles checks the files of a FileChecker. It does nothing for another table.
+func CheckFiles(ctx context.Context, t Table) error {
+	if c, ok := As[FileChecker](t); ok {
+		return c.CheckFiles(ctx)
+	}
+	return nil
+}
+
 // BegunByPuts is a table that records the loads of puts that have begun and not ended.
 type BegunByPuts interface {
 	// Begun returns the delivered files of these loads, like the method of Putter.

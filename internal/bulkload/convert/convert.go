@@ -164,8 +164,8 @@ func (r *run) open(ctx context.Context) error {
 	if err = r.apart(ctx); err == nil && r.old.Name() == r.new.Name() {
 		err = fmt.Errorf("%w: %s has the layout %s already", ErrRequest, r.cfg.From.Address(), r.new.Name())
 	}
-	if files, ok := table.As[table.FileChecker](t); ok && err == nil {
-		err = files.CheckFiles(ctx)
+	if err == nil {
+		err = table.CheckFiles(ctx, t)
 	}
 	if err == nil {
 		r.ledgers, err = from.Ledgers(ctx)

@@ -2,6 +2,7 @@ package jobdraft
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -98,7 +99,7 @@ func pairTiming(days []timing, texts []stamped) (t timing, clock string, ok bool
 			continue
 		}
 		for _, clock := range clocks {
-			format := dayFormat(day.format) + " " + clock
+			format := cmp.Or(day.format, "2006-01-02") + " " + clock
 			if t, ok := tryFormat(c.reader(format), format, texts); ok {
 				return t, clock, true
 			}
@@ -110,14 +111,6 @@ func pairTiming(days []timing, texts []stamped) (t timing, clock string, ok bool
 		}
 	}
 	return timing{}, "", false
-}
-
-// dayFormat returns a format of days by its letters.
-func dayFormat(format string) string {
-	if format == "" {
-		return "2006-01-02"
-	}
-	return format
 }
 
 // takeOut returns a time that a pattern takes out of the columns i and i+1 of each line. It tries columns without and

@@ -75,7 +75,6 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 // table. Its error wraps ErrChanged if the file differs from the loaded file.
 func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err error) {
 	allOlder := false
-	textsBy, skip := l.cfg.Job.TextsBy(), l.cfg.Job.Skip()
 	asked := ledger.Undropped(f.Part, f.Behaviour(l.cfg.Job.Schema), l.To.Info().Dropped)
 	for _, old := range l.Known.Inputs(f.Rel) {
 		same, err := l.sameFile(ctx, f.Input, old)
@@ -85,14 +84,14 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 		if !same {
 			continue
 		}
-		if err := l.fitsOther(f, old, textsBy); err != nil {
+		if err := l.fitsOther(f, old); err != nil {
 			return false, err
 		}
 		if old.Read > 0 {
-			f.Covered = append(f.Covered, old.CoveredFor(textsBy, skip))
+			f.Covered = append(f.Covered, old.CoveredFor(l.textsBy, l.skip))
 			l.addStaysOut(f, old)
 		}
-		if old.HasAll(asked, textsBy, skip) {
+		if old.HasAll(asked, l.textsBy, l.skip) {
 			whole, allOlder = true, allOlder || old.AllOlder()
 		}
 	}
@@ -104,13 +103,13 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 
 // fitsOther returns an error if the job's behaviour with other: true would take records that an earlier
 // load of f took as another behaviour. in is the file in that load.
-func (l *Load) fitsOther(f *delivered.File, in *manifest.Input, textsBy string) error {
+func (l *Load) fitsOther(f *delivered.File, in *manifest.Input) error {
 	other, old := l.cfg.Job.Other(), in.Part
-	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.TextsBy == textsBy {
+	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.TextsBy == l.textsBy {
 		return nil
 	}
 	lost := old.Other
-	if in.TextsBy != textsBy && in.TextsBy != "" && len(old.Behaviours) > 0 {
+	if in.TextsBy != l.textsBy && in.TextsBy != "" && len(old.Behaviours) > 0 {
 		lost = old.Behaviours[0]
 	}
 	for _, name := range old.Behaviours {

@@ -25,10 +25,7 @@ type Preview struct {
 	Regions []PreviewRegion   `json:"regions"`
 	New     bool              `json:"new_table"`
 	Failed  []bulkload.Failed `json:"failed,omitempty"` // that a load would leave out, with status 1
-	// Unread lists fields of the job that loaded files were loaded without.
-	Unread []bulkload.UnreadField `json:"unread_fields,omitempty"`
-	// StaysOut lists why records of loaded files are not loaded.
-	StaysOut []bulkload.StaysOut `json:"stays_out,omitempty"`
+	bulkload.NotRead
 	// Sample describes the records of the files; nil if nothing was parsed.
 	Sample *tryout.Report `json:"sample,omitempty"`
 	bulkload.Choice
@@ -77,7 +74,7 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	l.WarnNotRead()
 	p := Preview{
 		Files: len(l.Files), Splits: len(l.Files), Bytes: r.Bytes, Already: r.Already, Missing: r.Missing,
-		Unread: r.Unread, StaysOut: r.StaysOut, New: l.To.NextLoad() == 1, Choice: r.Choice, Failed: r.Failed,
+		NotRead: r.NotRead, New: l.To.NextLoad() == 1, Choice: r.Choice, Failed: r.Failed,
 	}
 	for _, b := range delivered.Batches(l.Files, l.batchBytes()) {
 		p.Batches = append(p.Batches, previewBatch(b))

@@ -74,9 +74,9 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 
 // knows reports whether a file was loaded before, by its name, size and time alone.
 func (l *Load) knows(in job.Input) bool {
-	asked, textsBy, skip := l.Search.Part(in), l.cfg.Job.TextsBy(), l.cfg.Job.Skip()
+	asked := l.Search.Part(in)
 	return slices.ContainsFunc(l.Known.Inputs(in.Rel), func(old *manifest.Input) bool {
-		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && old.HasAll(asked, textsBy, skip)
+		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && old.HasAll(asked, l.textsBy, l.skip)
 	})
 }
 
@@ -180,10 +180,8 @@ func (p *preCheck) table(ctx context.Context, found []job.Input) error {
 		return err
 	}
 	defer t.Close()
-	if c, ok := table.As[table.FileChecker](t); ok {
-		if err := c.CheckFiles(ctx); err != nil {
-			return err
-		}
+	if err := table.CheckFiles(ctx, t); err != nil {
+		return err
 	}
 	loads, err := t.Ledgers(ctx)
 	if err != nil {

@@ -36,10 +36,7 @@ func (l *Load) unread(files []job.Input, dropped *behaviour.Date) ([]bulkload.Un
 }
 
 // WarnNotRead logs the fields and the records of loaded files that a load does not read again.
-func (l *Load) WarnNotRead() {
-	bulkload.WarnUnread(l.cfg.Log, l.Result.Unread)
-	bulkload.WarnStaysOut(l.cfg.Log, l.Result.StaysOut)
-}
+func (l *Load) WarnNotRead() { l.Result.NotRead.Warn(l.cfg.Log) }
 
 // addUnread adds the fields that a load did not read from the asked files to found.
 func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked map[string]*job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
@@ -53,7 +50,7 @@ func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked 
 	for i := range of.Inputs {
 		in := &of.Inputs[i]
 		file := asked[in.Path]
-		if file == nil || in.Loaded == 0 || file.Date != nil && dropped != nil && *file.Date < *dropped {
+		if file == nil || in.Loaded == 0 || ofDropped(file, dropped) {
 			continue
 		}
 		for kind, fields := range unread[i] {
@@ -86,4 +83,9 @@ func (l *Load) datesOf(of *manifest.Load, in *manifest.Input, kind string, dropp
 		}
 	}
 	return out
+}
+
+// ofDropped reports whether the path of a file has a day before dropped, which may be nil.
+func ofDropped(in *job.Input, dropped *behaviour.Date) bool {
+	return in.Date != nil && dropped != nil && *in.Date < *dropped
 }

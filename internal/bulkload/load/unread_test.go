@@ -95,7 +95,7 @@ func TestAFileOfSeveralDaysIsCountedOnce(t *testing.T) {
 		for _, path := range paths {
 			f.Paths[path] = true
 		}
-		return bulkload.Result{Unread: []bulkload.UnreadField{f}}
+		return bulkload.Result{NotRead: bulkload.NotRead{Unread: []bulkload.UnreadField{f}}}
 	}
 	first := day("2014-09-01", "a.csv")
 	var r bulkload.Result

@@ -39,10 +39,7 @@ type Planned struct {
 	Failed   []bulkload.Failed `json:"failed,omitempty"` // files that are in no piece; commit repeats them
 	Whole    []Whole           `json:"-"`                // files that are larger than a piece was to be, and not cut
 	Tied     []string          `json:"-"`                // behaviours whose files stay together, because of keys that must not repeat
-	// Unread lists fields of the job that loaded files were loaded without.
-	Unread []bulkload.UnreadField `json:"unread_fields,omitempty"`
-	// StaysOut lists why records of loaded files are not loaded.
-	StaysOut []bulkload.StaysOut `json:"stays_out,omitempty"`
+	bulkload.NotRead
 	bulkload.Choice
 }
 
@@ -77,7 +74,7 @@ func Plan(ctx context.Context, cfg Config) ([]Piece, Planned, error) {
 			}
 		}
 		p.planned.Already, p.planned.Missing, p.planned.Finished = r.Already, r.Missing, r.Finished
-		p.planned.Choice, p.planned.Failed, p.planned.Unread, p.planned.StaysOut = r.Choice, r.Failed, r.Unread, r.StaysOut
+		p.planned.Choice, p.planned.Failed, p.planned.NotRead = r.Choice, r.Failed, r.NotRead
 		l.WarnNotRead()
 		return pieces, p.planned, err
 	}

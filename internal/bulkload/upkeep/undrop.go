@@ -35,10 +35,8 @@ func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 	r := newRun(cfg)
 	var out Undropped
 	err := r.held(ctx, func() error { // without the list of retired files, their removal could not be undone
-		if files, ok := table.As[table.FileChecker](r.table); ok {
-			if err := files.CheckFiles(ctx); err != nil {
-				return err
-			}
+		if err := table.CheckFiles(ctx, r.table); err != nil {
+			return err
 		}
 		m := r.table.Manifest()
 		if m.DroppedBefore == nil {

@@ -17,6 +17,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/table"
 )
 
 // A Name identifies a check. docs/explanation/hbase.md lists all names. Names do not change, so scripts may use them.
@@ -87,8 +88,8 @@ type Load struct {
 
 // An OpenTable is a table that a load has opened.
 type OpenTable interface {
+	table.FileChecker
 	NextLoad() int
-	CheckFiles(ctx context.Context) error
 }
 
 // A Checker is a store that can look at itself.
