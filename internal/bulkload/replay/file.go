@@ -116,7 +116,7 @@ func (f *file) delivered(ctx context.Context) (string, error) {
 		if !errors.Is(err, bulkload.ErrChanged) {
 			return "", err
 		}
-		why = err
+		why = fmt.Errorf("%s: %w", in.Path, bulkload.ErrChanged)
 	}
 	return "", why
 }
