@@ -76,8 +76,6 @@ func (o *options) publish(ctx context.Context, from string) (r commitResult, err
 		return r, err
 	}
 	r.Notes = append(r.Notes, (&output{partition: first.Question.PartitionBy}).notes(r.Result, first.Append)...)
-	for _, note := range r.Notes {
-		fmt.Fprintln(o.env.Stderr, "extract:", note)
-	}
+	say(o.env, r.Notes)
 	return r, nil
 }

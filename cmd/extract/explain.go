@@ -45,9 +45,7 @@ func (o *options) explain(ctx context.Context) error {
 	}
 	defer a.close()
 	x, err := explain.Estimate(ctx, a.config, a.loader)
-	for _, note := range x.Notes {
-		fmt.Fprintln(o.env.Stderr, "extract:", note)
-	}
+	say(o.env, x.Notes)
 	if err == nil {
 		err = writeExplanation(o.env.Said(), &x)
 	}

@@ -125,13 +125,18 @@ func (o *options) extract(ctx context.Context) error {
 	if hint := userlist.Hint(o.users); hint != "" && r.NotFound > 0 {
 		r.Notes = append(r.Notes, hint)
 	}
-	for _, note := range r.Notes {
-		fmt.Fprintln(o.env.Stderr, "extract:", note)
-	}
+	say(o.env, r.Notes)
 	if err == nil {
 		fmt.Fprintln(o.env.Said(), summary(r))
 	}
 	return o.env.Report(r, err)
+}
+
+// say writes notes to standard error.
+func say(env *cli.Env, notes []string) {
+	for _, note := range notes {
+		fmt.Fprintln(env.Stderr, "extract:", note)
+	}
 }
 
 // gcPercent lets the heap grow to three times the live heap before garbage is collected, as

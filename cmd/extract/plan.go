@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
+	"usertrail/internal/extract/notes"
 	"usertrail/internal/extract/pieces"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -82,6 +83,7 @@ func (o *options) cut(ctx context.Context) error {
 	if err == nil {
 		err = o.printPieces(lines)
 	}
+	say(o.env, r.Notes)
 	if err == nil && !o.flags.Quiet {
 		fmt.Fprintf(o.env.Stderr, "planned     %d pieces for %s; %d are done\n", r.Pieces, r.Out, r.Done)
 	}
@@ -124,7 +126,11 @@ func (o *options) planOnce(ctx context.Context) ([]pieces.Piece, pieces.PlanResu
 	if err != nil {
 		return nil, nothing, err
 	}
-	return pieces.Plan(ctx, a.config, address, access)
+	lines, r, err := pieces.Plan(ctx, a.config, address, access)
+	if err == nil && o.append {
+		r.Notes, err = notes.Gained(ctx, a.loader, a.config)
+	}
+	return lines, r, err
 }
 
 // absolute returns the absolute form of a local name. Other names stay as they are.

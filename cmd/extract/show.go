@@ -207,9 +207,7 @@ func (o *showOptions) write(ctx context.Context, cfg show.Config) (show.Result, 
 	if fail := out.Flush(); err == nil {
 		err = fail
 	}
-	for _, note := range r.Notes {
-		fmt.Fprintln(o.env.Stderr, "extract:", note)
-	}
+	say(o.env, r.Notes)
 	if err != nil {
 		return r, err
 	}

@@ -20,8 +20,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// For returns notes on the result r of c. They name requested days that are gone, and behaviours
-// that the table l does not have on these days. If no user is in the result, they name users
+// For returns notes on the result r of c. They name requested days that are gone, behaviours that the
+// table l does not have on these days, and days of a result that grows which gained records. If no user is in the result, they name users
 // or days that the table has. If there is no note, For only asks HBase for the TTL of the table.
 func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result) ([]string, error) {
 	q, err := c.NewQuery()
@@ -37,13 +37,20 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 		return nil, err
 	}
 	notes = append(notes, unloaded...)
+	if c.Append {
+		late, err := Gained(ctx, l, c)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, late...)
+	}
 	where := r.Out
 	if c.Stream != nil {
 		where = ""
 	}
 	notes = append(notes, r.Lost.Notes(r.Users, where)...)
 	notes = append(notes, r.Skipped.Notes()...)
-	named := q.Rule.Asked.Or(q.Without).Or(activity.Of(q.Want.Kinds...))
+	named := named(q)
 	if r.Kept > 0 && q.Rule.Least == named.Len() {
 		return notes, nil // each behaviour was found
 	}
@@ -152,17 +159,22 @@ func held(ledgers []*manifest.Load) map[string][]behaviour.Span {
 	}
 	out := map[string][]behaviour.Span{}
 	for name, dates := range days {
-		slices.Sort(dates)
-		for _, d := range slices.Compact(dates) {
-			spans := out[name]
-			if n := len(spans); n > 0 && spans[n-1].To+1 == d {
-				spans[n-1].To = d
-			} else {
-				out[name] = append(spans, behaviour.Span{From: d, To: d})
-			}
-		}
+		out[name] = spansOf(dates)
 	}
 	return out
+}
+
+// spansOf returns days as spans in order. It sorts days.
+func spansOf(days []behaviour.Date) (spans []behaviour.Span) {
+	slices.Sort(days)
+	for _, d := range slices.Compact(days) {
+		if n := len(spans); n > 0 && spans[n-1].To+1 == d {
+			spans[n-1].To = d
+		} else {
+			spans = append(spans, behaviour.Span{From: d, To: d})
+		}
+	}
+	return spans
 }
 
 // daysOf returns the days of a behaviour in words.

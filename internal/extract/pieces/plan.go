@@ -87,6 +87,8 @@ type PlanResult struct {
 	Done   int    `json:"done"`  // pieces that were done before
 	Users  int64  `json:"users"` // on the list; 0 for all users
 	Out    string `json:"out"`
+
+	Notes []string `json:"notes,omitempty"` // of package notes
 }
 
 // Counted implements outcome.Result.

@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/split"
@@ -116,6 +118,34 @@ func (t *Table) Total() tally.Tally {
 		sum.Add(l.Tally)
 	}
 	return sum
+}
+
+// State returns a string that changes when a load commits or days are dropped. A merge of files does not
+// change it, because readers see the same rows.
+func (t *Table) State() string {
+	s := t.loaded(len(t.Loads))
+	if t.DroppedBefore != nil {
+		s += "/" + t.DroppedBefore.String()
+	}
+	return s
+}
+
+// loaded returns State for the first n loads of t, if no day was dropped.
+func (t *Table) loaded(n int) string {
+	upTo := Table{Loads: t.Loads[:n]}
+	return fmt.Sprintf("%d/%s", n, upTo.Total().Digest)
+}
+
+// LoadsAt returns the number of loads that t had when State returned state. ok is false if t never had
+// this state, because it was made again.
+func (t *Table) LoadsAt(state string) (n int, ok bool) {
+	count, _, _ := strings.Cut(state, "/")
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 0 || n > len(t.Loads) {
+		return 0, false
+	}
+	was := t.loaded(n)
+	return n, state == was || strings.HasPrefix(state, was+"/")
 }
 
 // Of returns t with the files of one load and without loads.

@@ -188,7 +188,7 @@ func (c *Catalog) SetCluster(id string) {
 
 // Version returns a string that changes when a load commits or days are dropped. A merge of
 // files does not change it, because readers see the same rows.
-func (c *Catalog) Version() string { return versionOf(c.Manifest()) }
+func (c *Catalog) Version() string { return c.Manifest().State() }
 
 // VersionNow reads the manifest and returns the version of the directory now. If no manifest
 // exists, it returns the version of a table without loads.
@@ -200,15 +200,7 @@ func (c *Catalog) VersionNow(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return versionOf(m), nil
-}
-
-func versionOf(m *manifest.Table) string {
-	v := fmt.Sprintf("%d/%s", len(m.Loads), m.Total().Digest)
-	if m.DroppedBefore != nil {
-		v += "/" + m.DroppedBefore.String()
-	}
-	return v
+	return m.State(), nil
 }
 
 // NextLoad returns the number of the next load.

@@ -1,0 +1,72 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/activity"
+	"usertrail/internal/behaviour"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/table"
+)
+
+// Gained returns a note if days in the result of c gained records in the table l after they were extracted.
+// It returns none for the days of a table that has no versions, or that was made again since.
+func Gained(ctx context.Context, l table.Loader, c extract.Config) ([]string, error) {
+	m, err := place.At(c.FS, c.Out).Result(ctx)
+	known := table.Known(l)
+	if err != nil || m == nil || known == nil {
+		return nil, err
+	}
+	var old []extracted
+	for _, a := range m.Extracts() {
+		if n, ok := known.LoadsAt(a.TableVersion); ok && n < len(known.Loads) {
+			old = append(old, extracted{a.Span, n})
+		}
+	}
+	if len(old) == 0 {
+		return nil, nil
+	}
+	q, err := c.NewQuery()
+	if err != nil {
+		return nil, err
+	}
+	ledgers, err := l.Ledgers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for days that gained records: %w", err)
+	}
+	days := gained(ledgers, old, q.NamesOf(slices.Collect(named(q).Kinds())))
+	if len(days) == 0 {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("days of the result that gained records in the table after they were extracted: %s: --append does not add these records: to have them, extract all days again into another directory", table.Spans(spansOf(days)))}, nil
+}
+
+// An extracted is an extract of a result.
+type extracted struct {
+	span  behaviour.Span
+	loads int // that the table had
+}
+
+// gained returns the days of extracts that gained records of some behaviours after their extract.
+func gained(ledgers []*manifest.Load, extracts []extracted, names []string) (days []behaviour.Date) {
+	for _, e := range extracts {
+		for _, l := range ledgers[e.loads:] {
+			for _, d := range l.Days {
+				if d.Records > 0 && e.span.Has(d.Date) && slices.Contains(names, d.Behaviour) {
+					days = append(days, d.Date)
+				}
+			}
+		}
+	}
+	return days
+}
+
+// named returns the behaviours that q reads or names.
+func named(q *query.Query) activity.Set {
+	return q.Rule.Asked.Or(q.Without).Or(activity.Of(q.Want.Kinds...))
+}

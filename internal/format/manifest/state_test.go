@@ -1,0 +1,43 @@
+package manifest_test
+
+import (
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/tally"
+)
+
+// TestLoadsAtAState finds the number of loads of earlier states, with and without dropped days, and finds
+// none for a table that was made again.
+func TestLoadsAtAState(t *testing.T) {
+	table := func(digests ...tally.Digest) *manifest.Table {
+		m := new(manifest.Table)
+		for _, d := range digests {
+			m.Loads = append(m.Loads, manifest.LoadRef{Tally: tally.Tally{Digest: d}})
+		}
+		return m
+	}
+	dropped := table(1, 2)
+	dropped.DroppedBefore = new(behaviour.Date(16314))
+	m := table(1, 2, 3)
+	for _, c := range []struct {
+		state string
+		loads int
+		ok    bool
+	}{
+		{table().State(), 0, true},
+		{table(1).State(), 1, true},
+		{dropped.State(), 2, true},
+		{m.State(), 3, true},
+		{table(1, 3).State(), 0, false},
+		{table(1, 2, 3, 4).State(), 0, false},
+		{"snapshot nightly of 1409529600000", 0, false},
+		{"-1/0000000000000001", 0, false},
+		{"", 0, false},
+	} {
+		if n, ok := m.LoadsAt(c.state); ok != c.ok || ok && n != c.loads {
+			t.Errorf("at state %q there were %d loads, %v, want %d, %v", c.state, n, ok, c.loads, c.ok)
+		}
+	}
+}
