@@ -101,7 +101,7 @@ func (l *lines) unwanted(r *behaviour.Record, skips *manifest.Skips) *int64 {
 	switch {
 	case l.in.Part.Has(r.Date, name, text):
 	case l.in.Part.Span != nil && !l.in.Part.Span.Has(r.Date):
-		return &skips.OutsideDates
+		return skips.Outside(r.Date)
 	default:
 		return &skips.OtherTypes
 	}

@@ -201,6 +201,7 @@ func (l *Load) run(ctx context.Context, inputs map[string]*batch.Input) error {
 	if err := l.Failures.Err(nil); err != nil {
 		return err
 	}
+	l.Result.WarnOutside(l.cfg.Span, l.cfg.Log)
 	return l.To.AllOlder(&l.Result, l.cfg.Span)
 }
 

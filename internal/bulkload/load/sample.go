@@ -105,6 +105,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 		}
 	}
 	name, found := precheck.RecordsParse, sampled(r)
+	asked, dates := p.load.cfg.Span, datesOf(r)
 	switch none := noBehaviour(r); {
 	case len(unread) > 0:
 		p.Fail(name, bulkload.Joined(unread), "the load would leave these files out")
@@ -117,12 +118,23 @@ func (p *preCheck) judge(r *tryout.Report) {
 	case len(uncertain) > 0:
 		p.Warn(name, "a load may refuse these files: read more of them with --sample, or correct the job",
 			"%s; more of these samples are bad than max_bad allows, %s, or name no behaviour than max_skipped, %s: %s", found, p.load.cfg.Job.MaxBad, p.load.cfg.Job.MaxSkipped, bulkload.Few(uncertain))
+	case dates != behaviour.NoDays && r.Good == 0 && !asked.Overlaps(dates):
+		p.Warn(name, bulkload.OutsideAdvice, "%s; no record of the sample is of --from to --to, %s: they are of %s", found, asked, dates)
 	case len(unwanted) > 0:
 		p.Warn(name, "if the records are wanted, correct behaviour, skip or user in the job before the first load: a file that was loaded is read again only for more texts and behaviours",
 			"%s; a load would skip all records of the sample of %s", found, bulkload.Few(unwanted))
 	default:
 		p.OK(name, "%s", found)
 	}
+}
+
+// datesOf returns the dates of the good records of a sample.
+func datesOf(r *tryout.Report) behaviour.Span {
+	all := behaviour.NoDays
+	for i := range r.Results {
+		all.Add(r.Results[i].Dates)
+	}
+	return all
 }
 
 // grouped returns an error for the files that a load would refuse because of the same key of the job. It

@@ -86,6 +86,7 @@ func (c *commit) run(ctx context.Context) (err error) {
 	if err := c.failures.Err(nil); err != nil {
 		return err
 	}
+	c.result.WarnOutside(c.first.Span, c.with.Log)
 	return c.to.AllOlder(&c.result, c.first.Span)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/peek"
 	"usertrail/internal/format/job"
@@ -108,9 +109,10 @@ type FileResult struct {
 	Good      int64
 	Bad       int64
 	Skipped   int64
-	NotAsked  int64 // of Skipped, those of other dates or behaviours than the load's
-	BadOfKind int64 // bad records whose behaviour is known
-	Unknown   int64 // of Skipped, those whose text names no behaviour of the job
+	NotAsked  int64          // of Skipped, those of other dates or behaviours than the load's
+	Dates     behaviour.Span // of the good records, also of those in NotAsked; behaviour.NoDays if there are none
+	BadOfKind int64          // bad records whose behaviour is known
+	Unknown   int64          // of Skipped, those whose text names no behaviour of the job
 	peek.Extent
 	Verdict Verdict // Loads if it is empty
 	Unread  error   // that ended the reading

@@ -81,7 +81,7 @@ type counter struct {
 }
 
 func newCounter(cfg Config, f File) *counter {
-	return &counter{cfg: cfg, file: f, result: FileResult{Path: f.Path}, kinds: map[int]*Behaviour{}}
+	return &counter{cfg: cfg, file: f, result: FileResult{Path: f.Path, Dates: behaviour.NoDays}, kinds: map[int]*Behaviour{}}
 }
 
 // read parses the file, and judges it.
@@ -106,6 +106,7 @@ func (c *counter) kind(n int) *Behaviour {
 // Keep implements record.Sink.
 func (c *counter) Keep(r *behaviour.Record) error {
 	name := c.cfg.Job.Schema.Kinds[r.Kind].Name
+	c.result.Dates.AddDay(r.Date)
 	if p := c.file.Part; !p.Has(r.Date, name, nil) {
 		why := "other types"
 		if p.Span != nil && !p.Span.Has(r.Date) {

@@ -164,6 +164,25 @@ type Skips struct {
 	OtherTypes   int64 `json:"other_types,omitempty"`       // of other behaviours than the load's
 	LoadedBefore int64 `json:"loaded_before,omitempty"`     // of dates and behaviours that the file was loaded for
 	DroppedDays  int64 `json:"dropped_days,omitempty"`      // of days that were dropped from the table
+	// OutsideDays are the first and the last date of the records of OutsideDates. Ledgers of older versions
+	// do not have it.
+	OutsideDays behaviour.Span `json:"outside_days,omitzero"`
+}
+
+// Outside returns the count of records of other dates than the load's, for a record of the date d.
+func (s *Skips) Outside(d behaviour.Date) *int64 {
+	s.addDays(behaviour.Span{From: d, To: d})
+	return &s.OutsideDates
+}
+
+// addDays adds days to OutsideDays.
+func (s *Skips) addDays(days behaviour.Span) {
+	switch none := (behaviour.Span{}); {
+	case s.OutsideDays == none:
+		s.OutsideDays = days
+	case days != none:
+		s.OutsideDays.Add(days)
+	}
 }
 
 // Sum returns the number of all skipped records.
@@ -180,6 +199,7 @@ func (s *Skips) Add(o Skips) {
 	s.OtherTypes += o.OtherTypes
 	s.LoadedBefore += o.LoadedBefore
 	s.DroppedDays += o.DroppedDays
+	s.addDays(o.OutsideDays)
 }
 
 // String returns the reasons that have records, each with their number.
