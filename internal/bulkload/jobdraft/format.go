@@ -3,6 +3,7 @@ package jobdraft
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,7 +19,19 @@ type format struct {
 	header    bool
 	told      bool   // the text shows whether there is a header
 	times     int    // 2 if one column holds a time, 1 if two adjacent ones do together, else 0
+	width     int    // the columns that are read, if lines have different numbers of columns; else 0, which is all
 	unsure    string // the unsure part of it
+}
+
+// rows cuts the first rows of a sample. bad counts the records with wrong quotes.
+func (f *format) rows(s *sample, limit int) (rows [][]string, bad int) {
+	rows, bad = record.Rows(s.text, f.syntax, f.delimiter, limit, s.ended)
+	if f.width > 0 {
+		for i, r := range rows {
+			rows[i] = r[:min(len(r), f.width)]
+		}
+	}
+	return rows, bad
 }
 
 // firstRows is enough rows to choose a delimiter.
@@ -112,6 +125,11 @@ func bestDelimiter(samples []*sample) format {
 	for i := range trials {
 		trials[i].lookForTimes(some)
 	}
+	if !slices.ContainsFunc(trials, func(t trial) bool { return t.times > 0 }) {
+		if t := unevenBlanks(some); t.times > 0 {
+			return t.format
+		}
+	}
 	if len(trials) == 0 {
 		return format{syntax: record.CSV, delimiter: ",", unsure: "no delimiter cuts the lines into as many columns each"}
 	}
@@ -132,6 +150,32 @@ func bestDelimiter(samples []*sample) format {
 		out.unsure = "no column holds a time"
 	}
 	return out
+}
+
+// unevenBlanks cuts lines that end in a text of several words, such as the user agents of an access log. The
+// columns are those that nearly every line has.
+func unevenBlanks(samples []*sample) trial {
+	t := trial{format: format{syntax: record.Blanks, told: true}}
+	var widths []int
+	for _, s := range samples {
+		rows, _ := t.rows(s, firstRows)
+		for _, r := range rows {
+			widths = append(widths, len(r))
+		}
+	}
+	if len(widths) == 0 {
+		return t
+	}
+	slices.Sort(widths)
+	t.readFirst(widths[int((1-even)*float64(len(widths)))])
+	t.lookForTimes(samples)
+	return t
+}
+
+// readFirst makes f read only the first columns of lines that have different numbers of columns.
+func (f *format) readFirst(width int) {
+	f.width = width
+	f.unsure = fmt.Sprintf("lines have different numbers of columns, and the draft has the first %d; $line is the whole line", width)
 }
 
 // compareBool orders false before true.
@@ -190,7 +234,7 @@ func (t *trial) run(samples []*sample) {
 			rows += 2
 			continue
 		}
-		got, wrong := record.Rows(s.text, t.syntax, t.delimiter, firstRows, s.ended)
+		got, wrong := t.rows(s, firstRows)
 		bad += wrong
 		rows += len(got) + wrong
 		width, n := usualWidth(got)
@@ -224,7 +268,7 @@ const timedRows = 20
 func (t *trial) lookForTimes(samples []*sample) {
 	timed := [3]int{}
 	for _, s := range samples {
-		rows, _ := record.Rows(s.text, t.syntax, t.delimiter, timedRows, s.ended)
+		rows, _ := t.rows(s, timedRows)
 		width, _ := usualWidth(rows)
 		timed[timesIn(rows, width)]++
 	}
@@ -291,8 +335,12 @@ func quotes(samples []*sample, delimiter string) bool {
 	return false
 }
 
-// guessHeader determines whether the first rows name the columns.
+// guessHeader determines whether the first rows name the columns. They do not if lines have different numbers
+// of columns, because a job with names needs as many columns in each line.
 func (f *format) guessHeader(samples []*sample) {
+	if f.width > 0 {
+		return
+	}
 	var yes, no int
 	firsts := map[string]int{}
 	for _, s := range samples {

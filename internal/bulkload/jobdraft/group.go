@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"path"
 	"regexp"
 	"slices"
@@ -136,7 +137,7 @@ func (f *format) fits(s *sample) bool {
 	if f.syntax == record.JSONL {
 		return isJSON(s)
 	}
-	rows, bad := record.Rows(s.text, f.syntax, f.delimiter, firstRows, s.ended)
+	rows, bad := f.rows(s, firstRows)
 	width, n := usualWidth(rows)
 	return width > 1 && float64(n) >= even*float64(len(rows)+bad) || len(rows)+bad == 0
 }
@@ -163,9 +164,37 @@ func (g *group) add(c *class) {
 	if !g.format.told && c.format.told {
 		g.format.header, g.format.told, g.format.unsure = c.format.header, true, c.format.unsure
 	}
-	for _, s := range c.samples {
+	cut := c.samples
+	if w := g.width(); w != g.format.width {
+		g.format.readFirst(w)
+		cut = g.samples()
+	}
+	for _, s := range cut {
 		s.cut(&g.format)
 	}
+}
+
+// width returns the number of columns that all classes have if a class has uneven lines, else 0.
+func (g *group) width() int {
+	if !slices.ContainsFunc(g.classes, func(c *class) bool { return c.format.width > 0 }) {
+		return 0
+	}
+	least := math.MaxInt
+	for _, c := range g.classes {
+		least = min(least, c.width())
+	}
+	return least
+}
+
+// width returns the number of columns of a class.
+func (c *class) width() int {
+	var all [][]string
+	for _, s := range c.samples {
+		rows, _ := c.format.rows(s, firstRows)
+		all = append(all, rows...)
+	}
+	n, _ := usualWidth(all)
+	return cmp.Or(c.format.width, n)
 }
 
 // samples returns the samples of all classes.

@@ -229,6 +229,6 @@ func (s *sample) decode() error {
 func (s *sample) cut(f *format) {
 	s.rows = nil
 	if f.syntax != record.JSONL {
-		s.rows, _ = record.Rows(s.text, f.syntax, f.delimiter, math.MaxInt, s.ended)
+		s.rows, _ = f.rows(s, math.MaxInt)
 	}
 }
