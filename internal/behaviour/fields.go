@@ -1,9 +1,5 @@
 package behaviour
 
-import (
-	"fmt"
-)
-
 // FieldNames returns the fields of the given kinds, each with its behaviour: play.seconds.
 func (s *Schema) FieldNames(kinds []int) []string {
 	var names []string
@@ -22,7 +18,7 @@ func (s *Schema) Select(names []string) ([]int, error) {
 	for _, name := range names {
 		k, ok := s.Find(name)
 		if !ok {
-			return nil, fmt.Errorf("no behaviour %q; it has %s", name, List(s.Names()))
+			return nil, s.Unknown(name)
 		}
 		chosen[k] = true
 	}

@@ -15,7 +15,7 @@ func TestSelectFindsKindsByTheirNames(t *testing.T) {
 		}
 	}
 	_, err := s.Select([]string{"login", "Play"})
-	if want := `no behaviour "Play"; it has login, play, order`; err == nil || err.Error() != want {
+	if want := `no behaviour "Play" (did you mean play?); it has login, play, order`; err == nil || err.Error() != want {
 		t.Errorf("a name that is none: %v, want %s", err, want)
 	}
 }

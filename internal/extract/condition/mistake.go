@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/mattn/go-runewidth"
@@ -83,14 +82,10 @@ func place(text string, err error) error {
 
 // nearest returns the word that s may be a misspelling of, or "".
 func nearest(s string, words []string) string {
-	best, word := 0, ""
-	for _, w := range words {
-		d := levenshtein.Distance(strings.ToLower(s), strings.ToLower(w), nil)
-		if d <= (len([]rune(w))+3)/3 && (word == "" || d < best) {
-			best, word = d, w
-		}
+	if word, near := behaviour.Nearest(s, words); near {
+		return word
 	}
-	return word
+	return ""
 }
 
 // instead returns a hint: the word that s may mean, or else all words.
@@ -106,7 +101,7 @@ func instead(s string, words []string) string {
 
 // noKind returns the message that s has no behaviour called name.
 func noKind(s *behaviour.Schema, name string) string {
-	return fmt.Sprintf("no behaviour is called %s; %s", name, instead(name, s.Names()))
+	return fmt.Sprintf("no behaviour is called %s; %s", name, s.Instead(name))
 }
 
 // noField returns the message that k has no field called name, with the fields of k.

@@ -112,7 +112,7 @@ func (p *sequenceParser) arrow() error {
 
 func (p *sequenceParser) step() (Step, error) {
 	if p.done() {
-		return Step{}, p.wrong(p.at, "a behaviour is missing; there are %s", behaviour.List(p.schema.Names()))
+		return Step{}, p.wrong(p.at, "a behaviour is missing; there are %s", p.schema.Listed())
 	}
 	begin := p.at
 	name, err := p.name()
@@ -120,7 +120,7 @@ func (p *sequenceParser) step() (Step, error) {
 		return Step{}, err
 	}
 	if name == "" {
-		return Step{}, p.wrong(begin, "a step is a behaviour; there are %s", behaviour.List(p.schema.Names()))
+		return Step{}, p.wrong(begin, "a step is a behaviour; there are %s", p.schema.Listed())
 	}
 	kind, ok := p.schema.Find(name)
 	if !ok {

@@ -54,7 +54,7 @@ func (x *expression) resolveKinds(s *behaviour.Schema) (err error) {
 			text.Value = s.Kinds[kind].Name
 			return
 		}
-		err = wrong(x.text, position(n), "no behaviour is called %q; %s", text.Value, instead(text.Value, s.Names()))
+		err = wrong(x.text, position(n), "no behaviour is called %q; %s", text.Value, s.Instead(text.Value))
 	}
 	ast.Walk(&x.root, visitor(func(n ast.Node) {
 		b, ok := n.(*ast.BinaryNode)
@@ -145,10 +145,10 @@ func stranger(s *behaviour.Schema, name string, others ...string) string {
 	if strings.EqualFold(name, "null") {
 		return name + " is written nil"
 	}
-	if word := nearest(name, append(others, s.Names()...)); word != "" {
+	if word := nearest(name, append(others, s.Calls()...)); word != "" {
 		return fmt.Sprintf("%s is not known, did you mean %s?", name, word)
 	}
-	return fmt.Sprintf("%s is not known; the behaviours are %s", name, behaviour.List(s.Names()))
+	return fmt.Sprintf("%s is not known; the behaviours are %s", name, s.Listed())
 }
 
 func (v single) of(kind, field int) (*term, string) {

@@ -80,7 +80,7 @@ func noBehaviour(s, item, name string, schema *behaviour.Schema) error {
 	if regexp.MustCompile(minutes).MatchString(item) {
 		return wrongHours(item)
 	}
-	return fmt.Errorf("%q: the table has no behaviour %q; it has %s", s, name, behaviour.List(schema.Names()))
+	return fmt.Errorf("%q: the table has %w", s, schema.Unknown(name))
 }
 
 // wrongHours returns the error of a text that is no range of hours.

@@ -94,7 +94,7 @@ func TestHoursOfSingleBehaviours(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"pley:20-23":          `the table has no behaviour "pley"; it has play, order, "a,b:c", 20-23`,
+		"pley:20-23":          `the table has no behaviour "pley" (did you mean play?); it has play, order, "a,b:c", 20-23`,
 		"play:20-23,play:1-2": "each behaviour has its hours once",
 		"20-23,1-2":           "each behaviour has its hours once",
 		"20-23,play":          "the hours of play are missing: write play:FROM-TO",

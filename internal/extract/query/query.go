@@ -96,11 +96,11 @@ func New(t table.Table, known *manifest.Table, s *Spec) (*Query, error) {
 func (q *Query) choose(types []string) (err error) {
 	s := q.Info.Schema
 	if len(types) == 0 {
-		return fmt.Errorf("%w: --types names no behaviour; the table has %s; all is every one of them", ErrWrong, behaviour.List(s.Names()))
+		return fmt.Errorf("%w: --types names no behaviour; the table has %s; all is every one of them", ErrWrong, s.Listed())
 	}
 	_, named := s.Kind(EveryType)
 	if named && len(types) == 1 && types[0] == EveryType && len(s.Kinds) > 1 {
-		return fmt.Errorf("%w: --types all: the table has a behaviour called all, so all may be it or every behaviour: name the behaviours, or give that one a short name with as in the job; the table has %s", ErrWrong, behaviour.List(s.Names()))
+		return fmt.Errorf("%w: --types all: the table has a behaviour called all, so all may be it or every behaviour: name the behaviours, or give that one a short name with as in the job; the table has %s", ErrWrong, s.Listed())
 	}
 	if !named && slices.Contains(types, EveryType) {
 		if len(types) > 1 {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
+	"usertrail/internal/behaviour"
 )
 
 // A level lists the keys that are valid at one place of a job file.
@@ -43,30 +43,17 @@ func (l level) explain(key string) (text, meant string) {
 	if len(places) > 0 {
 		return "this key belongs " + strings.Join(places, " or ") + here, ""
 	}
-	right, near := nearest(key, l.keys)
+	right, near := behaviour.Nearest(key, l.keys)
 	if near {
 		return "unknown key, did you mean " + right + "?", right
 	}
 	return "unknown key, the nearest is " + right + here, ""
 }
 
-// nearest returns the word with the fewest edits from s, and reports whether s may be a
-// misspelling of that word. It returns "" if words is empty.
-func nearest(s string, words []string) (word string, near bool) {
-	best := -1
-	for _, w := range words {
-		d := levenshtein.Distance(strings.ToLower(s), strings.ToLower(w), nil)
-		if best < 0 || d < best {
-			best, word = d, w
-		}
-	}
-	return word, best >= 0 && best <= (len([]rune(word))+3)/3
-}
-
 // unlike returns a hint for s, which is none of words. The hint names the nearest word, or all
 // words if none is near.
 func unlike(s string, words []string) string {
-	word, near := nearest(s, words)
+	word, near := behaviour.Nearest(s, words)
 	switch {
 	case near:
 		return "did you mean " + word + "?"

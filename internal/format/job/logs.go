@@ -139,7 +139,7 @@ func (b *builder) readEncoding() {
 		return
 	}
 	if record.CheckEncoding(s) != nil {
-		near, _ := nearest(s, commonEncodings)
+		near, _ := behaviour.Nearest(s, commonEncodings)
 		v.wrong("%q is no encoding that is known, the nearest common one is %s", s, near)
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/ncruces/go-strftime"
+
+	"usertrail/internal/behaviour"
 )
 
 // A piece is a part of a path pattern.
@@ -139,7 +141,7 @@ func placeholder(s string) ([]piece, error) {
 	case name == "date":
 		return datePieces(layout)
 	}
-	right, _ := nearest(name, []string{"date", "behaviour"})
+	right, _ := behaviour.Nearest(name, []string{"date", "behaviour"})
 	return nil, fmt.Errorf("{%s} is no placeholder, did you mean {%s}?", s, right)
 }
 

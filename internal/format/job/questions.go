@@ -152,7 +152,7 @@ func (q *Question) readTypes(v value, s *behaviour.Schema) {
 	for i, name := range names {
 		k, ok := s.Find(name)
 		if !ok {
-			v.wrong("the job has no behaviour %q, %s", name, unlike(name, s.Names()))
+			v.wrong("the job has no behaviour %q, %s", name, s.Instead(name))
 			continue
 		}
 		names[i] = s.Kinds[k].Name

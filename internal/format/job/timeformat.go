@@ -27,7 +27,7 @@ func (b *builder) timeFormat(v value, yearElsewhere bool) string {
 		v.wrong("%q is how Java writes a format: write 2006-01-02 15:04:05 as Go does or %%Y-%%m-%%d %%H:%%M:%%S as strftime does", format)
 		return format
 	}
-	if near, ok := nearest(format, namedFormats); ok {
+	if near, ok := behaviour.Nearest(format, namedFormats); ok {
 		v.wrong("%q is no time format, did you mean %s?", format, near)
 		return format
 	}

@@ -1,0 +1,61 @@
+package behaviour
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Nearest returns the word with the fewest edits from s, and reports whether s may be a misspelling of
+// that word. It returns "" if words is empty.
+func Nearest(s string, words []string) (word string, near bool) {
+	best := -1
+	for _, w := range words {
+		d := levenshtein.Distance(strings.ToLower(s), strings.ToLower(w), nil)
+		if best < 0 || d < best {
+			best, word = d, w
+		}
+	}
+	length := len([]rune(word))
+	return word, best >= 0 && best <= (length+3)/3 && best < length
+}
+
+// Calls returns the names and the short names of all kinds.
+func (s *Schema) Calls() []string {
+	calls := s.Names()
+	for _, k := range s.Kinds {
+		if k.As != "" {
+			calls = append(calls, k.As)
+		}
+	}
+	return calls
+}
+
+// Listed returns the names of all kinds for a message, each with its short name.
+func (s *Schema) Listed() string {
+	names := quoted(s.Names())
+	for i, k := range s.Kinds {
+		if k.As != "" {
+			names[i] += " (as " + k.As + ")"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Instead returns a hint for a name that no kind has: the name that it may mean, or else all names.
+func (s *Schema) Instead(name string) string {
+	if word, near := Nearest(name, s.Calls()); near {
+		return "did you mean " + word + "?"
+	}
+	return "there are " + s.Listed()
+}
+
+// Unknown returns an error for a name that no kind has. Its text follows "the table has".
+func (s *Schema) Unknown(name string) error {
+	hint := ""
+	if word, near := Nearest(name, s.Calls()); near {
+		hint = " (did you mean " + word + "?)"
+	}
+	return fmt.Errorf("no behaviour %q%s; it has %s", name, hint, s.Listed())
+}

@@ -1,0 +1,31 @@
+package behaviour_test
+
+import (
+	"testing"
+
+	"usertrail/internal/behaviour"
+)
+
+// TestUnknownNames looks at the hints for names that a schema does not have, with names near to them and
+// without.
+func TestUnknownNames(t *testing.T) {
+	s := &behaviour.Schema{Kinds: []behaviour.Kind{{Name: "Course viewed", ID: 1, As: "viewed"}, {Name: "play", ID: 2}, {Name: "a,b", ID: 3}, {Name: "0", ID: 4}}}
+	const all = `Course viewed (as viewed), play, "a,b", 0`
+	for _, c := range []struct{ name, unknown, instead string }{
+		{"plya", `no behaviour "plya" (did you mean play?); it has ` + all, "did you mean play?"},
+		{"view", `no behaviour "view" (did you mean viewed?); it has ` + all, "did you mean viewed?"},
+		{"course Viewed", `no behaviour "course Viewed" (did you mean Course viewed?); it has ` + all, "did you mean Course viewed?"},
+		{"x", `no behaviour "x"; it has ` + all, "there are " + all},
+		{"purchases", `no behaviour "purchases"; it has ` + all, "there are " + all},
+	} {
+		if got := s.Unknown(c.name).Error(); got != c.unknown {
+			t.Errorf("%s: %s, want %s", c.name, got, c.unknown)
+		}
+		if got := s.Instead(c.name); got != c.instead {
+			t.Errorf("%s: %s, want %s", c.name, got, c.instead)
+		}
+	}
+	if word, near := behaviour.Nearest("play", nil); word != "" || near {
+		t.Errorf("nearest of no words is %q, %v", word, near)
+	}
+}
