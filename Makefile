@@ -30,9 +30,11 @@ RACE := $(addprefix ./internal/,store/hbase store/hbase/rpc store/dfs store/dfs/
 	extract $(addprefix extract/,judge output place pieces explain) format/hfile run/progress run/ratelimit run/pipe table/runlog)
 
 # Tests of these packages that have many cases, one after the other, or much data: each
-# operation fails once, each byte is flipped, each layout answers forty questions. make test
+# operation fails once, each step is the one at which a process is killed, each byte is flipped,
+# each layout answers forty questions. make test
 # runs them without the race detector, which makes them take five times as long. Other tests
-# of these packages show it the same goroutines. A test fails for a name that no test has.
+# of these packages show it the same goroutines. The suite of tables has the race detector in one
+# layout and through the life of a table. A test fails for a name that no test has.
 MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
 	TestReadsWhatItWrites TestNextRowLeavesTheRow TestEncodersFollowTheDrawing TestSeekColumnFindsWhatALookThroughAllFinds \
 	TestReadsHBasesFiles TestBloomNeverDenies \
@@ -41,7 +43,9 @@ MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
 	TestAReplayLargerThanTheMemory TestWhatAReplayCannotHold TestARowLargerThanTheMemory TestTooManyOffsetsAreNotListed \
 	TestAListLeavesRoomForTrails TestGoingOnWritesDamagedPartsAgain TestOverwriteKeepsAnAnswer TestAVoidAppendLeavesNothing \
 	TestAWindowChangesNoAnswer TestConditionsWhereTheTableLies TestEveryOutputIsTheOracles TestLayoutsAreExplained \
-	TestASnapshotHasWhatAScanHas TestAMergeSeesWhatPlainLoopsSee
+	TestASnapshotHasWhatAScanHas TestAMergeSeesWhatPlainLoopsSee TestFilesAreHBases TestTableTakesFilesIn (Is|Are)ATable/^(tall|wide|game|hashed|fixed) \
+	TestAPartitionGrowsAcrossParts TestKilledExtractsGoOn TestKilledAppendsGoOn TestKilledCommitsOfAppendsGoOn TestKilledPiecesGoOn \
+	TestADamagedAppendIsNotFinished TestGoingOnKeepsFinishedParts TestCommitKeepsAnAnswer TestCommitFindsDamagedParts TestTheQuestionIsRemovedLast
 empty :=
 MANYCASES := $(subst $(empty) $(empty),|,$(strip $(MANYCASES)))
 

@@ -24,7 +24,8 @@ func TestManyCasesAreTests(t *testing.T) {
 	}
 	tests := testNames(t, filepath.Join(root, "internal"))
 	for _, name := range strings.Fields(strings.ReplaceAll(string(list[1]), "\\\n", " ")) {
-		if !regexp.MustCompile(name).MatchString(tests) {
+		test, _, _ := strings.Cut(name, "/") // its subtests are not in the source
+		if !regexp.MustCompile(test).MatchString(tests) {
 			t.Errorf("MANYCASES in the Makefile names %s, and no test has that name", name)
 		}
 	}
