@@ -10,8 +10,11 @@ import (
 var names = []string{"bulkload", "extract"}
 
 // programs builds the programs for p, static and without paths of this machine, with the
-// flags of make build. It returns their directory.
+// flags of make build. It returns their directory. It builds the programs of a platform once.
 func (r *release) programs(ctx context.Context, p platform) (string, error) {
+	if dir, ok := r.built[p]; ok {
+		return dir, nil
+	}
 	dir := filepath.Join(r.scratch, "programs-"+p.String())
 	env := []string{"CGO_ENABLED=0", "GOOS=" + p.os, "GOARCH=" + p.arch, "GOFLAGS=", "GOWORK=off"}
 	args := []string{"build", "-tags", "arrow_json_stdlib", "-trimpath", "-buildvcs=false",
@@ -19,8 +22,14 @@ func (r *release) programs(ctx context.Context, p platform) (string, error) {
 	for _, name := range names {
 		args = append(args, "./cmd/"+name)
 	}
-	_, err := command(ctx, r.root, env, "go", args...)
-	return dir, err
+	if _, err := command(ctx, r.root, env, "go", args...); err != nil {
+		return "", err
+	}
+	if r.built == nil {
+		r.built = map[platform]string{}
+	}
+	r.built[p] = dir
+	return dir, nil
 }
 
 // shells are the shells that have completions, and where each looks for them.

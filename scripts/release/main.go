@@ -1,7 +1,7 @@
 // Release builds the files of a release of usertrail: archives, packages, bills of materials
 // and checksums.
 //
-//	go run . --root ../.. --out DIR --version v1.2.0 [--platforms linux/amd64,…]
+//	go run . --root ../.. --out DIR --version v1.2.0 [--platforms linux/amd64,…] [--formats tar.gz,deb,rpm]
 //
 // For each platform it writes:
 //
@@ -40,14 +40,15 @@ import (
 
 func main() {
 	r := release{}
-	var names string
+	var names, formats string
 	flag.StringVar(&r.root, "root", ".", "the `directory` of the checkout")
 	flag.StringVar(&r.out, "out", "", "the `directory` to write to; files of the same names are replaced")
 	flag.StringVar(&r.version, "version", "", "the version, as `git describe` prints it")
 	flag.BoolVar(&r.dirty, "dirty", false, "release a tree with changes that no commit has")
 	flag.StringVar(&names, "platforms", "linux/amd64,linux/arm64,darwin/arm64", "comma-separated `list` of OS/ARCH")
+	flag.StringVar(&formats, "formats", strings.Join(allFormats, ","), "comma-separated `list` of the files to write for each platform")
 	flag.Parse()
-	if err := r.run(context.Background(), names); err != nil {
+	if err := r.run(context.Background(), names, formats); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -60,8 +61,13 @@ type release struct {
 	version string // as git describe prints it
 	dirty   bool   // the tree may have changes that no commit has
 	when    time.Time
-	scratch string // holds programs and trees until they are packed
+	formats []string // some of allFormats
+	scratch string   // holds programs and trees until they are packed
+	built   map[platform]string
 }
+
+// allFormats are the formats of the files that have the programs. Only Linux has the last two.
+var allFormats = []string{"tar.gz", "deb", "rpm"}
 
 // A platform is an operating system and an architecture, in Go's words.
 type platform struct{ os, arch string }
@@ -81,10 +87,24 @@ func parsePlatforms(names string) ([]platform, error) {
 	return out, nil
 }
 
-// run builds the release for a list of platforms.
-func (r *release) run(ctx context.Context, names string) (err error) {
+// parseFormats reads a list such as tar.gz,deb.
+func parseFormats(names string) ([]string, error) {
+	formats := strings.Split(names, ",")
+	for _, name := range formats {
+		if !slices.Contains(allFormats, name) {
+			return nil, fmt.Errorf("--formats: %q is not one of %s", name, strings.Join(allFormats, ", "))
+		}
+	}
+	return formats, nil
+}
+
+// run builds the release for a list of platforms, in a list of formats.
+func (r *release) run(ctx context.Context, names, formats string) (err error) {
 	platforms, err := parsePlatforms(names)
 	if err != nil {
+		return err
+	}
+	if r.formats, err = parseFormats(formats); err != nil {
 		return err
 	}
 	if r.out == "" || r.version == "" {
@@ -132,12 +152,15 @@ func (r *release) platform(ctx context.Context, p platform, texts string) ([]str
 		return nil, err
 	}
 	base := "usertrail-" + r.version + "-" + p.String()
-	names := []string{base + ".tar.gz", base + ".cdx.json"}
-	if err := r.writeArchive(names[0], base, tree); err != nil {
+	names := []string{base + ".cdx.json"}
+	if err := r.writeBill(names[0], programs); err != nil {
 		return nil, err
 	}
-	if err := r.writeBill(names[1], programs); err != nil {
-		return nil, err
+	if name := base + ".tar.gz"; slices.Contains(r.formats, "tar.gz") {
+		if err := r.writeArchive(name, base, tree); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
 	}
 	if p.os == "linux" {
 		packages, err := r.writePackages(p, tree)

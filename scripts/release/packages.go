@@ -15,10 +15,13 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm" // registers the packager
 )
 
-// writePackages writes the packages for Debian and for Fedora. It returns their names.
+// writePackages writes the packages for Debian and for Fedora that r.formats has. It returns their names.
 func (r *release) writePackages(p platform, tree []installed) ([]string, error) {
 	var names []string
-	for _, format := range []string{"deb", "rpm"} {
+	for _, format := range r.formats {
+		if format == "tar.gz" {
+			continue
+		}
 		info, err := r.packageInfo(p, tree)
 		if err != nil {
 			return nil, err

@@ -33,16 +33,18 @@ func TestVersionsOfPackagesKeepTheOrderOfReleases(t *testing.T) {
 	}
 }
 
-// packed returns a release in a directory of its own, with the packages of a tree whose
+// packed returns a release in a directory of its own, with all packages of a tree whose
 // programs are small. The files on disk have other times each time.
-func packed(t *testing.T) *release {
+func packed(t *testing.T) *release { return packedIn(t, allFormats) }
+
+func packedIn(t *testing.T, formats []string) *release {
 	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &release{root: root, out: filepath.Join(dir, "out"), version: "v1.2.0", when: time.Unix(1_400_000_000, 0).UTC(), scratch: filepath.Join(dir, "scratch")}
+	r := &release{root: root, out: filepath.Join(dir, "out"), version: "v1.2.0", when: time.Unix(1_400_000_000, 0).UTC(), scratch: filepath.Join(dir, "scratch"), formats: formats}
 	programs, texts := filepath.Join(r.scratch, "programs"), filepath.Join(r.scratch, "texts")
 	for _, file := range []string{filepath.Join(programs, "bulkload"), filepath.Join(programs, "extract"), filepath.Join(texts, "share/man/man1/bulkload.1"), filepath.Join(r.out, "unrelated")} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -98,6 +100,20 @@ func TestTheSameTreeGivesTheSamePackages(t *testing.T) {
 		if first[name] != second[name] {
 			t.Errorf("%s has other bytes the second time", name)
 		}
+	}
+}
+
+func TestOnlyTheNamedPackagesAreWritten(t *testing.T) {
+	formats, err := parseFormats("tar.gz,deb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Sorted(maps.Keys(contents(t, packedIn(t, formats).out)))
+	if want := []string{"SHA256SUMS", "unrelated", "usertrail.tar.gz", "usertrail_1.2.0-1_amd64.deb"}; !slices.Equal(names, want) {
+		t.Errorf("the release has %q, want %q", names, want)
+	}
+	if _, err := parseFormats("deb,zip"); err == nil || !strings.Contains(err.Error(), `--formats: "zip" is not one of tar.gz, deb, rpm`) {
+		t.Errorf("an unknown format: %v", err)
 	}
 }
 
