@@ -67,7 +67,7 @@ var protections = map[string]map[string]string{
 // TestASecuredTableIsATable runs the suite by puts and by HFiles, in each protection. Alice has the
 // rights that docs/howto/security.md names, and no others.
 func TestASecuredTableIsATable(t *testing.T) {
-	testkit.OnlyAll(t, "TestSecuredCluster of internal/test/faults, and package hbase in each protection")
+	testkit.OnlyAll(t, "the suite without Kerberos, and where a secured cluster is up by TestSecuredCluster of internal/test/faults")
 	for name, properties := range protections {
 		for way, rights := range map[tabletest.Way]string{tabletest.Puts: "RW", tabletest.Files: "RC"} {
 			t.Run(fmt.Sprintf("%s, %v", name, rights), func(t *testing.T) {

@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"usertrail/internal/test/testkit"
 )
 
 // The users of a secured cluster, besides its administrator. None has a right in HBase. Alice
@@ -28,18 +31,38 @@ var secure = kind{
 }
 
 // Secure is Get for the secured cluster. Its servers offer all protections, and TLS; clients
-// choose. $USERTRAIL_CLUSTER=none skips t, too.
+// choose. A run that does not cover everything never starts this cluster: it skips t unless the
+// cluster is up or $USERTRAIL_SECURE_CLUSTER names one. $USERTRAIL_CLUSTER=none skips t, too.
 func Secure(t testing.TB) *Cluster {
 	t.Helper()
 	plain.skip(t)
+	secure.skip(t)
+	if !testkit.All() && os.Getenv(secure.variable) == "" && !secureIsUp(t) {
+		testkit.OnlyAll(t, "the packages below internal/store/secure, without servers; make cluster-secure starts the servers for other runs")
+	}
 	return keep(t, secure.lend(t, false))
 }
 
-// SecureAlone is Alone for the secured cluster.
-func SecureAlone(t testing.TB) *Cluster {
+// secureUp tells whether the secured cluster of the checkout was up when a test of this process
+// first asked for it.
+var secureUp struct {
+	sync.Once
+	yes bool
+}
+
+func secureIsUp(t testing.TB) bool {
 	t.Helper()
-	plain.skip(t)
-	return keep(t, secure.lend(t, true))
+	secureUp.Do(func() {
+		c, err := secure.find("", false)
+		if err != nil {
+			t.Fatalf("cluster: %v", err)
+		}
+		ctx, cancel := limited(t, callLimit)
+		defer cancel()
+		_, err = c.run(ctx, "whole")
+		secureUp.yes = err == nil
+	})
+	return secureUp.yes
 }
 
 // Krb5Conf returns the configuration file of Kerberos.

@@ -10,7 +10,7 @@ import (
 // TestTheSecuredClusterKnowsItsUsers checks that Java's client is the user of its ticket, and that HBase
 // and HDFS refuse operations for which this user lacks a right.
 func TestTheSecuredClusterKnowsItsUsers(t *testing.T) {
-	testkit.OnlyAll(t, "the tests of our own clients")
+	testkit.OnlyAll(t, "the packages below internal/store/secure, without servers")
 	c := Secure(t)
 	table := filled(t, c)
 	dir := c.HDFS(t)

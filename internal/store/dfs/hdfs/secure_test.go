@@ -37,7 +37,7 @@ func TestSecuredConforms(t *testing.T) {
 		dfstest.RunWithin(t, limits, func(*testing.T) (dfs.FS, string) { return hdfs.New(hdfs.Config{}), "" })
 		return
 	}
-	testkit.OnlyAll(t, "TestFilesTravelInEachProtection, and the suite without Kerberos")
+	testkit.OnlyAll(t, "the suite without Kerberos, and where a secured cluster is up by TestFilesTravelInEachProtection")
 	for name, properties := range ways {
 		t.Run(name, func(t *testing.T) {
 			c := clustertest.Secure(t)
