@@ -125,19 +125,16 @@ func TestRegionsSplitMoveAndMerge(t *testing.T) {
 	}
 }
 
-// oneOfEach returns a daemon of each kind. A run that does not cover everything has only
-// one of them.
-func oneOfEach(t *testing.T, c *Cluster, only string) []string {
-	if !testkit.All() {
-		return []string{only}
-	}
+// allKinds returns a daemon of each kind.
+func allKinds(t *testing.T, c *Cluster) []string {
 	return []string{"dn2", c.MetaServer(t), "master", "zk", "nn"}
 }
 
 func TestKilledDaemonsAreStartedForTheNextTest(t *testing.T) {
+	testkit.OnlyAll(t, "the tests of internal/store/dfs/hdfs and internal/test/faults, which kill daemons one after the other")
 	c := Alone(t)
 	table := filled(t, c)
-	for _, name := range oneOfEach(t, c, "dn2") {
+	for _, name := range allKinds(t, c) {
 		t.Run(name, func(t *testing.T) {
 			c.Kill(t, name)
 			c := Alone(t)
@@ -150,7 +147,7 @@ func TestKilledDaemonsAreStartedForTheNextTest(t *testing.T) {
 
 func TestFrozenDaemonsAreNotHealthy(t *testing.T) {
 	c := Alone(t)
-	for _, name := range oneOfEach(t, c, "zk") {
+	for _, name := range testkit.Pick([]string{"zk"}, allKinds(t, c)) {
 		t.Run(name, func(t *testing.T) {
 			c.Freeze(t, name)
 			ctx, cancel := limited(t, callLimit)
@@ -168,8 +165,9 @@ func TestFrozenDaemonsAreNotHealthy(t *testing.T) {
 // TestRestartedDaemonsBecomeHealthy also covers a RegionServer that HBase ends because a
 // write failed while the NameNode or ZooKeeper was away. The next test repairs it.
 func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
+	testkit.OnlyAll(t, "TestNameNodeRestarts of internal/store/dfs/hdfs")
 	c := Alone(t)
-	for _, name := range oneOfEach(t, c, "nn") {
+	for _, name := range allKinds(t, c) {
 		t.Run(name, func(t *testing.T) {
 			c.Restart(t, name)
 			filled(t, Alone(t))
@@ -180,6 +178,7 @@ func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
 // TestRequestsGoOnAfterARestart checks that the daemon admin recovers from a stale connection
 // to the NameNode.
 func TestRequestsGoOnAfterARestart(t *testing.T) {
+	testkit.OnlyAll(t, "TestNameNodeRestarts of internal/store/dfs/hdfs")
 	c := Alone(t)
 	dir := c.HDFS(t)
 	c.Admin(t, "mkdir", dir+"/before")
@@ -188,6 +187,7 @@ func TestRequestsGoOnAfterARestart(t *testing.T) {
 }
 
 func TestPermissionsAreChecked(t *testing.T) {
+	testkit.OnlyAll(t, "TestRealPermissions of internal/store/hbase")
 	c := Get(t)
 	table := filled(t, c)
 	read := func() string {

@@ -93,8 +93,9 @@ behaviours:
   order: {id: 2, fields: {price: int64}}
 `
 
-// TestNoDamageIsTakenForAnAnswer damages one file of each kind in several ways. A command that
-// reads the file must refuse it and name it, or answer as if it were whole.
+// TestNoDamageIsTakenForAnAnswer damages the first file of each kind in several ways and, in a run
+// that covers everything, the last one. A command that reads the file must refuse it and name it, or
+// answer as if it were whole.
 func TestNoDamageIsTakenForAnAnswer(t *testing.T) {
 	w := newDamageWorld(t)
 	was := map[string]reading{}
@@ -120,7 +121,7 @@ func TestNoDamageIsTakenForAnAnswer(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			first, last := files[0], files[len(files)-1]
 			refused := w.damaged(t, kind, first, last, was)
-			if last != first {
+			if last != first && testkit.All() {
 				refused += w.damaged(t, kind, last, first, was)
 			}
 			t.Logf("%d readings refused", refused)

@@ -34,8 +34,11 @@ var (
 // stepsEach is the length of a sequence.
 const stepsEach = 120
 
-// seeds are the seeds of every run.
-var seeds = []uint64{1, 2, 3, 4, 5, 6, 7, 8, 14, 77}
+// seeds are the known seeds. The first five have tables in every place, logs of every kind and both
+// formats; a run that does not cover everything has only these.
+var seeds = []uint64{1, 2, 3, 4, 7, 5, 6, 8, 14, 77}
+
+const few = 5
 
 // freshFor is the time for which a run that covers everything generates new sequences.
 const freshFor = 10 * time.Minute
@@ -59,7 +62,7 @@ func TestSequences(t *testing.T) {
 	for _, seed := range fatSeeds {
 		fatSequence(t, p, seed, 0)
 	}
-	for _, seed := range seeds {
+	for _, seed := range testkit.Pick(seeds[:few], seeds) {
 		sequence(t, p, seed, steps)
 	}
 	if !testkit.All() {
