@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	iofs "io/fs"
 	"slices"
 
@@ -78,7 +77,7 @@ func (x *Extract) there(ctx context.Context, err error) (Result, error) {
 	case failed != nil:
 		return Result{}, err
 	case damage != "":
-		return Result{}, fmt.Errorf("--out %s: %w, and it is damaged: %s: move it away, or replace it by --overwrite", x.Out, iofs.ErrExist, damage)
+		return Result{}, p.Damaged(m, damage)
 	}
 	r := ResultOf(m, x.Out, 0)
 	if appended {

@@ -95,7 +95,7 @@ func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Ext
 		return nil, fmt.Errorf("look for --out: %w", err)
 	}
 	if damage != "" {
-		return nil, fmt.Errorf("--out %s: %w, and it is damaged: %s: move it away, or replace it by --overwrite", p.Out, iofs.ErrExist, damage)
+		return nil, p.Damaged(was, damage)
 	}
 	return was, nil
 }

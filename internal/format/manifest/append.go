@@ -70,7 +70,7 @@ func (e *Extract) CheckAppend(next *Extract) error {
 		case a.Span == span && a.TableVersion == next.TableVersion:
 			return fmt.Errorf("%w: %s", ErrAppended, span)
 		case a.Span == span:
-			return fmt.Errorf("%w: %s: the table has changed since, and records that later loads added to these dates are not in it: to have them, extract all dates again", ErrAppended, span)
+			return fmt.Errorf("%w: %s: the table has changed since, and later loads may have added records to these dates: to have them, extract all dates of the result again into another directory: %s", ErrAppended, span, e.Question.Span)
 		case a.Span.Overlaps(span):
 			return fmt.Errorf("%w, and --append adds dates that it does not have: it has %s from one extract, and this one is of %s: choose other dates", iofs.ErrExist, a.Span, span)
 		}
