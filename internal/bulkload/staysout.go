@@ -19,7 +19,8 @@ type StaysOut struct {
 
 // Why records stay out.
 const (
-	// BySkip: the skip condition of the earlier job held for them.
+	// BySkip: the skip condition of the earlier job held for them. The job cuts records into other columns, and
+	// cannot evaluate that condition.
 	BySkip = "logs.skip"
 	// ByTexts: the job has more texts for a behaviour, and reads the texts in another way than the earlier
 	// job. The ledger does not show which records the earlier load brought.
@@ -45,7 +46,7 @@ func AddStaysOut(list []StaysOut, s StaysOut) []StaysOut {
 
 // staysOutAdvice says what to do about records that stay out, by reason.
 var staysOutAdvice = map[string]string{
-	BySkip:  "the condition of the job was another one when the files were loaded, and a load does not read these records again: if they are wanted, load the logs into a new table",
+	BySkip:  "the job has another condition and reads other columns (format, delimiter, header, names, nulls, encoding or max_line) than when the files were loaded, so that a load cannot tell which records the table has: put the earlier settings of the columns back and load these files with the new condition first, or load the logs into a new table",
 	ByTexts: "the job has new texts and other settings that cut the text out of a record, so that a load cannot tell which records the table has: put the earlier settings back and load the new texts first, or load the logs into a new table",
 }
 

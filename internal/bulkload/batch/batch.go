@@ -81,6 +81,9 @@ func New(ctx context.Context, cfg *Config, owner Owner, inputs []*Input, s *shuf
 	}
 	for i, in := range inputs {
 		in.index = i
+		if err := b.mark(in); err != nil {
+			return nil, err
+		}
 	}
 	return b, nil
 }
@@ -166,7 +169,12 @@ func (b *Batch) judge(ctx context.Context) error {
 		if !in.Whole() {
 			continue
 		}
-		in.copies, in.sameAs = b.owner.Copies(in, b.copyOf(in))
+		in.copies, in.sameAs = b.owner.Copies(in, in.Copy(b.cfg.Job))
+		if err := in.toldApart(); err != nil {
+			in.fail(err)
+			b.cfg.Failures.Add(in.Path, err)
+			continue
+		}
 		if in.sameAs != "" {
 			in.counts.Duplicate, in.counts.Loaded = in.counts.Loaded, 0
 		}

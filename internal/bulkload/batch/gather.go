@@ -67,7 +67,7 @@ func (g *gatherer) gather(ctx context.Context, from *shuffle.Iterator) error {
 
 // take adds the current record of it to the row, unless the record is not loaded.
 func (g *gatherer) take(it records, r *behaviour.Record) error {
-	index, text, err := unpack(g.rows.Keep(it.Payload()), r)
+	index, about, err := unpack(g.rows.Keep(it.Payload()), r)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (g *gatherer) take(it records, r *behaviour.Record) error {
 		return nil
 	}
 	r.ID = int64(it.Seq())
-	repeats := it.Repeats() || in.brought(r.ID, r.Date, g.kinds[r.Kind].Name, g.texts.of(text))
+	repeats := it.Repeats() || in.brought(r.ID, r.Date, g.kinds[r.Kind].Name, g.texts.of(about.text), about.marks)
 	if in.corrected != nil {
 		if repeats, err = g.repeatsReplayed(it, in, r, repeats); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/column"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
+	"usertrail/internal/format/rule"
 )
 
 // An Input is a delivered file of a batch.
@@ -32,6 +33,7 @@ type Input struct {
 	ranges  []string      // digests of all ranges, if Cuts is set
 	lines   int64         // that end in the range
 	copies  []ledger.Copy // of the file, in the table already
+	marks   []*rule.Rule  // the conditions of Partly, and those by which loads may have left out records of copies
 	sameAs  string        // the first of them, if they have every requested record
 	replays []int64       // offsets of the records that replays brought, in order
 	bad     *quarantine.File
@@ -156,10 +158,13 @@ func (in *Input) Bad() *quarantine.File { return in.bad }
 func (in *Input) dropped() bool { return in.err != nil || in.sameAs != "" }
 
 // brought reports whether a record with a column ID, of a date and behaviour, is in the table by a copy
-// of the file or by a replay. text names the behaviour; it is nil if the path does.
-func (in *Input) brought(id int64, d behaviour.Date, behaviour string, text *string) bool {
-	if slices.ContainsFunc(in.copies, func(c ledger.Copy) bool { return c.Has(d, behaviour, text) }) {
-		return true
+// of the file or by a replay. text names the behaviour; it is nil if the path does. marks says which
+// of in.marks hold for the record.
+func (in *Input) brought(id int64, d behaviour.Date, behaviour string, text *string, marks uint64) bool {
+	for i := range in.copies {
+		if c := &in.copies[i]; !in.marked(c.SkippedBy, marks) && c.Has(d, behaviour, text) {
+			return true
+		}
 	}
 	_, offset := column.Place(id)
 	_, found := slices.BinarySearch(in.replays, offset)
@@ -189,11 +194,6 @@ func (in *Input) replayed(id int64) {
 	in.places = append(in.places, offset)
 }
 
-// copyOf returns an input as its copies see it.
-func (b *Batch) copyOf(in *Input) ledger.Copy {
-	return ledger.Copy{Path: in.Rel, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), TextsBy: in.TextsBy(b.cfg.Job)}
-}
-
 // entry returns the entry of an input in the ledger.
 func (b *Batch) entry(in *Input) manifest.Input {
 	kind := in.Behaviour(b.cfg.Job.Schema)
@@ -202,6 +202,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 		SHA256: in.sha, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), SameAs: in.sameAs, Older: in.counts.Skips.DroppedDays, Counts: in.counts,
 		Unmapped: in.unmapped(), TextsBy: in.TextsBy(b.cfg.Job),
 	}
+	out.SetSkippedBy(delivered.Selection(b.cfg.Job))
 	if in.corrected == nil {
 		out.BadAt = in.bad.BadAt()
 		if out.Older > 0 {

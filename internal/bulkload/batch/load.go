@@ -91,7 +91,6 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 		if in.err == nil {
 			entry := b.entry(in)
 			entry.Unread = unread
-			entry.SetSkippedBy(cfg.Job.Skip())
 			load.Inputs = append(load.Inputs, entry)
 			load.Apart = load.Apart || in.Extends()
 		}
@@ -151,7 +150,7 @@ func (b *Batch) CommitBad() error {
 func (b *Batch) clean() []string {
 	var out []string
 	for _, in := range b.inputs {
-		if in.err == nil && in.corrected == nil && in.Covered == nil && in.counts.Quarantined == 0 {
+		if in.err == nil && in.corrected == nil && !in.Again() && in.counts.Quarantined == 0 {
 			out = append(out, in.Rel)
 		}
 	}

@@ -23,6 +23,9 @@ type Owner interface {
 	// Copies returns the copies of an input that are in the table, and their SameAs. The input was
 	// read whole.
 	Copies(in *Input, own ledger.Copy) (copies []ledger.Copy, sameAs string)
+	// Conditions returns the skip conditions by which loads may have left out records of the copies of an
+	// input. The input was not read.
+	Conditions(in *Input) []string
 	// Replayed returns the offsets of the input's records that replays brought, in order. The input was
 	// read.
 	Replayed(in *Input) []int64
@@ -59,6 +62,11 @@ func (o *loadOwner) Copies(in *Input, own ledger.Copy) (copies []ledger.Copy, sa
 	return o.Known.FindCopies(o.content(in), own, o.To.Info().Dropped)
 }
 
+// Conditions implements Owner.
+func (o *loadOwner) Conditions(in *Input) []string {
+	return o.Known.Conditions(in.Size, in.Behaviour(o.To.Job.Schema), in.Copy(o.To.Job))
+}
+
 // Replayed implements Owner.
 func (o *loadOwner) Replayed(in *Input) []int64 { return o.Known.Replayed(o.content(in)) }
 
@@ -69,7 +77,7 @@ func (o *loadOwner) content(in *Input) ledger.Content {
 // Quarantine implements Owner.
 func (o *loadOwner) Quarantine(ctx context.Context, in *Input) *quarantine.File {
 	path := in.Rel
-	keeps := func(sha string) quarantine.Keeps { return quarantine.KeepsOfLoad(in.Rel, sha, len(in.Covered) > 0) }
+	keeps := func(sha string) quarantine.Keeps { return quarantine.KeepsOfLoad(in.Rel, sha, in.Again()) }
 	if in.corrected != nil {
 		path += correctedEnding
 		keeps = func(string) quarantine.Keeps { return in.corrected.Keeps() }

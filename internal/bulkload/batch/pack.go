@@ -9,24 +9,44 @@ import (
 
 // A packed record is the payload of a record in the sorter:
 //
-//	index of its input, 4 bytes, big endian | uvarint text+1 | behaviour.AppendPacked
+//	index of its input, 4 bytes, big endian | uvarint 2*(text+1) | behaviour.AppendPacked
+//	index of its input, 4 bytes, big endian | uvarint 2*(text+1)+1 | uvarint marks | behaviour.AppendPacked
 //
-// text is the number of the text that names the behaviour, -1 if the path names it.
-func appendPacked(dst []byte, input, text int, r *behaviour.Record) []byte {
+// The second form is for a record with marks.
+func appendPacked(dst []byte, input int, a about, r *behaviour.Record) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(input))
-	return behaviour.AppendPacked(binary.AppendUvarint(dst, uint64(text+1)), r)
+	head := uint64(a.text+1) << 1
+	if a.marks == 0 {
+		dst = binary.AppendUvarint(dst, head)
+	} else {
+		dst = binary.AppendUvarint(binary.AppendUvarint(dst, head|1), a.marks)
+	}
+	return behaviour.AppendPacked(dst, r)
+}
+
+// about is what a load knows of a record besides the record itself.
+type about struct {
+	text  int    // number of the text that names the behaviour, -1 if the path names it
+	marks uint64 // see record.Parser.Marks
 }
 
 // unpack is the inverse of appendPacked. r's values refer to b.
-func unpack(b []byte, r *behaviour.Record) (input, text int, err error) {
+func unpack(b []byte, r *behaviour.Record) (input int, a about, err error) {
 	if input, err = inputOf(b); err != nil {
-		return 0, 0, err
+		return 0, a, err
 	}
 	n, used := binary.Uvarint(b[4:])
 	if used <= 0 {
-		return 0, 0, damaged(b)
+		return 0, a, damaged(b)
 	}
-	return input, int(n) - 1, r.Unpack(b[4+used:])
+	rest := b[4+used:]
+	if a.text = int(n>>1) - 1; n&1 == 1 {
+		if a.marks, used = binary.Uvarint(rest); used <= 0 {
+			return 0, a, damaged(b)
+		}
+		rest = rest[used:]
+	}
+	return input, a, r.Unpack(rest)
 }
 
 func damaged(b []byte) error { return fmt.Errorf("packed record of %d bytes is damaged", len(b)) }

@@ -82,19 +82,25 @@ func (l *lines) open(t task) (err error) {
 	if l.in == t.in {
 		return nil
 	}
-	if l.parser, err = record.NewParser(&l.job.Format, t.in.Input.File(), t.header); err == nil {
+	format := &l.job.Format
+	if len(t.in.marks) > 0 {
+		marked := *format
+		marked.Marks = t.in.marks
+		format = &marked
+	}
+	if l.parser, err = record.NewParser(format, t.in.Input.File(), t.header); err == nil {
 		l.in = t.in
 	}
 	return err
 }
 
 // unwanted returns the count of the reason, in skips, why a record is skipped: it was not asked for, or the
-// table has it. It returns nil if the record is to be loaded.
-func (l *lines) unwanted(r *behaviour.Record, skips *manifest.Skips) *int64 {
+// table has it. It returns nil if the record is to be loaded. marks says which of the input's marks hold for r.
+func (l *lines) unwanted(r *behaviour.Record, marks uint64, skips *manifest.Skips) *int64 {
 	if l.first != nil && r.Date < *l.first {
 		return &skips.DroppedDays
 	}
-	if l.in.Part == nil && l.in.Covered == nil {
+	if l.in.Part == nil && !l.in.Again() {
 		return nil
 	}
 	name, text := l.job.Schema.Kinds[r.Kind].Name, l.text()
@@ -107,6 +113,11 @@ func (l *lines) unwanted(r *behaviour.Record, skips *manifest.Skips) *int64 {
 	}
 	for _, c := range l.in.Covered {
 		if c.Has(r.Date, name, text) {
+			return &skips.LoadedBefore
+		}
+	}
+	for _, c := range l.in.Partly {
+		if !l.in.marked(c.Skip, marks) && c.Part.Has(r.Date, name, text) {
 			return &skips.LoadedBefore
 		}
 	}
@@ -221,7 +232,8 @@ func (p *parser) Keep(r *behaviour.Record) error {
 		p.counts.Duplicate++
 		return nil
 	}
-	if count := p.unwanted(r, &p.counts.Skips); count != nil {
+	marks := p.parser.Marks()
+	if count := p.unwanted(r, marks, &p.counts.Skips); count != nil {
 		p.counts.Skipped++
 		*count++
 		return nil
@@ -254,7 +266,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 		return nil
 	}
 	p.row = p.to.Layout.AppendRow(p.row[:0], p.to.Schema, r)
-	p.packed = appendPacked(p.packed[:0], p.in.index, p.parser.Text(), r)
+	p.packed = appendPacked(p.packed[:0], p.in.index, about{p.parser.Text(), marks}, r)
 	return p.sorter.add(p.ctx, p.row, r.ID, p.packed)
 }
 

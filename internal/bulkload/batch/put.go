@@ -51,7 +51,7 @@ func (b *Batch) good() (entries []manifest.Input, files []*Input) {
 	for _, in := range b.inputs {
 		if !in.dropped() && in.corrected == nil {
 			e := b.entry(in)
-			e.Job, e.BadAt = b.cfg.Job.Digest(), nil
+			e.Job, e.SkippedBy, e.BadAt = b.cfg.Job.Digest(), b.cfg.Job.Skip(), nil
 			entries = append(entries, e)
 			files = append(files, in)
 		}
@@ -160,14 +160,15 @@ func (p *putter) put(t task) error {
 
 // Keep implements record.Sink.
 func (p *putter) Keep(r *behaviour.Record) error {
-	if p.unwanted(r, &p.skips) != nil {
+	marks := p.parser.Marks()
+	if p.unwanted(r, marks, &p.skips) != nil {
 		return nil
 	}
 	p.place(r)
 	if p.sorts(r.Kind) {
 		return nil
 	}
-	if p.in.brought(r.ID, r.Date, p.kinds[r.Kind].Name, p.text()) {
+	if p.in.brought(r.ID, r.Date, p.kinds[r.Kind].Name, p.text(), marks) {
 		p.dup++
 		return nil
 	}

@@ -150,12 +150,12 @@ func (u *userwise) judge() error {
 	slices.SortFunc(delivered, func(a, b *held) int { return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.seq, b.seq)) })
 	var r behaviour.Record
 	for _, h := range delivered {
-		index, text, err := unpack(u.bytes(h.packed), &r)
+		index, about, err := unpack(u.bytes(h.packed), &r)
 		if err != nil {
 			return err
 		}
 		r.ID = int64(h.seq)
-		if in := u.inputs[index]; in.dropped() || in.brought(r.ID, r.Date, u.kinds[r.Kind].Name, u.texts.of(text)) {
+		if in := u.inputs[index]; in.dropped() || in.brought(r.ID, r.Date, u.kinds[r.Kind].Name, u.texts.of(about.text), about.marks) {
 			continue
 		}
 		if h.repeats, err = u.unique.repeats(u.bytes(h.row), &r); err != nil {

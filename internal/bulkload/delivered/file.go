@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -20,6 +21,9 @@ type File struct {
 	Number  uint32           // in the column IDs of its records
 	Part    *manifest.Part   // the requested part; nil means all
 	Covered []*manifest.Part // the parts that are in the table already
+	// Partly has the parts of which an earlier load left out records by a condition that the job does not have.
+	// The other records are in the table.
+	Partly []manifest.Except
 	// Only is the range that is read; nil means the whole file.
 	Only *manifest.Range
 	// Cuts are the beginnings of the file's ranges, in order. If it is set, the records of the
@@ -88,9 +92,24 @@ func (f *File) TextsBy(j *job.Job) string {
 	return j.TextsBy()
 }
 
+// Selection returns how j selects records of a file in which a column names the behaviour.
+func Selection(j *job.Job) manifest.Selection {
+	return manifest.Selection{TextsBy: j.TextsBy(), Skip: j.Skip(), CutBy: j.CutBy()}
+}
+
+// Copy returns f as its copies see it. j is the job that loads it.
+func (f *File) Copy(j *job.Job) ledger.Copy {
+	return ledger.Copy{Path: f.Rel, Part: f.Part, Dates: f.Dates(j.Format.Slack), TextsBy: f.TextsBy(j), SkippedBy: j.Skip(), CutBy: j.CutBy()}
+}
+
+// Again reports whether an earlier load has read f.
+func (f *File) Again() bool { return len(f.Covered)+len(f.Partly) > 0 }
+
 // Extends reports whether an earlier load took other records of the same behaviours and dates, because
-// the job had fewer texts for the behaviours.
-func (f *File) Extends() bool { return slices.ContainsFunc(f.Covered, f.Part.Extends) }
+// the job had fewer texts for the behaviours or another condition.
+func (f *File) Extends() bool {
+	return len(f.Partly) > 0 || slices.ContainsFunc(f.Covered, f.Part.Extends)
+}
 
 // Day returns the date of the path. It returns MaxDate if the path has no date.
 func (f *File) Day() behaviour.Date {

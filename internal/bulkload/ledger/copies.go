@@ -10,7 +10,7 @@ import (
 // Files of equal bytes are copies of each other. A record of a file is a duplicate if the load of a
 // copy was asked for the same record.
 
-// A Copy is a delivered file with the same bytes as another file. It states which part of the
+// A Copy is a delivered file with the same bytes as another file. It states which records of the
 // file a load was asked for.
 type Copy struct {
 	Path  string          `json:"path"`
@@ -18,15 +18,27 @@ type Copy struct {
 	Dates *behaviour.Span `json:"dates,omitempty"` // of the records that the load accepts; nil means any
 	// TextsBy identifies how the job of the load reads the texts of Part.
 	TextsBy string `json:"texts_by,omitempty"`
+	// SkippedBy is the skip condition by which the load left records out, or "". CutBy identifies how its
+	// job cuts a record into columns.
+	SkippedBy string `json:"skipped_by,omitempty"`
+	CutBy     string `json:"cut_by,omitempty"`
+
+	none bool // the condition left out every record that was asked for
 }
 
 // CopyOf returns a loaded file as its copies see it.
-func CopyOf(in *manifest.Input) Copy { return Copy{in.Path, in.Part, in.Dates, in.TextsBy} }
+func CopyOf(in *manifest.Input) Copy {
+	return Copy{in.Path, in.Part, in.Dates, in.TextsBy, in.SkippedBy, in.CutBy, in.SkippedBy != "" && in.BroughtNone()}
+}
 
-// seenBy returns c for a comparison with a job that reads texts as textsBy identifies.
-func (c Copy) seenBy(textsBy string) Copy {
-	if c.TextsBy != textsBy {
+// SeenBy returns c for a comparison with own, a file of the same bytes. If the job of own skips the same records,
+// the result has no condition.
+func (c Copy) SeenBy(own Copy) Copy {
+	if c.TextsBy != own.TextsBy {
 		c.Part = c.Part.WithoutTexts()
+	}
+	if c.SkippedBy == own.SkippedBy {
+		c.SkippedBy, c.CutBy = "", ""
 	}
 	return c
 }
@@ -42,7 +54,7 @@ type Content struct {
 func ContentOf(in *manifest.Input) Content { return Content{in.SHA256, in.Behaviour} }
 
 // Has reports whether the load of c was asked for records of a date and behaviour. text names the
-// behaviour in the file; nil is not known.
+// behaviour in the file; nil is not known. The load has left out those for which SkippedBy holds.
 func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
 	return (c.Dates == nil || c.Dates.Has(d)) && c.Part.Has(d, behaviour, text)
 }
@@ -50,7 +62,7 @@ func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
 // overlaps reports whether a record may belong to both.
 func (c *Copy) overlaps(o *Copy) bool {
 	a, b := c.span(), o.span()
-	one, other := c.seenBy(o.TextsBy), o.seenBy(c.TextsBy)
+	one, other := c.SeenBy(*o), o.SeenBy(*c)
 	return a.Overlaps(b) && one.Part.Shares(other.Part)
 }
 
@@ -67,7 +79,7 @@ func (c *Copy) span() behaviour.Span {
 }
 
 func (c *Copy) equal(o Copy) bool {
-	return c.Path == o.Path && c.TextsBy == o.TextsBy && sameSpan(c.Dates, o.Dates) && c.Part.Covers(o.Part) && o.Part.Covers(c.Part)
+	return c.Path == o.Path && c.TextsBy == o.TextsBy && c.SkippedBy == o.SkippedBy && c.CutBy == o.CutBy && sameSpan(c.Dates, o.Dates) && c.Part.Covers(o.Part) && o.Part.Covers(c.Part)
 }
 
 func sameSpan(a, b *behaviour.Span) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -99,7 +111,7 @@ func (c *Copy) SameAs(all []Copy, kind string, first *behaviour.Date) string {
 func cover(copies []Copy, kind string, text *string, dates behaviour.Span) bool {
 	var spans []behaviour.Span
 	for i := range copies {
-		if c := &copies[i]; c.Part.Names(kind, text) {
+		if c := &copies[i]; c.SkippedBy == "" && c.Part.Names(kind, text) {
 			spans = append(spans, c.span())
 		}
 	}
@@ -139,9 +151,26 @@ func (c *Copy) In(all []Copy, kind string, first *behaviour.Date) bool {
 // Copies returns the loaded files of a content, the oldest first.
 func (x *Index) Copies(of Content) []Copy { return x.copies[of] }
 
-// Others is Copies without the file at path.
-func (x *Index) Others(of Content, path string) []Copy {
-	return slices.DeleteFunc(slices.Clone(x.copies[of]), func(c Copy) bool { return c.Path == path })
+// Others returns the loaded files of a content that brought records of own, as own sees them, except own. The
+// oldest is first.
+func (x *Index) Others(of Content, own Copy) (out []Copy) {
+	for _, c := range x.copies[of] {
+		if c.Path != own.Path && !(c.none && c.SkippedBy != own.SkippedBy) {
+			out = append(out, c.SeenBy(own))
+		}
+	}
+	return out
+}
+
+// Conditions returns the skip conditions by which loads left out some records of files that may be copies of own: the
+// files have the same size and behaviour. Only conditions that the job of own can evaluate are returned.
+func (x *Index) Conditions(size int64, behaviour string, own Copy) (out []string) {
+	for _, c := range x.partly[glance{size, behaviour}] {
+		if c.Path != own.Path && c.CutBy == own.CutBy && c.SkippedBy != own.SkippedBy {
+			out = append(out, c.SkippedBy)
+		}
+	}
+	return out
 }
 
 // Remember records that a file of a content is in the table, or will be.
@@ -154,9 +183,7 @@ func (x *Index) Remember(of Content, c Copy) {
 // FindCopies returns the copies of a file, and their SameAs. If they do not have every
 // record of the file, the file itself is a copy for later files.
 func (x *Index) FindCopies(of Content, c Copy, first *behaviour.Date) (copies []Copy, sameAs string) {
-	for _, o := range x.Others(of, c.Path) {
-		copies = append(copies, o.seenBy(c.TextsBy))
-	}
+	copies = x.Others(of, c)
 	if sameAs = c.SameAs(copies, of.Behaviour, first); sameAs == "" {
 		x.Remember(of, c)
 	}
@@ -169,7 +196,7 @@ func (x *Index) Overlapping(in *manifest.Input) (Copy, bool) {
 		return Copy{}, false
 	}
 	own := CopyOf(in)
-	for _, c := range x.Others(ContentOf(in), in.Path) {
+	for _, c := range x.Others(ContentOf(in), own) {
 		if c.overlaps(&own) {
 			return c, true
 		}

@@ -19,6 +19,7 @@ type Index struct {
 	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
 	copies  map[Content][]Copy           // the loaded files of a content, the oldest first
+	partly  map[glance][]Copy            // the loaded files of which a condition left out records
 	replays map[Content][]int64          // offsets of the records that replays brought
 	numbers map[uint32]string            // path
 	commits map[string]int               // by plan: number of its load
@@ -27,10 +28,16 @@ type Index struct {
 	plans   []*manifest.Plan             // that are not committed
 }
 
+// A glance is what equal contents have in common, as far as a file can tell that was not read.
+type glance struct {
+	size      int64
+	behaviour string // that the path names, or ""
+}
+
 // New returns the index of loads, the oldest first. The index keeps the ledgers.
 func New(loads []*manifest.Load) *Index {
 	x := &Index{
-		loads: loads, byPath: map[string][]*manifest.Input{}, copies: map[Content][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
+		loads: loads, byPath: map[string][]*manifest.Input{}, copies: map[Content][]Copy{}, partly: map[glance][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
 		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
 	}
 	for _, l := range loads {
@@ -51,8 +58,13 @@ func (x *Index) Loads() []*manifest.Load { return x.loads }
 func (x *Index) Add(in *manifest.Input) {
 	x.byPath[in.Path] = append(x.byPath[in.Path], in)
 	x.numbers[in.Number] = in.Path
-	if in.SameAs == "" && in.Offsets == nil && !(in.SkippedBy != "" && in.BroughtNone()) {
-		x.Remember(ContentOf(in), CopyOf(in))
+	if in.SameAs == "" && in.Offsets == nil {
+		c := CopyOf(in)
+		x.Remember(ContentOf(in), c)
+		if c.SkippedBy != "" && !c.none {
+			like := glance{in.Size, in.Behaviour}
+			x.partly[like] = append(x.partly[like], c)
+		}
 	}
 	if of := ContentOf(in); len(in.Offsets) > 0 {
 		x.replays[of] = append(x.replays[of], in.Offsets...)
@@ -162,8 +174,8 @@ func (x *Index) holds(p *manifest.Plan) bool {
 	})
 }
 
-// Identity returns a string that identifies a delivered file and the part of it that was loaded. It
-// has a hash of the part's texts.
+// Identity returns a string that identifies a delivered file and the records of it that a load was asked
+// for. It has a hash of the part's texts.
 func Identity(in *manifest.Input) string {
 	part, texts := in.Part, ""
 	if part != nil && part.Texts != nil {
@@ -175,7 +187,8 @@ func Identity(in *manifest.Input) string {
 		Part         *manifest.Part
 		Texts        string `json:",omitempty"`
 		Offsets      []int64
-	}{in.Path, in.SHA256, part, texts, in.Offsets})
+		SkippedBy    string `json:",omitempty"`
+	}{in.Path, in.SHA256, part, texts, in.Offsets, in.SkippedBy})
 	if err != nil {
 		panic(err) // strings and numbers only
 	}

@@ -74,8 +74,9 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 // loaded reports whether the requested part of f was loaded before. It sets the parts of f that are in the
 // table. Its error wraps ErrChanged if the file differs from the loaded file.
 func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err error) {
-	allOlder := false
+	var older, unknown *manifest.Input
 	asked := ledger.Undropped(f.Part, f.Behaviour(l.cfg.Job.Schema), l.To.Info().Dropped)
+	perhaps, stays := false, int64(0) // whole, except records that unknown left out
 	for _, old := range l.Known.Inputs(f.Rel) {
 		same, err := l.sameFile(ctx, f.Input, old)
 		if err != nil {
@@ -84,32 +85,71 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 		if !same {
 			continue
 		}
-		if err := l.fitsOther(f, old); err != nil {
-			return false, err
+		left := old.LeftOut(l.by)
+		if left != manifest.LeftOutAll {
+			if err := l.fitsOther(f, old); err != nil {
+				return false, err
+			}
 		}
 		if old.Read > 0 {
-			f.Covered = append(f.Covered, old.CoveredFor(l.textsBy, l.skip))
-			l.addStaysOut(f, old)
+			l.cover(f, old, left)
 		}
-		if old.HasAll(asked, l.textsBy, l.skip) {
-			whole, allOlder = true, allOlder || old.AllOlder()
+		if left == manifest.LeftOutUnknown {
+			unknown, stays = old, stays+old.Skips.Condition
+		}
+		if left.Asked() || !old.HasAll(asked, l.by) {
+			continue
+		}
+		perhaps, whole = true, whole || left == manifest.LeftOutNone
+		if old.AllOlder() {
+			older = old
 		}
 	}
-	if whole && allOlder {
+	if !whole && unknown != nil {
+		if !perhaps {
+			return false, unknownSkips(f, unknown)
+		}
+		l.staysOut(f, bulkload.BySkip, stays)
+	}
+	if perhaps && older != nil {
 		l.older++
 	}
-	return whole, nil
+	return perhaps, nil
+}
+
+// unknownSkips returns the error for a file that has to be read, and of which a load left out records that the
+// job cannot tell apart.
+func unknownSkips(f *delivered.File, in *manifest.Input) error {
+	return fmt.Errorf("%w: %s: an earlier load left out records of it by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls, encoding or max_line) and asks for more of the file, and a load cannot tell which records the table has: put the earlier settings back and load the file, or load the logs into a new table",
+		bulkload.ErrRequest, f.Path, in.SkippedBy)
+}
+
+// cover adds to f the part of it that the table has by an earlier load. in is the file in that load, and left
+// says which records the load left out by its condition.
+func (l *Load) cover(f *delivered.File, in *manifest.Input, left manifest.LeftOutKind) {
+	if in.TextsBy != l.by.TextsBy && f.Part.Extends(in.Part) {
+		l.staysOut(f, bulkload.ByTexts, 0)
+	}
+	part := in.PartFor(l.by.TextsBy)
+	switch left {
+	case manifest.LeftOutAll:
+		f.Covered = append(f.Covered, new(manifest.Part))
+	case manifest.LeftOutSome:
+		f.Partly = append(f.Partly, manifest.Except{Part: part, Skip: in.SkippedBy})
+	default:
+		f.Covered = append(f.Covered, part)
+	}
 }
 
 // fitsOther returns an error if the job's behaviour with other: true would take records that an earlier
 // load of f took as another behaviour. in is the file in that load.
 func (l *Load) fitsOther(f *delivered.File, in *manifest.Input) error {
 	other, old := l.cfg.Job.Other(), in.Part
-	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.TextsBy == l.textsBy {
+	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.TextsBy == l.by.TextsBy {
 		return nil
 	}
 	lost := old.Other
-	if in.TextsBy != l.textsBy && in.TextsBy != "" && len(old.Behaviours) > 0 {
+	if in.TextsBy != l.by.TextsBy && in.TextsBy != "" && len(old.Behaviours) > 0 {
 		lost = old.Behaviours[0]
 	}
 	for _, name := range old.Behaviours {

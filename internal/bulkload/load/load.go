@@ -69,11 +69,11 @@ type Load struct {
 	Known    *ledger.Index     // set by Open
 	Files    []*delivered.File // to load; set by Open
 
-	cfg           Config
-	textsBy, skip string        // TextsBy and Skip of the job
-	layout        layout.Layout // that the job asks for
-	found         *delivered.Found
-	older         int // of Result.Already, the files whose records are all of dropped days
+	cfg    Config
+	by     manifest.Selection // of the job
+	layout layout.Layout      // that the job asks for
+	found  *delivered.Found
+	older  int // of Result.Already, the files whose records are all of dropped days
 }
 
 // New returns a Load. It returns an error if cfg asks for something impossible.
@@ -88,7 +88,7 @@ func New(cfg Config) (*Load, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Load{cfg: cfg, textsBy: cfg.Job.TextsBy(), skip: cfg.Job.Skip(), Search: search, layout: l}, nil
+	return &Load{cfg: cfg, by: delivered.Selection(cfg.Job), Search: search, layout: l}, nil
 }
 
 // Outcome returns the result with the failed files.

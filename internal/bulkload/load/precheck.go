@@ -76,7 +76,7 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 func (l *Load) knows(in job.Input) bool {
 	asked := l.Search.Part(in)
 	return slices.ContainsFunc(l.Known.Inputs(in.Rel), func(old *manifest.Input) bool {
-		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && old.HasAll(asked, l.textsBy, l.skip)
+		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && !old.LeftOut(l.by).Asked() && old.HasAll(asked, l.by)
 	})
 }
 

@@ -66,7 +66,7 @@ func (c *commit) current() error {
 			if err := c.to.SameJob(c.known.Begun(in.Rel)); err != nil {
 				return err
 			}
-			if c.known.Reached(in.Rel) != len(in.Covered) {
+			if c.known.Reached(in.Rel) != len(in.Covered)+len(in.Partly) {
 				return fmt.Errorf("%w: %s was loaded after it was planned: plan again", ErrStale, in.Rel)
 			}
 			if path := c.known.PathOf(in.Number); path != "" && path != in.Rel {

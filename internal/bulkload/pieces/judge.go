@@ -46,7 +46,7 @@ func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgem
 			continue
 		}
 		holds := ledger.ContentOf(&f.Input)
-		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, f.Path)
+		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, ledger.Copy{Path: f.Path, TextsBy: f.TextsBy, SkippedBy: c.job.Skip()})
 		if i := slices.IndexFunc(planned, func(x ledger.Copy) bool { return !x.In(now, f.Behaviour, first) }); i >= 0 {
 			c.refuse(manifest.LeftOut{
 				Path: f.Path, Part: f.in.Part,
@@ -64,8 +64,8 @@ func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgem
 			c.known.Remember(holds, ledger.CopyOf(&f.Input))
 		}
 		j.good = append(j.good, f.Input)
-		j.apart = j.apart || slices.ContainsFunc(f.in.Covered, f.in.Part.Extends)
-		if f.Quarantined == 0 && len(f.in.Covered) == 0 {
+		j.apart = j.apart || f.in.asked().Extends()
+		if f.Quarantined == 0 && !f.in.asked().Again() {
 			j.clean = append(j.clean, f.Path)
 		}
 		c.result.Bytes += f.Size
@@ -119,7 +119,7 @@ type joinedBad struct {
 // would have. If the file cannot be loaded, join removes its records from the reports.
 func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *manifest.Outcome, ranges []rangeOutcome) (*manifest.Outcome, error) {
 	out := *digests
-	bad := joinedBad{path: in.Rel, sha: digests.SHA256, covered: len(in.Covered) > 0}
+	bad := joinedBad{path: in.Rel, sha: digests.SHA256, covered: in.asked().Again()}
 	var lines int64
 	var found []string
 	var badAt []int64

@@ -44,6 +44,16 @@ func (o *owner) Copies(in *batch.Input, own ledger.Copy) (copies []ledger.Copy, 
 	return copies, own.SameAs(copies, planned.Behaviour, o.cfg.To.Info().Dropped)
 }
 
+// Conditions implements batch.Owner.
+func (o *owner) Conditions(in *batch.Input) (out []string) {
+	for _, c := range o.piece.Inputs[in.Index()].Copies {
+		if c.SkippedBy != "" {
+			out = append(out, c.SkippedBy)
+		}
+	}
+	return out
+}
+
 // Replayed implements batch.Owner. The plan found the records.
 func (o *owner) Replayed(in *batch.Input) []int64 { return o.piece.Inputs[in.Index()].Replayed.List() }
 

@@ -179,8 +179,7 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 			continue
 		}
 		holds := ledger.Content{SHA256: planned.sha, Behaviour: mine.behaviour}
-		copy := ledger.Copy{Path: f.Rel, Part: f.Part, Dates: f.Dates(p.cfg.Job.Format.Slack), TextsBy: f.TextsBy(p.cfg.Job)}
-		planned.copies, planned.sameAs = l.Known.FindCopies(holds, copy, l.To.Info().Dropped)
+		planned.copies, planned.sameAs = l.Known.FindCopies(holds, f.Copy(p.cfg.Job), l.To.Info().Dropped)
 		planned.replayed = manifest.OffsetsOf(l.Known.Replayed(holds))
 	}
 	return out, p.read.all()
@@ -297,7 +296,7 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 			if in.Range != nil {
 				continue // the file's digests are a piece, too
 			}
-			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part, Size: in.Size})
+			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part, Size: in.Size, SkippedBy: p.cfg.Job.Skip()})
 		}
 	}
 	if p.planned.Done, err = folder.Reported(ctx); err != nil {

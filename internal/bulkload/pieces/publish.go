@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
@@ -54,7 +55,7 @@ func (c *commit) copyBad(ctx context.Context, of *Piece, r *manifest.Report) err
 		if in.Bad == "" || in.Range != nil {
 			continue
 		}
-		stay := quarantine.KeepsOfLoad(in.Path, in.SHA256, len(of.Inputs[i].Covered) > 0)
+		stay := quarantine.KeepsOfLoad(in.Path, in.SHA256, of.Inputs[i].asked().Again())
 		if err := quarantine.Copy(ctx, c.with.FS, dfs.Join(c.folder.Plans, in.Bad), c.with.Store.Quarantine(in.Path), stay); err != nil {
 			return fmt.Errorf("quarantine %s: %w", in.Path, err)
 		}
@@ -78,10 +79,10 @@ func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 		Version: manifest.Version, Number: c.to.NextLoad(), Job: c.job.Digest(), Plan: c.first.Plan, Inputs: j.good,
 		Days: c.days(j.reports), Regions: commonRegions(j.reports), LeftOut: c.leftOut, Apart: j.apart,
 	}
-	unread := c.to.Unread()
+	unread, by := c.to.Unread(), delivered.Selection(c.job)
 	for i := range out.Inputs {
 		out.Inputs[i].Unread = unread
-		out.Inputs[i].SetSkippedBy(c.job.Skip())
+		out.Inputs[i].SetSkippedBy(by)
 	}
 	if err := bulkload.CheckLaw(out.Inputs); err != nil {
 		return nil, nil, err

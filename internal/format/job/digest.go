@@ -69,7 +69,12 @@ func (j *Job) TextsBy() string {
 		return ""
 	}
 	m := j.reading()
-	m.Skip = "" // it leaves records out, and does not change the texts of others
+	return m.digest()[:16]
+}
+
+// CutBy returns a digest of the settings by which a record is cut out of a file and into columns.
+func (j *Job) CutBy() string {
+	m := j.cutting()
 	return m.digest()[:16]
 }
 
@@ -81,15 +86,19 @@ func (j *Job) Skip() string {
 	return j.Format.Skip.String()
 }
 
+// cutting returns the settings of a meaning by which a record is cut out of a file and into columns.
+func (j *Job) cutting() meaning {
+	f := &j.Format
+	return meaning{
+		Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names, Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls,
+	}
+}
+
 // reading returns the settings of a meaning by which a record is cut out of a file, and the text that
 // names its behaviour out of the record.
 func (j *Job) reading() meaning {
-	f := &j.Format
-	m := meaning{
-		Syntax: f.Syntax, Delimiter: f.Delimiter, Header: f.Header, Names: f.Names, Encoding: f.Encoding, MaxLine: f.MaxLine, Nulls: f.Nulls,
-	}
-	m.Skip = j.Skip()
-	if f.KindColumn != nil {
+	m := j.cutting()
+	if f := &j.Format; f.KindColumn != nil {
 		c := meaningOf(*f.KindColumn)
 		m.Column = &c
 	}
@@ -165,7 +174,7 @@ func withoutShort(s *behaviour.Schema) *behaviour.Schema {
 
 func (j *Job) meaning() meaning {
 	f, m := &j.Format, j.reading()
-	m.Schema, m.Slack = withoutShort(j.Schema), f.Slack
+	m.Schema, m.Slack, m.Skip = withoutShort(j.Schema), f.Slack, j.Skip()
 	m.Paths, m.PathNames, m.Texts, m.Other = j.Pattern.String(), j.Pattern.paths, f.KindOf, f.Other
 	if j.Layout != layout.Default {
 		m.Layout = j.Layout

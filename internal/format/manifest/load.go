@@ -118,6 +118,8 @@ type Input struct {
 	TextsBy string `json:"texts_by,omitempty"`
 	// SkippedBy is the skip condition of the job of the load, if it held for some records of the file.
 	SkippedBy string `json:"skipped_by,omitempty"`
+	// CutBy identifies how that job cuts a record into columns. It is set if SkippedBy is.
+	CutBy string `json:"cut_by,omitempty"`
 	// Unread has, for each behaviour, the fields of Table that the job of the load did not have. The
 	// records have no value for them. Ledgers of older versions do not have it.
 	Unread map[string][]string `json:"unread_fields,omitempty"`

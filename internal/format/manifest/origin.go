@@ -26,7 +26,7 @@ func OriginsOf(ledgers []*Load) Origins {
 	for _, l := range ledgers {
 		for i := range l.Inputs {
 			in := &l.Inputs[i]
-			if in.SameAs != "" {
+			if in.SameAs != "" || in.Offsets == nil && in.Loaded == 0 {
 				continue // it brought nothing
 			}
 			o := out[in.Number]

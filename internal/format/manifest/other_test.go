@@ -28,7 +28,7 @@ func TestOtherTextsBelongToTheirBehaviour(t *testing.T) {
 	}
 	in := &manifest.Input{Part: left, TextsBy: "x"}
 	more := &manifest.Part{Behaviours: []string{"play"}, Texts: map[string]string{"new": "play", "rest": "rest"}, Other: "rest"}
-	if in.HasAll(more, "x", "") {
+	if in.HasAll(more, manifest.Selection{TextsBy: "x"}) {
 		t.Error("a load that skipped rest has all records of a text that was one of rest")
 	}
 }

@@ -125,6 +125,19 @@ func Covered(parts []*Part, p *Part) bool {
 	})
 }
 
+// A Selection says how a job selects records of the files that it is asked for.
+type Selection struct {
+	TextsBy string // see Input.TextsBy
+	Skip    string // the skip condition, or ""
+	CutBy   string // see Input.CutBy
+}
+
+// An Except is a part of a file without the records for which a skip condition holds.
+type Except struct {
+	Part *Part  `json:"part,omitempty"`
+	Skip string `json:"skip"`
+}
+
 // Has reports whether in, a file of a load, holds all requested records of a delivered file.
 func (in *Input) Has(of *Input) bool { return in.hasSome(of) && in.PartFor(of.TextsBy).Covers(of.Part) }
 
@@ -148,39 +161,53 @@ func (p *Part) WithoutTexts() *Part {
 
 // HasAll reports whether in, a file of a load, holds all records of a part of the same file. The
 // load need not have known texts that the file does not have. It must have been asked for the
-// behaviours, because the ledgers say which days a table has of a behaviour. textsBy is the value of
-// TextsBy for the job that asks, and skip its skip condition.
-func (in *Input) HasAll(p *Part, textsBy, skip string) bool {
-	return !in.leftOutAll(skip) && in.PartFor(textsBy).coversExcept(p, func(text *string) bool { return textsBy == in.TextsBy && in.lacks(text) })
+// behaviours, because the ledgers say which days a table has of a behaviour. by is the selection of the
+// job that asks. Records that the load left out by its skip condition do not count.
+func (in *Input) HasAll(p *Part, by Selection) bool {
+	return in.PartFor(by.TextsBy).coversExcept(p, func(text *string) bool { return by.TextsBy == in.TextsBy && in.lacks(text) })
 }
 
-// CoveredFor returns the part of in whose records need not be loaded by a job. textsBy and skip are as in
-// HasAll.
-func (in *Input) CoveredFor(textsBy, skip string) *Part {
-	if in.leftOutAll(skip) {
-		return new(Part)
+// A LeftOutKind says which records of a file a load left out by its skip condition, as a job with another
+// condition sees them.
+type LeftOutKind int
+
+// The kinds.
+const (
+	LeftOutNone    LeftOutKind = iota // none, or those that the job leaves out, too
+	LeftOutAll                        // all: the table has no record of the file
+	LeftOutSome                       // those for which SkippedBy holds
+	LeftOutUnknown                    // some; the job cuts records into other columns, and cannot evaluate SkippedBy
+)
+
+// Asked reports whether a load of the job can tell which records were left out, and has to read the file again.
+func (k LeftOutKind) Asked() bool { return k == LeftOutAll || k == LeftOutSome }
+
+// LeftOut returns which records in left out.
+func (in *Input) LeftOut(by Selection) LeftOutKind {
+	switch {
+	case in.SkippedBy == "" || in.SkippedBy == by.Skip:
+		return LeftOutNone
+	case in.BroughtNone():
+		return LeftOutAll
+	case in.CutBy == by.CutBy:
+		return LeftOutSome
 	}
-	return in.PartFor(textsBy)
-}
-
-// leftOutAll reports whether in brought no record of the file, and left some out by another condition than
-// skip.
-func (in *Input) leftOutAll(skip string) bool {
-	return in.LeftOutBy(skip) && in.BroughtNone()
+	return LeftOutUnknown
 }
 
 // BroughtNone reports whether the table has no record of the file, as far as in says.
 func (in *Input) BroughtNone() bool { return in.Loaded+in.Duplicate == 0 }
 
-// SetSkippedBy sets SkippedBy to the condition of the load's job, if the counts show that it held.
-func (in *Input) SetSkippedBy(skip string) {
+// SetSkippedBy sets SkippedBy and CutBy to the values of the load's job, if the counts show that the condition
+// held.
+func (in *Input) SetSkippedBy(by Selection) {
 	if in.Skips.Condition > 0 {
-		in.SkippedBy = skip
+		in.SkippedBy, in.CutBy = by.Skip, by.CutBy
 	}
 }
 
-// LeftOutBy reports whether in left records of the file out by another condition than skip.
-func (in *Input) LeftOutBy(skip string) bool { return in.SkippedBy != "" && in.SkippedBy != skip }
+// loadedAll reports whether in left no record out that a job with a skip condition asks for.
+func (in *Input) loadedAll(skip string) bool { return in.SkippedBy == "" || in.SkippedBy == skip }
 
 // lacks reports whether the ledger shows that no record of the file has a text that the load's
 // job did not know.
@@ -204,9 +231,9 @@ func (in *Input) knew(text string) bool {
 	return ok || slices.Contains(in.Part.Behaviours, text)
 }
 
-// hasSome reports whether in, a file of a load, holds a part of a delivered file.
+// hasSome reports whether in, a file of a load, holds all requested records of a part of a delivered file.
 func (in *Input) hasSome(of *Input) bool {
-	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil
+	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil && in.loadedAll(of.SkippedBy)
 }
 
 // Held reports whether the loads together hold all requested records of a delivered file.

@@ -110,17 +110,17 @@ func TestAFileWithoutATextIsNotReadForIt(t *testing.T) {
 		"a list that was cut":    {loaded(4, other), "this way", false},
 		"another way of reading": {loaded(2, other), "that way", true}, // by behaviours and dates
 	} {
-		if got := c.in.HasAll(asked, c.by, ""); got != c.want {
+		if got := c.in.HasAll(asked, manifest.Selection{TextsBy: c.by}); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	more := &manifest.Part{Behaviours: kinds("play", "order", "seek"), Texts: texts()}
-	if in := loaded(0); in.HasAll(more, "this way", "") {
+	if in := loaded(0); in.HasAll(more, manifest.Selection{TextsBy: "this way"}) {
 		t.Error("a file is not read for a new behaviour")
 	}
 	part := loaded(0)
 	part.Part = &manifest.Part{Behaviours: kinds("play"), Texts: texts("start", "order", "order", "order")}
-	if part.HasAll(&manifest.Part{Behaviours: kinds("play"), Texts: texts("start", "play")}, "this way", "") {
+	if part.HasAll(&manifest.Part{Behaviours: kinds("play"), Texts: texts("start", "play")}, manifest.Selection{TextsBy: "this way"}) {
 		t.Error("a text of a behaviour that was not asked for is no text that the file does not have")
 	}
 }

@@ -29,7 +29,8 @@ type Parser struct {
 	kind  source           // used if a column names the kind
 	named map[string]named // by the text that names the kind
 	other *plan            // used for a text that is not in named; nil skips the record
-	skip  *skipper
+	skip  *skipper         // nil if the format has no condition
+	marks []*skipper       // of Format.Marks; nil if the file lacks a column
 
 	chunk   Chunk
 	clean   bool  // the whole chunk is valid UTF-8
@@ -111,8 +112,7 @@ func (p *Parser) plan(header []string) error {
 	if err := p.planKinds(m); err != nil {
 		return err
 	}
-	var err error
-	if p.skip, err = m.skipper(); err != nil {
+	if err := m.skippers(p); err != nil {
 		return err
 	}
 	p.width, p.exact = m.widest, false
@@ -259,7 +259,7 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 		return bad, err
 	}
 	if p.skip != nil {
-		switch is, err := p.unwanted(); {
+		switch is, err := p.holds(p.skip); {
 		case err != nil:
 			return BadSkip, err
 		case is:

@@ -25,30 +25,57 @@ const (
 	ByRule      SkipReason = "skip condition"    // the job's condition Format.Skip holds
 )
 
-// A skipper evaluates Format.Skip for the records of a file.
+// A skipper evaluates a condition for the records of a file.
 type skipper struct {
 	evaluator *rule.Evaluator
 	sources   []source // of the rule's columns
 }
 
-// skipper returns what evaluates the format's condition, nil if it has none.
-func (m *planner) skipper() (*skipper, error) {
-	r := m.format.Skip
-	if r == nil {
-		return nil, nil
-	}
+// skipper returns what evaluates a condition.
+func (m *planner) skipper(r *rule.Rule) (*skipper, error) {
 	s := &skipper{evaluator: r.Evaluator()}
 	for _, name := range r.Columns() {
 		from, err := m.source(Column{Name: name})
 		if err != nil {
-			return nil, fmt.Errorf("skip: %w", err)
+			return nil, err
 		}
 		s.sources = append(s.sources, from)
 	}
 	return s, nil
 }
 
-// unwanted reports whether the format's condition, which it has, holds for p's record.
-func (p *Parser) unwanted() (bool, error) {
-	return p.skip.evaluator.Holds(func(i int) string { return string(p.take(&p.skip.sources[i])) })
+// skippers sets p's conditions.
+func (m *planner) skippers(p *Parser) error {
+	if r := m.format.Skip; r != nil {
+		var err error
+		if p.skip, err = m.skipper(r); err != nil {
+			return fmt.Errorf("skip: %w", err)
+		}
+	}
+	p.marks = make([]*skipper, len(m.format.Marks))
+	for i, r := range m.format.Marks {
+		if s, err := m.skipper(r); err == nil {
+			p.marks[i] = s
+		}
+	}
+	return nil
+}
+
+// holds reports whether a condition holds for p's record.
+func (p *Parser) holds(s *skipper) (bool, error) {
+	return s.evaluator.Holds(func(i int) string { return string(p.take(&s.sources[i])) })
+}
+
+// Marks returns which of Format.Marks hold for the record that Keep has: bit i for condition i. A condition
+// does not hold if the file lacks one of its columns, or if it cannot be evaluated for the record.
+func (p *Parser) Marks() (set uint64) {
+	for i, s := range p.marks {
+		if s == nil {
+			continue
+		}
+		if is, err := p.holds(s); err == nil && is {
+			set |= 1 << i
+		}
+	}
+	return set
 }

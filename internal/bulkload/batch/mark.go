@@ -1,0 +1,68 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/format/rule"
+)
+
+// An earlier load may have left out records of a file, or of a copy of it, by a condition that the job does not
+// have. The batch evaluates the condition again to tell which records these are. It does so while it reads
+// the file: only then it has the columns of a record. At that time it does not know the digest of the file,
+// and therefore not its copies.
+
+// maxMarks is the number of bits of marks.
+const maxMarks = 64
+
+// mark sets the marks of an input.
+func (b *Batch) mark(in *Input) error {
+	if in.corrected != nil {
+		return nil
+	}
+	var texts []string
+	for _, p := range in.Partly {
+		texts = append(texts, p.Skip)
+	}
+	if in.Whole() {
+		texts = append(texts, b.owner.Conditions(in)...)
+	}
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	if len(texts) > maxMarks {
+		return fmt.Errorf("%w: %s: loads of it, or of files of its size, had %d conditions logs.skip, and at most %d can be told apart: load the logs into a new table",
+			bulkload.ErrRequest, in.Path, len(texts), maxMarks)
+	}
+	in.marks = nil
+	for _, text := range texts {
+		r, err := rule.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: logs.skip of an earlier load: %w", in.Path, err)
+		}
+		in.marks = append(in.marks, r)
+	}
+	return nil
+}
+
+// marked reports whether a condition of in.marks holds for a record with these marks. The empty condition
+// does not hold.
+func (in *Input) marked(skip string, marks uint64) bool {
+	if skip == "" || marks == 0 {
+		return false
+	}
+	i := slices.IndexFunc(in.marks, func(r *rule.Rule) bool { return r.String() == skip })
+	return i >= 0 && marks&(1<<i) != 0
+}
+
+// toldApart returns an error if a copy of in lacks records that cannot be told apart from its other records.
+func (in *Input) toldApart() error {
+	for i := range in.copies {
+		c := &in.copies[i]
+		if c.SkippedBy != "" && !slices.ContainsFunc(in.marks, func(r *rule.Rule) bool { return r.String() == c.SkippedBy }) {
+			return fmt.Errorf("%w: %s has the bytes of %s, of which an earlier load left out records by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls, encoding or max_line), so that a load cannot tell which records the table has: load the file by a job with the earlier settings, or load the logs into a new table",
+				bulkload.ErrRequest, in.Path, c.Path, c.SkippedBy)
+		}
+	}
+	return nil
+}
