@@ -37,7 +37,7 @@ func TestFoldersThatAreAlikeAreNotAllListed(t *testing.T) {
 
 func TestZonesOfFullHours(t *testing.T) {
 	for hours, want := range map[int]string{0: "UTC", 8: "Asia/Shanghai", 10: "Etc/GMT-10", -7: "Etc/GMT+7"} {
-		if got := zoneAt(int64(hours) * 3600); got != want {
+		if got := zoneAt(int64(hours)*3600, nil); got != want {
 			t.Errorf("%+d hours are %s, want %s", hours, got, want)
 		}
 	}

@@ -14,13 +14,13 @@ import (
 // clockAlone matches a time of day without a day.
 var clockAlone = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp][Mm])?|[时点][0-9]{2}分([0-9]{2}秒)?)$`)
 
-// digitClock matches a time of day that may be another number.
-var digitClock = regexp.MustCompile(`^([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]$`)
+// digitClock matches a time of day that may be another number. Its first zero may be missing.
+var digitClock = regexp.MustCompile(`^([01]?[0-9]|2[0-3])[0-5][0-9]([0-5][0-9])?$`)
 
 // clocks are the forms of a time of day without a day.
 var clocks = []string{
 	"15:04:05", "15:04", "3:04:05 PM", "3:04 PM", "3:04:05PM", "3:04PM", "3:04:05 pm", "3:04 pm", "3:04:05pm", "3:04pm",
-	"15时04分05秒", "15时04分", "15点04分05秒", "15点04分", "150405",
+	"15时04分05秒", "15时04分", "15点04分05秒", "15点04分", "150405", "1504",
 }
 
 // durations are words of columns whose texts such as 12:30 are no times of day.
@@ -62,18 +62,20 @@ func (s *sheet) pairOf(columns []column, f *format) (when, bool) {
 		}
 		if f.syntax == record.Blanks && strings.HasPrefix(day[0].text, "[") && strings.HasSuffix(clock[0].text, "]") {
 			if times := bestTimes(joined(day, clock, "[]")); len(times) > 0 {
-				return when{column: "$line", pattern: `\[([^]]+)\]`, timing: times[0], taken: []int{i, i + 1}}, true
+				w := when{column: "$line", pattern: `\[([^]]+)\]`, timing: times[0], taken: []int{i, i + 1}}
+				w.doubtOrder(swapped(times))
+				return w, true
 			}
 			continue
 		}
 		if !s.isClock(i + 1) {
 			continue
 		}
-		t, clockFormat, ok := pairTiming(columns[i].times, joined(day, clock, ""))
-		if !ok {
+		times, clockFormat := pairTimes(columns[i].times, joined(day, clock, ""))
+		if len(times) == 0 {
 			continue
 		}
-		if w, ok := s.takeOut(f, i, t, clockFormat); ok {
+		if w, ok := s.takeOut(f, i, times, clockFormat); ok {
 			return w, true
 		}
 	}
@@ -89,47 +91,51 @@ func joined(day, clock []stamped, cut string) []stamped {
 	return out
 }
 
-// pairTiming returns the format of texts that are a day and a time of day, and the part of the format for the time of
-// day. days are the formats of the days.
-func pairTiming(days []timing, texts []stamped) (t timing, clock string, ok bool) {
+// pairTimes returns the formats of texts that are a day and a time of day, the most likely first, and the part of the
+// formats for the time of day. days are the formats of the days.
+func pairTimes(days []timing, texts []stamped) (times []timing, clock string) {
 	c := clockmakers.Get().(clockmaker)
 	defer clockmakers.Put(c)
-	for _, day := range days {
-		if day.clock || day.epoch() {
-			continue
-		}
-		for _, clock := range clocks {
+	for _, clock := range clocks {
+		for _, day := range days {
+			if day.clock || day.epoch() {
+				continue
+			}
 			format := cmp.Or(day.format, "2006-01-02") + " " + clock
 			if t, ok := tryFormat(c.reader(format), format, texts); ok {
-				return t, clock, true
+				times = append(times, t)
 			}
 		}
-	}
-	for _, t := range bestTimes(texts) {
-		if strings.HasSuffix(t.format, " "+clocks[0]) {
-			return t, clocks[0], true
+		if len(times) > 0 {
+			return times, clock
 		}
 	}
-	return timing{}, "", false
+	times = slices.DeleteFunc(bestTimes(texts), func(t timing) bool { return !strings.HasSuffix(t.format, " "+clocks[0]) })
+	return times, clocks[0]
 }
 
-// takeOut returns a time that a pattern takes out of the columns i and i+1 of each line. It tries columns without and
-// with quotes, and returns false if the lines have neither throughout.
-func (s *sheet) takeOut(f *format, i int, t timing, clock string) (when, bool) {
-	day := strings.TrimSuffix(t.format, " "+clock)
+// takeOut returns a time that a pattern takes out of the columns i and i+1 of each line. times are the formats that read
+// it. It tries columns without and with quotes, and returns false if the lines have neither throughout.
+func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (when, bool) {
 	between := f.delimiter
 	if f.syntax == record.Blanks {
 		between = " "
 	}
-	w := when{column: "$line", timing: t, taken: []int{i, i + 1}}
+	w := when{column: "$line", timing: times[0], taken: []int{i, i + 1}}
 	quoted := slices.ContainsFunc(s.lines, func(l stamped) bool { return strings.Contains(l.text, `"`) })
 	for _, quote := range []string{"", `"`} {
 		if quote != "" && (!quoted || f.syntax != record.CSV) {
 			continue
 		}
-		w.format = day + quote + between + quote + clock
+		inLine := func(format string) string {
+			return strings.TrimSuffix(format, " "+clock) + quote + between + quote + clock
+		}
+		w.format = inLine(times[0].format)
 		w.pattern = pairPattern(f, i, quote, quoted)
 		if s.readsLines(w.pattern, w.format) {
+			if other := swapped(times); other != "" {
+				w.doubtOrder(inLine(other))
+			}
 			if w.format == "2006-01-02 15:04:05" {
 				w.format = ""
 			}

@@ -69,9 +69,9 @@ type timing struct {
 	zoned    bool            // it has the zone
 	zones    map[string]bool // names of zones in the texts
 	earliest time.Time
-	offsets  map[int64]int // number of texts by their offset, in seconds east of UTC
-	own      int           // number of texts that are on the day of their path by their own offset
-	hours    map[int]int   // number of texts on the day of their path, by the zone's hours east
+	offsets  map[int64][]int64 // times in Unix seconds by their offset, in seconds east of UTC
+	own      int               // number of texts that are on the day of their path by their own offset
+	hours    map[int]int       // number of texts on the day of their path, by the zone's hours east
 	rank     int
 }
 
@@ -189,7 +189,7 @@ func wholePart(text string) string {
 }
 
 func tryFormat(read func(string, behaviour.Date) (record.Written, bool), format string, texts []stamped) (timing, bool) {
-	t := timing{format: format, zoned: true, offsets: map[int64]int{}, hours: map[int]int{}}
+	t := timing{format: format, zoned: true, offsets: map[int64][]int64{}, hours: map[int]int{}}
 	for i, s := range texts {
 		near := someDay
 		if s.day != nil {
@@ -213,12 +213,15 @@ func tryFormat(read func(string, behaviour.Date) (record.Written, bool), format 
 
 // note records one time that was read.
 func (t *timing) note(w record.Written, day *behaviour.Date) {
-	if at := time.Unix(w.Wall-w.Offset, 0).UTC(); t.earliest.IsZero() || at.Before(t.earliest) {
+	unix := w.Wall - w.Offset
+	if at := time.Unix(unix, 0).UTC(); t.earliest.IsZero() || at.Before(t.earliest) {
 		t.earliest = at
 	}
 	t.clock = t.clock || w.Wall%86400 != 0
 	t.zoned = t.zoned && w.Zoned
-	t.offsets[w.Offset]++
+	if w.Zoned {
+		t.offsets[w.Offset] = append(t.offsets[w.Offset], unix)
+	}
 	if day == nil {
 		return
 	}
@@ -231,7 +234,7 @@ func (t *timing) note(w record.Written, day *behaviour.Date) {
 		t.own++
 	}
 	for h := -12; h <= 14; h++ {
-		if (record.Written{Wall: w.Wall - w.Offset + int64(h)*3600}).Day() == *day {
+		if (record.Written{Wall: unix + int64(h)*3600}).Day() == *day {
 			t.hours[h]++
 		}
 	}
@@ -256,12 +259,13 @@ func sameLetters(a, b string) bool {
 	return a != "" && string(x) == string(y)
 }
 
-// zones maps offsets, in minutes east of UTC, to zones without summer time. Offsets such as -03:30 have only a zone with
+// zones maps offsets, in minutes east of UTC, to zones without summer time. Offsets such as -03:30 have only zones with
 // summer time.
-var zones = map[int64]string{
-	0: "UTC", 3 * 60: "Europe/Moscow", 3*60 + 30: "Asia/Tehran", 4 * 60: "Asia/Dubai", 4*60 + 30: "Asia/Kabul", 5 * 60: "Asia/Karachi", 5*60 + 30: "Asia/Kolkata", 5*60 + 45: "Asia/Kathmandu",
-	6*60 + 30: "Asia/Yangon", 7 * 60: "Asia/Bangkok", 8 * 60: "Asia/Shanghai", 8*60 + 45: "Australia/Eucla", 9 * 60: "Asia/Tokyo", 9*60 + 30: "Australia/Darwin", 10*60 + 30: "Australia/Lord_Howe",
-	12*60 + 45: "Pacific/Chatham", 13*60 + 45: "Pacific/Chatham", -2*60 - 30: "America/St_Johns", -3 * 60: "America/Sao_Paulo", -3*60 - 30: "America/St_Johns", -9*60 - 30: "Pacific/Marquesas",
+var zones = map[int64][]string{
+	0: {"UTC"}, 3 * 60: {"Europe/Moscow"}, 3*60 + 30: {"Asia/Tehran"}, 4 * 60: {"Asia/Dubai"}, 4*60 + 30: {"Asia/Kabul"}, 5 * 60: {"Asia/Karachi"}, 5*60 + 30: {"Asia/Kolkata"}, 5*60 + 45: {"Asia/Kathmandu"},
+	6*60 + 30: {"Asia/Yangon"}, 7 * 60: {"Asia/Bangkok"}, 8 * 60: {"Asia/Shanghai"}, 8*60 + 45: {"Australia/Eucla"}, 9 * 60: {"Asia/Tokyo"}, 9*60 + 30: {"Australia/Darwin"},
+	10*60 + 30: {"Australia/Adelaide", "Australia/Lord_Howe"}, 12*60 + 45: {"Pacific/Chatham"}, 13*60 + 45: {"Pacific/Chatham"},
+	-2*60 - 30: {"America/St_Johns"}, -3 * 60: {"America/Sao_Paulo"}, -3*60 - 30: {"America/St_Johns"}, -9*60 - 30: {"Pacific/Marquesas"},
 }
 
 // summerZones maps the two offsets of a zone with summer time, in minutes east of UTC, to a zone.
@@ -277,15 +281,28 @@ var zonesOf = map[string][]string{
 	"BST": {"Europe/London"}, "JST": {"Asia/Tokyo"}, "KST": {"Asia/Seoul"}, "IST": {"Asia/Kolkata"}, "MSK": {"Europe/Moscow"}, "HKT": {"Asia/Hong_Kong"}, "AEST": {"Australia/Sydney"}, "AEDT": {"Australia/Sydney"},
 }
 
-// zoneAt returns a zone with an offset in seconds east of UTC, "" if no zone is known.
-func zoneAt(offset int64) string {
-	if z, ok := zones[offset/60]; ok && offset%60 == 0 {
-		return z
+// zoneAt returns a zone that has an offset, in seconds east of UTC, at each of the times. It returns "" if no such zone
+// is known.
+func zoneAt(offset int64, times []int64) string {
+	known := zones[offset/60]
+	if offset%3600 == 0 {
+		known = append(slices.Clone(known), fmt.Sprintf("Etc/GMT%+d", -offset/3600)) // the signs of Etc zones are reversed
 	}
-	if offset%3600 != 0 {
-		return ""
+	for _, zone := range known {
+		if hasOffset(zone, offset, times) {
+			return zone
+		}
 	}
-	return fmt.Sprintf("Etc/GMT%+d", -offset/3600) // the signs of Etc zones are reversed
+	return ""
+}
+
+// hasOffset reports whether a zone exists and has an offset at each of the times, in Unix seconds.
+func hasOffset(zone string, offset int64, times []int64) bool {
+	loc, err := time.LoadLocation(zone)
+	return err == nil && !slices.ContainsFunc(times, func(t int64) bool {
+		_, o := time.Unix(t, 0).In(loc).Zone()
+		return int64(o) != offset
+	})
 }
 
 // offsetText returns an offset in seconds as +05:30.

@@ -22,6 +22,14 @@ type when struct {
 	unsure []string
 }
 
+// doubtOrder adds the comment that a format with day and month exchanged reads the times, too. It adds none if other is
+// "".
+func (w *when) doubtOrder(other string) {
+	if other != "" {
+		w.unsure = append(w.unsure, fmt.Sprintf("day and month may be the other way round, as in %q", other))
+	}
+}
+
 // whenOf finds the time among the columns.
 func (s *sheet) whenOf(columns []column, f *format) when {
 	var found []int
@@ -48,9 +56,7 @@ func (s *sheet) whenOf(columns []column, f *format) when {
 	}
 	c := columns[best]
 	w := when{column: c.name, timing: c.times[0], taken: []int{best}}
-	if other := swapped(c.times); other != "" {
-		w.unsure = append(w.unsure, fmt.Sprintf("day and month may be the other way round, as in %q", other))
-	}
+	w.doubtOrder(swapped(c.times))
 	if c.times[0].epoch() && hint(c.name, timeWords) < 0 && !c.times[0].near() && !ordered[best] {
 		w.unsure = append(w.unsure, "these may be numbers that are no times")
 	}

@@ -24,7 +24,7 @@ func (g *guessed) guessZone() error {
 // judgeZone sets the zone if the times show it, and returns the comment on it.
 func (g *guessed) judgeZone() string {
 	zoned, clock, days, own := true, false, 0, 0
-	hours, offsets, names := map[int]int{}, map[int64]int{}, map[string]bool{}
+	hours, offsets, names := map[int]int{}, map[int64][]int64{}, map[string]bool{}
 	for _, k := range g.kinds {
 		if k.when.column == "" {
 			continue
@@ -33,8 +33,8 @@ func (g *guessed) judgeZone() string {
 		for h, n := range k.when.hours {
 			hours[h] += n
 		}
-		for o, n := range k.when.offsets {
-			offsets[o] += n
+		for o, times := range k.when.offsets {
+			offsets[o] = append(offsets[o], times...)
 		}
 		maps.Copy(names, k.when.zones)
 		days, own = days+k.when.read, own+k.when.own
@@ -54,10 +54,10 @@ func (g *guessed) judgeZone() string {
 		}
 	}
 	if len(hours) > 0 {
-		g.zone = zoneAt(int64(best) * 3600)
+		g.zone = zoneAt(int64(best)*3600, slices.Concat(slices.Collect(maps.Values(offsets))...))
 	}
 	if len(hours) == 0 || own >= hours[best]-days/100 {
-		if unsure := g.zoneByOffsets(slices.Sorted(maps.Keys(offsets))); unsure != "" {
+		if unsure := g.zoneByOffsets(offsets); unsure != "" {
 			return unsure
 		}
 	}
@@ -70,9 +70,10 @@ func (g *guessed) judgeZone() string {
 	return fmt.Sprintf("%+d hours from UTC the times are of the days of their paths; say whose days these are", best)
 }
 
-// zoneByOffsets sets the zone that has the offsets of the times, and returns the comment on it. It returns "" if the
-// times are in UTC.
-func (g *guessed) zoneByOffsets(offsets []int64) string {
+// zoneByOffsets sets the zone that has the offsets of the times at these times, and returns the comment on it. It
+// returns "" if the times are in UTC. times are the times by their offsets.
+func (g *guessed) zoneByOffsets(times map[int64][]int64) string {
+	offsets := slices.Sorted(maps.Keys(times))
 	if len(offsets) == 1 && offsets[0] == 0 {
 		return ""
 	}
@@ -83,9 +84,14 @@ func (g *guessed) zoneByOffsets(offsets []int64) string {
 	zone, has := "", "the times have the offset "+texts[0]
 	switch len(offsets) {
 	case 1:
-		zone = zoneAt(offsets[0])
+		zone = zoneAt(offsets[0], times[offsets[0]])
 	case 2:
 		zone = summerZones[[2]int64{offsets[0] / 60, offsets[1] / 60}]
+		for _, o := range offsets {
+			if !hasOffset(zone, o, times[o]) {
+				zone = ""
+			}
+		}
 		fallthrough
 	default:
 		has = "the times have the offsets " + english.WordSeries(texts[:min(len(texts), mostListed)], "and")
