@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
@@ -35,21 +34,15 @@ func RequireDays(ctx context.Context, t Loader, span behaviour.Span) error {
 
 // NotLoaded returns the days of span that no load has, as spans in order. A load has the days in the
 // paths of its delivered files, also if a file had no records. If a file has no day in its path,
-// the load has the days of its records. If the loads have no other file, they also have the days between
-// the records, up to the day before the file was written. Dropped days are not loaded. NotLoaded reads
-// the ledgers.
+// the load has the days of its records. Dropped days are not loaded. NotLoaded reads the ledgers.
 func NotLoaded(ctx context.Context, t Loader, span behaviour.Span) ([]behaviour.Span, error) {
 	ledgers, err := t.Ledgers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for the days that are loaded: %w", err)
 	}
 	var days []behaviour.Date
-	only := onlyFile(ledgers)
 	for _, l := range ledgers {
 		days = append(days, daysOf(l)...)
-		if only != nil {
-			days = append(days, between(l, only)...)
-		}
 	}
 	if m := Known(t); m != nil && m.DroppedBefore != nil {
 		days = slices.DeleteFunc(days, func(d behaviour.Date) bool { return d < *m.DroppedBefore })
@@ -72,38 +65,6 @@ func daysOf(l *manifest.Load) (days []behaviour.Date) {
 		for _, d := range l.Days {
 			days = append(days, d.Date)
 		}
-	}
-	return days
-}
-
-// onlyFile returns the file of all loads if it is the same one and has no day in its path. It returns nil
-// if a load has another file, because late records of one file prove nothing of the days of another.
-func onlyFile(ledgers []*manifest.Load) (only *manifest.Input) {
-	for _, l := range ledgers {
-		if len(l.Inputs) == 0 {
-			return nil
-		}
-		for i := range l.Inputs {
-			in := &l.Inputs[i]
-			if in.Dates != nil || only != nil && (in.Path != only.Path || in.SHA256 != only.SHA256) {
-				return nil
-			}
-			only = in
-		}
-	}
-	return only
-}
-
-// between returns the days from the first record of l to its last one. If the file in has records of days
-// after it was written, their dates are wrong: between returns no day from the day on which it was written.
-func between(l *manifest.Load, in *manifest.Input) (days []behaviour.Date) {
-	all := behaviour.NoDays
-	for _, d := range l.Days {
-		all.AddDay(d.Date)
-	}
-	written := behaviour.DateAt(in.Modified.UnixMicro(), time.UTC)
-	for d := all.From; d < min(all.To, written); d++ {
-		days = append(days, d)
 	}
 	return days
 }

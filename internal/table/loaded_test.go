@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
@@ -94,45 +93,5 @@ func TestFilesShowDaysWithRecords(t *testing.T) {
 	}
 	if table.HasRecords(nil, behaviour.Span{From: from, To: from}) {
 		t.Error("without a manifest nothing is known")
-	}
-}
-
-// TestDaysWithoutRecordsInTheOnlyFile asks for days without records between the records of a file that
-// has no day in its path. They count as loaded only if no other file was loaded, and only before the day
-// on which the file was written.
-func TestDaysWithoutRecordsInTheOnlyFile(t *testing.T) {
-	at := func(n int) behaviour.Date { return day(t, "2014-09-01") + behaviour.Date(n-1) }
-	file := func(path string, written int) []manifest.Input {
-		return []manifest.Input{{Path: path, Modified: at(written).Start(time.UTC)}}
-	}
-	load := func(inputs []manifest.Input, days ...int) *manifest.Load {
-		l := &manifest.Load{Inputs: inputs}
-		for _, d := range days {
-			l.Days = append(l.Days, manifest.Day{Date: at(d)})
-		}
-		return l
-	}
-	replayed := file("a.csv", 9)
-	replayed[0].Offsets = []int64{7}
-	for _, c := range []struct {
-		name    string
-		ledgers []*manifest.Load
-		missing string
-	}{
-		{"one file", []*manifest.Load{load(file("a.csv", 7), 2, 4, 7)}, "2014-09-01, 2014-09-08"},
-		{"one file without records", []*manifest.Load{load(file("a.csv", 7))}, "2014-09-01..2014-09-08"},
-		{"one file in two loads, with a replay", []*manifest.Load{load(file("a.csv", 9), 1, 3), load(file("a.csv", 9), 6, 8), load(replayed, 2)}, "2014-09-04..2014-09-05"},
-		{"a record of a day after the file was written", []*manifest.Load{load(file("a.csv", 3), 1, 8)}, "2014-09-03..2014-09-07"},
-		{"a late record in the second of two files", []*manifest.Load{load(file("a.csv", 3), 1, 2), load(file("b.csv", 9), 2, 8)}, "2014-09-03..2014-09-07"},
-		{"two files in one load", []*manifest.Load{load(append(file("a.csv", 9), file("b.csv", 9)...), 1, 8)}, "2014-09-02..2014-09-07"},
-		{"an import", []*manifest.Load{load(nil, 1, 8)}, "2014-09-02..2014-09-07"},
-	} {
-		got, err := table.NotLoaded(t.Context(), recorded{m: new(manifest.Table), ledgers: c.ledgers}, behaviour.Span{From: at(1), To: at(8)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if words := table.Spans(got); words != c.missing {
-			t.Errorf("%s: not loaded are %s, want %s", c.name, words, c.missing)
-		}
 	}
 }
