@@ -220,6 +220,7 @@ func (o *showOptions) write(ctx context.Context, cfg show.Config) (show.Result, 
 			return r, err
 		}
 		fmt.Fprintln(o.env.Stderr, said)
+		r.Notes = append(r.Notes, said)
 	}
 	return r, nil
 }

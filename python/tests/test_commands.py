@@ -33,6 +33,11 @@ def test_show_is_what_extract_returns(table: Path) -> None:
     ]
 
 
+def test_show_notes_that_the_table_does_not_have_a_user(table: Path) -> None:
+    with pytest.warns(usertrail.Note, match="nobody"):
+        assert usertrail.show(table, "nobody") == []
+
+
 def usertrail_is(all, user):  # type: ignore[no-untyped-def]
     import pyarrow.compute as pc
 

@@ -98,6 +98,10 @@ def test_what_is_no_user_is_refused(table: Path) -> None:
             usertrail.extract(table, users=users, **QUERY)
     with pytest.raises(TypeError, match="no list of IDs"):
         usertrail.extract(table, users=7, **QUERY)
+    ids = {"user_id": ["u1"]}
+    for frame in (ids, pandas.DataFrame(ids), polars.DataFrame(ids), pa.table(ids)):
+        with pytest.raises(TypeError, match=f"a {type(frame).__name__} is no list of IDs: pass its column"):
+            usertrail.extract(table, users=frame, **QUERY)
 
 
 def test_numbers_are_ids(table: Path) -> None:

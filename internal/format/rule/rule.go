@@ -117,13 +117,16 @@ func number(args ...any) (any, error) {
 }
 
 // columnsOf returns the names of the columns in a tree. It refuses functions of the library
-// that a rule does not need.
+// that a rule does not need, and nil, which no column ever is.
 func columnsOf(tree *ast.Node) ([]string, error) {
 	ast.Walk(tree, &joiner{})
 	c := &collector{functions: map[ast.Node]bool{}}
 	ast.Walk(tree, c)
 	if c.strange != "" {
 		return nil, fmt.Errorf("%w: %s is no function here: there are %s and number", ErrRule, c.strange, strings.Join(builtins, ", "))
+	}
+	if c.null != nil {
+		return nil, fmt.Errorf(`%w: character %d: nil: every column is a text, and a null is the empty text: write ""`, ErrRule, c.null.Location().From+1)
 	}
 	var out []string
 	for _, n := range c.names {
@@ -159,6 +162,7 @@ type collector struct {
 	names     []*ast.IdentifierNode
 	functions map[ast.Node]bool
 	strange   string // a function that a rule cannot call
+	null      *ast.NilNode
 }
 
 // Visit implements ast.Visitor.
@@ -168,6 +172,8 @@ func (c *collector) Visit(node *ast.Node) {
 		c.names = append(c.names, n)
 	case *ast.CallNode:
 		c.functions[n.Callee] = true
+	case *ast.NilNode:
+		c.null = n
 	case *ast.BuiltinNode:
 		if !slices.Contains(builtins, n.Name) {
 			c.strange = n.Name

@@ -81,6 +81,8 @@ func TestMistakes(t *testing.T) {
 		`method == `:                     "something is missing at the end",
 		`method`:                         "the whole must be true or false, and it is a text",
 		`method > 5`:                     "invalid operation: > (mismatched types text and int)",
+		`userId == nil`:                  `character 11: nil: every column is a text, and a null is the empty text: write ""`,
+		`method in ["PUT", nil]`:         `character 19: nil: `,
 		`int(status) > 5`:                "int is no function here: there are len, lower, upper, trim and number",
 		`filter(1..3, # > 1) == []`:      "filter is no function here",
 		`method matches "("`:             "missing closing )",

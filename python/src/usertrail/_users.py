@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ def flag(users: Any) -> tuple[str, Iterator[bytes] | None]:
         if isinstance(users, Path) and (name == "all" or name.startswith("sample:")):
             name = "./" + name
         return name, None
+    if hasattr(users, "columns") or isinstance(users, Mapping):  # it would yield the names of its columns
+        raise TypeError(f"users: a {type(users).__name__} is no list of IDs: pass its column with the IDs, such as df['user_id']")
     if not isinstance(users, Iterable):
         raise TypeError(f"users: {type(users).__name__} is no list of IDs, Series, array or file")
     return "-", lines(users)
