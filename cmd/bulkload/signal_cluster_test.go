@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -35,9 +34,7 @@ func TestASignalEndsALoadIntoHBaseCleanly(t *testing.T) {
 			table := c.Create(t, "d", "split=3", "split=6")
 			job := strings.Replace(sampleJob, "table: trails", fmt.Sprintf("table: {path: %q, catalog: %q}",
 				"hbase://"+c.ZooKeeper()+"/"+table, c.HDFS(t)+"/catalog"), 1)
-			if err := os.WriteFile(filepath.Join(dir, mode+".yaml"), []byte(job), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, filepath.Join(dir, mode+".yaml"), job)
 			load := func(more []string) *scripttest.Process {
 				return scripttest.Start(t, dir, append(more, env...), "bulkload", "--job", mode+".yaml", "--mode", mode, "--from", "2014-09-01", "--to", "2014-09-04",
 					"--memory", "64MiB", "--wait", "3m", "--settle", "0", "--retry-for", "1m")

@@ -26,9 +26,7 @@ table: trails` + testkit.SampleBehaviours
 func sampleDays(t *testing.T, records string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "usertrail.yaml"), []byte(sampleJob), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(dir, "usertrail.yaml"), sampleJob)
 	p := scripttest.Start(t, dir, nil, "bulkload", "sample", "logs", "--records", records, "--days", "4")
 	if status, _ := p.Wait(t); status != 0 {
 		t.Fatalf("sample: %s", p.Stderr.String())

@@ -92,9 +92,7 @@ func TestMemoryIsKept(t *testing.T) {
 	} {
 		dir := testkit.Scratch(t)
 		job := "logs: logs/{date}/{behaviour}.csv\nbehaviours: {play: {id: 1, fields: {title: string}}}\n"
-		if err := os.WriteFile(filepath.Join(dir, "usertrail.yaml"), []byte(job), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(dir, "usertrail.yaml"), job)
 		if err := os.MkdirAll(filepath.Join(dir, "logs", "2014-09-01"), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -41,9 +41,7 @@ func played(t *testing.T, records int) string {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 	}
 	fs := local.New()
 	j, err := job.Load(t.Context(), fs, filepath.Join(dir, "usertrail.yaml"))

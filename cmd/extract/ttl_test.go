@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,9 +44,7 @@ func testExpiring(t *testing.T, name string, way tabletest.Way) {
 		fmt.Sprintf("VERSIONS=%d", max(1, of.Traits().Versions)))
 	plans := plansOf(t, of)
 	list := filepath.Join(l.dir, "users")
-	if err := os.WriteFile(list, []byte("1\n2\n3\nnobody\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, list, "1\n2\n3\nnobody\n")
 	for _, left := range []int{2, 0} {
 		// The records of a night are of its first seconds, so noon has no record near.
 		expired := time.Date(2014, 9, nights-left, 12, 0, 0, 0, time.UTC)

@@ -68,9 +68,7 @@ func writeFile(t testing.TB, dir, name string, b []byte) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, path, string(b))
 }
 
 func readFile(t testing.TB, dir, name string) []byte {

@@ -77,9 +77,7 @@ func writeLogs(t *testing.T, users, each int, name string) string {
 			return strings.Compare(a[strings.IndexByte(a, ','):], b[strings.IndexByte(b, ','):])
 		})
 		k := slices.Index(kinds, strings.TrimSuffix(filepath.Base(file), ".csv"))
-		if err := os.WriteFile(path, []byte(heads[k]+"\n"+strings.Join(l, "\n")+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, path, heads[k]+"\n"+strings.Join(l, "\n")+"\n")
 	}
 	return dir
 }

@@ -108,9 +108,7 @@ func (h *fixture) replay(t testing.TB, name, l string, f testworld.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(quarantine, []byte(strings.ReplaceAll(string(b), "many", "7")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, quarantine, strings.ReplaceAll(string(b), "many", "7"))
 	cfg := h.config(name, l)
 	if r, err := replay.Run(t.Context(), replay.Config{Resources: cfg.Resources, Job: cfg.Job}, quarantine); err != nil || r.Loaded != 1 {
 		t.Fatalf("replay: %+v, %v", r.Counts, err)

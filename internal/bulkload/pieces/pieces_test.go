@@ -594,9 +594,7 @@ func TestAPieceWithADamagedReportIsDoneAgain(t *testing.T) {
 				y.DoAll(parts)
 				dir := filepath.Join(y.Store.Dir, "plans", parts[0].Plan)
 				first, second := read(t, filepath.Join(dir, "00000.json")), read(t, filepath.Join(dir, "00001.json"))
-				if err := os.WriteFile(filepath.Join(dir, "00001.json"), damage(second, first), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				testkit.WriteFile(t, filepath.Join(dir, "00001.json"), string(damage(second, first)))
 				if commits {
 					y.Commit(piece.ErrMissing, parts)
 				}

@@ -159,9 +159,7 @@ func TestUndropReadsBeforeItWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[len(b)/2] ^= 1
-	if err := os.WriteFile(ledger, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, ledger, string(b))
 	want := h.lasting(t, "trails")
 	if _, err := upkeep.Undrop(t.Context(), cfg); err == nil {
 		t.Error("the ledger was not read")
@@ -192,9 +190,7 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 			flipped := []byte(text)
 			flipped[len(flipped)/2] ^= 1
 			for what, b := range map[string][]byte{"a byte is another": flipped, "cut": []byte(text[:len(text)-1]), "longer": []byte(text + "x"), "empty": {}, "gone": nil} {
-				if err := os.WriteFile(path, b, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				testkit.WriteFile(t, path, string(b))
 				if b == nil {
 					if err := os.Remove(path); err != nil {
 						t.Fatal(err)
@@ -208,9 +204,7 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 					t.Errorf("%s, %s: the table was changed", name, what)
 				}
 			}
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, path, text)
 		}
 	}
 	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
@@ -242,9 +236,7 @@ func TestUndropWithoutItsListRemovesNothing(t *testing.T) {
 	if !maps.Equal(h.lasting(t, "trails"), before) {
 		t.Error("the table was changed")
 	}
-	if err := os.WriteFile(list, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, list, string(text))
 	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
 		t.Errorf("with its list: %v", err)
 	}

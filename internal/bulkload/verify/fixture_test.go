@@ -141,9 +141,7 @@ func read(t *testing.T, name string) []byte {
 
 func write(t *testing.T, name string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(name, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, string(b))
 }
 
 // cells returns the cells of one of the table's files.

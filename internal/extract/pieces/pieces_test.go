@@ -356,9 +356,7 @@ func TestAnotherListIsNoticed(t *testing.T) {
 	for what, b := range map[string][]byte{
 		"another user": []byte(strings.ReplaceAll(string(users), "4", "5")), "shorter": users[:len(users)/4], "lengths": []byte(strings.Repeat("\xff", len(users))), "empty": nil,
 	} {
-		if err := os.WriteFile(name, b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, string(b))
 		if _, err := h.RunPieces(t.Context(), u, list); !errors.Is(err, pieces.ErrStale) || !strings.Contains(err.Error(), "_users is not the list of this plan") {
 			t.Errorf("%s: %v", what, err)
 		}

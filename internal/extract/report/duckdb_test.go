@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -29,9 +28,7 @@ func TestNumbersAgreeWithDuckDB(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "report.json"), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(dir, "report.json"), string(text))
 		names, dirs = append(names, name), append(dirs, dir)
 	}
 	out, err := exec.CommandContext(t.Context(), python, append([]string{"testdata/compare.py"}, dirs...)...).CombinedOutput()

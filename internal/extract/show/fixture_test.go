@@ -52,9 +52,7 @@ func (h *fixture) deliver(t testing.TB, name string, text []byte) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, string(text))
 }
 
 // deliverWorld writes the files of a world, compressed as their names say.

@@ -3,7 +3,6 @@ package trailfile_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -48,9 +47,7 @@ func TestPythonReadersAgree(t *testing.T) {
 			files++
 			data, _ := f.write(t, c, 5000)
 			file := fmt.Sprintf("%02d.%s", i, f.name)
-			if err := os.WriteFile(filepath.Join(dir, file), data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, filepath.Join(dir, file), string(data))
 			one.Files = append(one.Files, file)
 		}
 		all = append(all, one)
@@ -59,9 +56,7 @@ func TestPythonReadersAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "samples.json"), text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(dir, "samples.json"), string(text))
 	out, err := exec.CommandContext(t.Context(), python, "testdata/readers.py", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s testdata/readers.py: %v\n%s", python, err, out)

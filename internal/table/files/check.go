@@ -25,7 +25,7 @@ func (s Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 		l.Skip(precheck.Clock, "no file can be made in %s", s.Dir)
 	default:
 		l.OK(precheck.Permissions, "files can be made in %s", s.Dir)
-		l.Clock("who keeps "+s.Dir, ahead)
+		l.Clock("the file system of "+s.Dir, ahead)
 	}
 	l.Room(ctx, s.FS, precheck.StagingRoom, s.Dir, load.Bytes)
 	l = append(l, catalog.CheckUnfinished(ctx, s.FS, s.Dir, load.Locked))

@@ -64,8 +64,7 @@ func roomIn(ctx context.Context, files dfs.FS, dir string) (dfs.Room, error) {
 	return s.Room(ctx, dir)
 }
 
-// Try says whether files can be made in dir, and how far the clock of who keeps them
-// is ahead of this machine's.
+// Try reports whether files can be made in dir, and how far the clock of their file system is ahead of this machine's.
 func Try(ctx context.Context, files dfs.FS, dir string) (ahead time.Duration, err error) {
 	s, err := dfs.Survey(files, dir)
 	if err != nil {

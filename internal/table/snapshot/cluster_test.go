@@ -67,9 +67,7 @@ func filesAs(k *clustertest.Cluster, user string) dfs.FS {
 func (c *cluster) write(t *testing.T, name string, orders []string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "orders")
-	if err := os.WriteFile(file, []byte(strings.Join(orders, "\n")+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, file, strings.Join(orders, "\n")+"\n")
 	c.Java(t, filepath.Join("testdata", "Write.java"), name, file)
 }
 

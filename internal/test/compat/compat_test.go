@@ -288,16 +288,12 @@ func TestWhatANewerReleaseWroteIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			newer := versionField.ReplaceAll(before, []byte("${1}9"))
-			if err := os.WriteFile(found[0], newer, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, found[0], string(newer))
 			o := p.ends(64, c.line)
 			if bytes.Equal(newer, before) || !strings.Contains(o.stderr, "a newer usertrail wrote it") || !strings.Contains(o.stderr, "upgrade this program") {
 				t.Errorf("%s, with a newer %s, says\n%s", c.line, c.file, o.stderr)
 			}
-			if err := os.WriteFile(found[0], before, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, found[0], string(before))
 		}
 		newer := versionField.ReplaceAllString(piece, "${1}9")
 		if o := p.run(newer, "extract run-piece"); newer == piece || o.status != 64 {

@@ -72,9 +72,7 @@ func (e *example) run(t *testing.T, dir string) string {
 		// With -c, DuckDB assumes a user and draws a bar during a long query, so the code is
 		// in a file.
 		file := filepath.Join(t.TempDir(), "example.py")
-		if err := os.WriteFile(file, []byte(e.code), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, file, e.code)
 		c = exec.CommandContext(t.Context(), testkit.Python(t), file)
 	}
 	c.Dir = dir
@@ -128,9 +126,7 @@ func TestAnalystsDocRunsInPythonDuckDBPolarsSpark(t *testing.T) {
 	sameFunnels(t, dir, programs, funnels)
 	if rewrite {
 		told.WriteString(text[written:])
-		if err := os.WriteFile(filepath.Join(testkit.Repository(t), filepath.FromSlash(analysts)), []byte(told.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(testkit.Repository(t), filepath.FromSlash(analysts)), told.String())
 	}
 }
 

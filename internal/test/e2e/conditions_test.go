@@ -33,9 +33,7 @@ func newSQLFixture(t *testing.T) *sqlFixture {
 		t.Fatal(err)
 	}
 	jobFile := filepath.Join(dir, "usertrail.yaml")
-	if err := os.WriteFile(jobFile, []byte(strings.Replace(string(text), "../demo/logs", c.logs, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, jobFile, strings.Replace(string(text), "../demo/logs", c.logs, 1))
 	command(t, "bulkload", &made, "--job", jobFile, "--table", c.table, "--from", sampleFrom, "--to", sampleLast, "--quiet")
 	if made.Loaded != 100_000 {
 		t.Fatalf("loaded %d of 100000 sample records", made.Loaded)
@@ -52,9 +50,7 @@ func newSQLFixture(t *testing.T) *sqlFixture {
 // write writes the list of users.
 func (c *sqlFixture) write(t *testing.T, users []string) {
 	t.Helper()
-	if err := os.WriteFile(c.list, []byte(strings.Join(users, "\n")+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, c.list, strings.Join(users, "\n")+"\n")
 }
 
 var (

@@ -183,9 +183,7 @@ func (c *sqlFixture) inquire(t *testing.T, inquiries []inquiry) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "questions.json")
-	if err := os.WriteFile(path, asked, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, path, string(asked))
 	var answers []verdict
 	python(t, &answers, "conditions.py", c.name, c.logs, path)
 	if len(answers) != len(questions) {

@@ -46,9 +46,7 @@ func statementsOf(t *testing.T, engine ddl.Engine) (args []string) {
 			t.Fatalf("ddl of %s: %v", name, err)
 		}
 		file := filepath.Join(dir, name+".sql")
-		if err := os.WriteFile(file, sql, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, file, string(sql))
 		args = append(args, name+"="+file)
 	}
 	return args

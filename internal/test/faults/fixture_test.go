@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,9 +36,7 @@ func newFixture(t *testing.T, c *clustertest.Cluster, files string) *fixture {
 
 func (h *fixture) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(h.dir, name), text)
 }
 
 func (h *fixture) address() string { return "hbase://" + h.c.ZooKeeper() + "/" + h.table }

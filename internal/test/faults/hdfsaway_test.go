@@ -3,7 +3,6 @@ package faults_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,9 +30,7 @@ func (h *fixture) plan(t *testing.T, name string, table ...string) *planned {
 	if <-plan.ended; !plan.cmd.ProcessState.Success() {
 		t.Fatal(plan.stderr.String())
 	}
-	if err := os.WriteFile(p.pieces, plan.stdout.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, p.pieces, string(plan.stdout.Bytes()))
 	lines := strings.Split(strings.TrimSpace(plan.stdout.String()), "\n")
 	if len(lines) < 2 {
 		t.Fatalf("%d pieces, want some", len(lines))

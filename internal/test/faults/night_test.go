@@ -189,9 +189,7 @@ func copyLines(t *testing.T, from, to string, n int) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfterN(string(b), "\n", n+1)
-	if err := os.WriteFile(to, []byte(strings.Join(lines[:n], "")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, to, strings.Join(lines[:n], ""))
 }
 
 // deliver copies a file to the folder from which the loads read.

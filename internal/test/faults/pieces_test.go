@@ -26,9 +26,7 @@ func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 	prepare(t)
 	dir := t.TempDir()
 	job := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: {path: trails, regions: 3}\n%s", filepath.Join(testkit.Home(), "logs/{date}/{behaviour}.csv.gz"), testkit.SampleBehaviours)
-	if err := os.WriteFile(filepath.Join(dir, "usertrail.yaml"), []byte(job), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(dir, "usertrail.yaml"), job)
 	days := []string{"--from", span.From.String(), "--to", span.To.String()}
 	start(t, dir, nil, "bulkload", append(days, "--table", "one")...).done(t)
 
@@ -38,9 +36,7 @@ func TestKilledPiecesGiveTheTableOfOneLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "pieces"), lines, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(dir, "pieces"), string(lines))
 	pieces := strings.Split(strings.TrimSpace(string(lines)), "\n")
 	if len(pieces) <= len(killedPieces) {
 		t.Fatalf("%d pieces, want some more", len(pieces))

@@ -116,9 +116,7 @@ func (s *soak) run(t *testing.T) {
 	if s.where == "" {
 		s.where = fmt.Sprintf("%q", s.address)
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, "usertrail.yaml"), []byte(nightJob(s.logs, s.where)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(s.dir, "usertrail.yaml"), nightJob(s.logs, s.where))
 	fmt.Printf("\n%s: %d nights into %s\n", t.Name(), len(s.nights), s.address)
 	fmt.Printf("%-10s  %-17s  %-18s  %-10s  %7s  %7s  %4s  %7s  %7s\n", "night", "trouble", "loads", "extracts", "read", "loaded", "bad", "events", "seconds")
 	for i, x := range s.nights {
@@ -358,9 +356,7 @@ func (s *soak) compare(t *testing.T) {
 	good, bad := s.sums()
 	calmly := filepath.Join(t.TempDir(), "undisturbed")
 	job := calmly + ".yaml"
-	if err := os.WriteFile(job, []byte(nightJob(s.month.dir, fmt.Sprintf("%q", calmly))), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, job, nightJob(s.month.dir, fmt.Sprintf("%q", calmly)))
 	span := s.span()
 	dates := []string{"--from", span.From.String(), "--to", span.To.String()}
 	want := start(t, s.dir, nil, "bulkload", append([]string{"--quiet", "--job", job}, dates...)...).done(t)

@@ -141,9 +141,7 @@ func (w *damageWorld) damaged(t *testing.T, kind *fileKind, file, another string
 	for what, b := range ways {
 		for _, name := range kind.reads {
 			w.restore()
-			if err := os.WriteFile(filepath.Join(w.dir, file), b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, filepath.Join(w.dir, file), string(b))
 			got, want := w.readings[name](), was[name]
 			switch {
 			case got.status == 0 && got.answer != want.answer:
@@ -204,9 +202,7 @@ func (w *damageWorld) otherVersion(t *testing.T, kind *fileKind, file string, da
 	refused := 0
 	look := func(name string, read func() reading) {
 		w.restore()
-		if err := os.WriteFile(filepath.Join(w.dir, file), damaged, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(w.dir, file), string(damaged))
 		got := read()
 		if got.status == 0 {
 			return

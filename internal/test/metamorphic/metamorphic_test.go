@@ -121,12 +121,8 @@ func failed(t *testing.T, p *programs, q *Sequence, why error) {
 	}
 	if *keep != "" {
 		name := filepath.Join(*keep, fmt.Sprintf("seed-%d", q.Seed))
-		if err := os.WriteFile(name+".json", append(b, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name+".sh", []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name+".json", string(append(b, '\n')))
+		testkit.WriteFile(t, name+".sh", text)
 	}
 	t.Errorf("seed %d, shrunk from %d steps to %d: %v\n\n%s\n%s", q.Seed, len(q.Steps), len(small.Steps), why, text, b)
 }
