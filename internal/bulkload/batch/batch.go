@@ -170,13 +170,11 @@ func (b *Batch) judge(ctx context.Context) error {
 			continue
 		}
 		in.copies, in.sameAs = b.owner.Copies(in, in.Copy(b.cfg.Job))
-		if err := in.toldApart(); err != nil {
-			in.fail(err)
-			b.cfg.Failures.Add(in.Path, err)
-			continue
-		}
 		if in.sameAs != "" {
 			in.counts.Duplicate, in.counts.Loaded = in.counts.Loaded, 0
+		} else if err := in.toldApart(); err != nil {
+			in.fail(err)
+			b.cfg.Failures.Add(in.Path, err)
 		}
 	}
 	return nil

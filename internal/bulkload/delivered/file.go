@@ -92,9 +92,15 @@ func (f *File) TextsBy(j *job.Job) string {
 	return j.TextsBy()
 }
 
-// Selection returns how j selects records of a file in which a column names the behaviour.
-func Selection(j *job.Job) manifest.Selection {
-	return manifest.Selection{TextsBy: j.TextsBy(), Skip: j.Skip(), CutBy: j.CutBy()}
+// ReadBy identifies how j reads users and times of the requested behaviours of f.
+func (f *File) ReadBy(j *job.Job) string {
+	switch {
+	case f.Kind >= 0:
+		return j.ReadBy([]string{f.Behaviour(j.Schema)})
+	case f.Part == nil:
+		return ""
+	}
+	return j.ReadBy(f.Part.Behaviours)
 }
 
 // Copy returns f as its copies see it. j is the job that loads it.

@@ -75,8 +75,10 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 // table. Its error wraps ErrChanged if the file differs from the loaded file.
 func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err error) {
 	var older, unknown *manifest.Input
+	stays := unknownRecords{}
+	by := l.selection(f)
 	asked := ledger.Undropped(f.Part, f.Behaviour(l.cfg.Job.Schema), l.To.Info().Dropped)
-	perhaps, stays := false, int64(0) // whole, except records that unknown left out
+	perhaps := false // whole, except records that unknown left out
 	for _, old := range l.Known.Inputs(f.Rel) {
 		same, err := l.sameFile(ctx, f.Input, old)
 		if err != nil {
@@ -85,7 +87,7 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 		if !same {
 			continue
 		}
-		left := old.LeftOut(l.by)
+		left := old.LeftOut(asked, by)
 		if left != manifest.LeftOutAll {
 			if err := l.fitsOther(f, old); err != nil {
 				return false, err
@@ -94,10 +96,11 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 		if old.Read > 0 {
 			l.cover(f, old, left)
 		}
-		if left == manifest.LeftOutUnknown {
-			unknown, stays = old, stays+old.Skips.Condition
+		if left == manifest.UnknownBySkip {
+			unknown = old
 		}
-		if left.Asked() || !old.HasAll(asked, l.by) {
+		stays.add(left, old)
+		if left.Again() || !old.HasAll(asked, by) {
 			continue
 		}
 		perhaps, whole = true, whole || left == manifest.LeftOutNone
@@ -105,11 +108,11 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 			older = old
 		}
 	}
-	if !whole && unknown != nil {
-		if !perhaps {
-			return false, unknownSkips(f, unknown)
-		}
-		l.staysOut(f, bulkload.BySkip, stays)
+	if !perhaps && unknown != nil {
+		return false, unknownSkips(f, unknown)
+	}
+	if !whole {
+		stays.in(l, f)
 	}
 	if perhaps && older != nil {
 		l.older++
@@ -117,20 +120,11 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 	return perhaps, nil
 }
 
-// unknownSkips returns the error for a file that has to be read, and of which a load left out records that the
-// job cannot tell apart.
-func unknownSkips(f *delivered.File, in *manifest.Input) error {
-	return fmt.Errorf("%w: %s: an earlier load left out records of it by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls, encoding or max_line) and asks for more of the file, and a load cannot tell which records the table has: put the earlier settings back and load the file, or load the logs into a new table",
-		bulkload.ErrRequest, f.Path, in.SkippedBy)
-}
-
 // cover adds to f the part of it that the table has by an earlier load. in is the file in that load, and left
-// says which records the load left out by its condition.
+// says which records the load left out.
 func (l *Load) cover(f *delivered.File, in *manifest.Input, left manifest.LeftOutKind) {
-	if in.TextsBy != l.by.TextsBy && f.Part.Extends(in.Part) {
-		l.staysOut(f, bulkload.ByTexts, 0)
-	}
-	part := in.PartFor(l.by.TextsBy)
+	by := l.selection(f)
+	part := in.PartFor(by.TextsBy)
 	switch left {
 	case manifest.LeftOutAll:
 		f.Covered = append(f.Covered, new(manifest.Part))
@@ -139,12 +133,18 @@ func (l *Load) cover(f *delivered.File, in *manifest.Input, left manifest.LeftOu
 	default:
 		f.Covered = append(f.Covered, part)
 	}
+	if in.TextsBy != by.TextsBy && f.Part.Extends(in.Part) {
+		l.staysOut(f, bulkload.ByTexts, in.Skips.Unknown)
+	}
 }
 
 // fitsOther returns an error if the job's behaviour with other: true would take records that an earlier
 // load of f took as another behaviour. in is the file in that load.
 func (l *Load) fitsOther(f *delivered.File, in *manifest.Input) error {
 	other, old := l.cfg.Job.Other(), in.Part
+	if old != nil && old.Other == other && old.WithoutTexts().Covers(f.Part.WithoutTexts()) {
+		return nil // the load was asked for all records of these dates
+	}
 	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.TextsBy == l.by.TextsBy {
 		return nil
 	}

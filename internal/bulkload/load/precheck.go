@@ -74,9 +74,9 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 
 // knows reports whether a file was loaded before, by its name, size and time alone.
 func (l *Load) knows(in job.Input) bool {
-	asked := l.Search.Part(in)
+	asked, by := l.Search.Part(in), l.selection(&delivered.File{Input: in})
 	return slices.ContainsFunc(l.Known.Inputs(in.Rel), func(old *manifest.Input) bool {
-		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && !old.LeftOut(l.by).Asked() && old.HasAll(asked, l.by)
+		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && !old.LeftOut(asked, by).Again() && old.HasAll(asked, by)
 	})
 }
 

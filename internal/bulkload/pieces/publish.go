@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
@@ -79,10 +78,10 @@ func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 		Version: manifest.Version, Number: c.to.NextLoad(), Job: c.job.Digest(), Plan: c.first.Plan, Inputs: j.good,
 		Days: c.days(j.reports), Regions: commonRegions(j.reports), LeftOut: c.leftOut, Apart: j.apart,
 	}
-	unread, by := c.to.Unread(), delivered.Selection(c.job)
+	unread, skip, cutBy := c.to.Unread(), c.job.Skip(), c.job.CutBy()
 	for i := range out.Inputs {
 		out.Inputs[i].Unread = unread
-		out.Inputs[i].SetSkippedBy(by)
+		out.Inputs[i].SetSkippedBy(skip, cutBy)
 	}
 	if err := bulkload.CheckLaw(out.Inputs); err != nil {
 		return nil, nil, err

@@ -78,6 +78,28 @@ func (j *Job) CutBy() string {
 	return m.digest()[:16]
 }
 
+// ReadBy returns a digest of the settings that determine the user and the time of a record, for some behaviours of
+// the job. It returns "" if the job lacks one of them.
+func (j *Job) ReadBy(behaviours []string) string {
+	m := j.cutting()
+	m.Nulls, m.MaxLine = nil, 0 // they make records bad, and do not change users and times
+	names := slices.Sorted(slices.Values(behaviours))
+	for _, name := range names {
+		k, ok := j.Schema.Kind(name)
+		if !ok {
+			return ""
+		}
+		of := &j.Format.Kinds[k]
+		at := of.Time
+		at.Earliest, at.Latest = time.Time{}, time.Time{}
+		if of.SkipEmpty {
+			m.Nulls = j.Format.Nulls // they decide which records are skipped
+		}
+		m.Kinds = append(m.Kinds, kindMeaning{User: meaningOf(of.User), Time: timeMeaning(at), SkipEmpty: of.SkipEmpty})
+	}
+	return m.digest()[:16]
+}
+
 // Skip returns the condition of records that the job skips, or "".
 func (j *Job) Skip() string {
 	if j.Format.Skip == nil {

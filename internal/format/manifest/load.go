@@ -116,6 +116,9 @@ type Input struct {
 	// TextsBy identifies how the job reads the texts that name behaviours. It is empty if the path
 	// names the behaviour.
 	TextsBy string `json:"texts_by,omitempty"`
+	// ReadBy identifies how the job reads users and times of these behaviours. Ledgers of older versions do not
+	// have it.
+	ReadBy string `json:"read_by,omitempty"`
 	// SkippedBy is the skip condition of the job of the load, if it held for some records of the file.
 	SkippedBy string `json:"skipped_by,omitempty"`
 	// CutBy identifies how that job cuts a record into columns. It is set if SkippedBy is.

@@ -92,15 +92,18 @@ func (p *Part) Shares(o *Part) bool {
 // Extends reports whether p and o have different records of the same behaviour and date, because the job
 // of p has more texts for the behaviour.
 func (p *Part) Extends(o *Part) bool {
-	if p == nil || o == nil || !p.dates().Overlaps(o.dates()) {
+	if p == nil || o == nil || !p.Meets(o) {
 		return false
 	}
 	return !p.All(func(b string, text *string) bool { return o.Names(b, text) || !slices.Contains(o.Behaviours, b) })
 }
 
+// Meets reports whether p and o have a date in common.
+func (p *Part) Meets(o *Part) bool { return p.dates().Overlaps(o.dates()) }
+
 // dates returns the span of p.
 func (p *Part) dates() behaviour.Span {
-	if p.Span == nil {
+	if p == nil || p.Span == nil {
 		return behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 	}
 	return *p.Span
@@ -123,19 +126,6 @@ func Covered(parts []*Part, p *Part) bool {
 		}
 		return p.dates().CoveredBy(spans)
 	})
-}
-
-// A Selection says how a job selects records of the files that it is asked for.
-type Selection struct {
-	TextsBy string // see Input.TextsBy
-	Skip    string // the skip condition, or ""
-	CutBy   string // see Input.CutBy
-}
-
-// An Except is a part of a file without the records for which a skip condition holds.
-type Except struct {
-	Part *Part  `json:"part,omitempty"`
-	Skip string `json:"skip"`
 }
 
 // Has reports whether in, a file of a load, holds all requested records of a delivered file.
@@ -162,37 +152,9 @@ func (p *Part) WithoutTexts() *Part {
 // HasAll reports whether in, a file of a load, holds all records of a part of the same file. The
 // load need not have known texts that the file does not have. It must have been asked for the
 // behaviours, because the ledgers say which days a table has of a behaviour. by is the selection of the
-// job that asks. Records that the load left out by its skip condition do not count.
+// job that asks. It does not look at LeftOut.
 func (in *Input) HasAll(p *Part, by Selection) bool {
 	return in.PartFor(by.TextsBy).coversExcept(p, func(text *string) bool { return by.TextsBy == in.TextsBy && in.lacks(text) })
-}
-
-// A LeftOutKind says which records of a file a load left out by its skip condition, as a job with another
-// condition sees them.
-type LeftOutKind int
-
-// The kinds.
-const (
-	LeftOutNone    LeftOutKind = iota // none, or those that the job leaves out, too
-	LeftOutAll                        // all: the table has no record of the file
-	LeftOutSome                       // those for which SkippedBy holds
-	LeftOutUnknown                    // some; the job cuts records into other columns, and cannot evaluate SkippedBy
-)
-
-// Asked reports whether a load of the job can tell which records were left out, and has to read the file again.
-func (k LeftOutKind) Asked() bool { return k == LeftOutAll || k == LeftOutSome }
-
-// LeftOut returns which records in left out.
-func (in *Input) LeftOut(by Selection) LeftOutKind {
-	switch {
-	case in.SkippedBy == "" || in.SkippedBy == by.Skip:
-		return LeftOutNone
-	case in.BroughtNone():
-		return LeftOutAll
-	case in.CutBy == by.CutBy:
-		return LeftOutSome
-	}
-	return LeftOutUnknown
 }
 
 // BroughtNone reports whether the table has no record of the file, as far as in says.
@@ -200,9 +162,9 @@ func (in *Input) BroughtNone() bool { return in.Loaded+in.Duplicate == 0 }
 
 // SetSkippedBy sets SkippedBy and CutBy to the values of the load's job, if the counts show that the condition
 // held.
-func (in *Input) SetSkippedBy(by Selection) {
+func (in *Input) SetSkippedBy(skip, cutBy string) {
 	if in.Skips.Condition > 0 {
-		in.SkippedBy, in.CutBy = by.Skip, by.CutBy
+		in.SkippedBy, in.CutBy = skip, cutBy
 	}
 }
 
