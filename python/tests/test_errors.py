@@ -18,7 +18,7 @@ from usertrail._pipe import Pipe
 
 def test_an_exception_has_the_words_of_the_command(table: Path) -> None:
     for call, kind, status, words in (
-        (lambda: usertrail.extract(table, types="plai"), usertrail.UsageError, 64, 'no behaviour "plai"; it has play, order, visit, login'),
+        (lambda: usertrail.extract(table, types="plai"), usertrail.UsageError, 64, 'no behaviour "plai" (did you mean play?); it has play, order, visit, login'),
         (lambda: usertrail.extract("nowhere"), usertrail.MissingInputError, 66, "no such table: nowhere"),
         (lambda: usertrail.load("usertrail.yaml", "2014-09-01", "2014-09-02"), usertrail.NothingToDo, 99, "were loaded before"),
         (lambda: usertrail.load("none.yaml", "2014-09-01", "2014-09-02"), usertrail.UsageError, 64, "none.yaml"),
