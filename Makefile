@@ -81,7 +81,7 @@ test cover: export LIVE := $(LIVE)
 test cover: export MANYCASES := $(MANYCASES)
 test test-all cover: export ALONE := $(ALONE)
 
-test: ## everything once, in a quarter of an hour; installs what it needs and says so
+test: ## everything once, in about 20 minutes; installs what it needs and says so
 	@scripts/test once
 
 test-all: ## everything: all faults, all random worlds, all questions, with the race detector; in an hour

@@ -129,7 +129,7 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 // needsLedger reports whether the ledger of a load has to list an input. It needs no corrected records that the
 // job skips all.
 func needsLedger(in manifest.Input) bool {
-	return in.Offsets == nil || in.Skipped < in.Read || in.Older > 0
+	return in.Offsets == nil || in.Skipped < in.Read
 }
 
 // CommitBad makes the quarantine files of the good inputs visible. Many commit at the same time, because

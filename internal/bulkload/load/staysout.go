@@ -8,8 +8,9 @@ import (
 // staysOut adds to the result that records of f, which the job asks for, are not in the table and are not
 // loaded. records is the largest possible number of them; 0 is not known.
 func (l *Load) staysOut(f *delivered.File, why string, records int64) {
-	if ofDropped(&f.Input, l.To.Info().Dropped) {
-		return
+	dates, dropped := f.Dates(l.cfg.Job.Format.Slack), l.To.Info().Dropped
+	if dates != nil && dropped != nil && dates.To < *dropped {
+		return // it has no record of a day that was not dropped
 	}
 	l.Result.StaysOut = bulkload.AddStaysOut(l.Result.StaysOut, bulkload.StaysOut{Why: why, Paths: map[string]int64{f.Path: records}})
 }
