@@ -49,7 +49,7 @@ func AddStaysOut(list []StaysOut, s StaysOut) []StaysOut {
 
 // staysOutAdvice says what to do about records that stay out, by reason.
 var staysOutAdvice = map[string]string{
-	BySkip:  "the job has another condition and reads other columns (format, delimiter, header, names, nulls, encoding or max_line) than when the files were loaded, so that a load cannot tell which records the table has: put the earlier settings of the columns back and load these files with the new condition first, or load the logs into a new table",
+	BySkip:  "the job has another condition and reads other columns (format, delimiter, header, names, nulls or encoding) than when the files were loaded, so that a load cannot tell which records the table has: put the earlier settings of the columns back and load these files with the new condition first, or load the logs into a new table",
 	ByRead:  "the job reads users or times by other columns, patterns, formats or zones than when the files were loaded, so that a load cannot tell which records the table has: if they are wanted, load the logs into a new table",
 	ByTexts: "the job has new texts and other settings that cut the text out of a record, so that a load cannot tell which records the table has: put the earlier settings back and load the new texts first, or load the logs into a new table",
 }

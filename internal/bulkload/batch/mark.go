@@ -55,12 +55,13 @@ func (in *Input) marked(skip string, marks uint64) bool {
 	return i >= 0 && marks&(1<<i) != 0
 }
 
-// toldApart returns an error if a copy of in lacks records that cannot be told apart from its other records.
-func (in *Input) toldApart() error {
+// toldApart returns an error if a copy of in lacks records that cannot be told apart from its other records. cutBy
+// identifies how the job cuts a record into columns.
+func (in *Input) toldApart(cutBy string) error {
 	for i := range in.copies {
 		c := &in.copies[i]
-		if c.SkippedBy != "" && !slices.ContainsFunc(in.marks, func(r *rule.Rule) bool { return r.String() == c.SkippedBy }) {
-			return fmt.Errorf("%w: %s has the bytes of %s, of which an earlier load left out records by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls, encoding or max_line), so that a load cannot tell which records the table has: load the file by a job with the earlier settings, or load the logs into a new table",
+		if c.SkippedBy != "" && (c.CutBy != cutBy || !slices.ContainsFunc(in.marks, func(r *rule.Rule) bool { return r.String() == c.SkippedBy })) {
+			return fmt.Errorf("%w: %s has the bytes of %s, of which an earlier load left out records by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls or encoding), so that a load cannot tell which records the table has: load the file by a job with the earlier settings, or load the logs into a new table",
 				bulkload.ErrRequest, in.Path, c.Path, c.SkippedBy)
 		}
 	}

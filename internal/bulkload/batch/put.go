@@ -51,7 +51,8 @@ func (b *Batch) good() (entries []manifest.Input, files []*Input) {
 	for _, in := range b.inputs {
 		if !in.dropped() && in.corrected == nil {
 			e := b.entry(in)
-			e.Job, e.SkippedBy, e.BadAt = b.cfg.Job.Digest(), b.cfg.Job.Skip(), nil
+			e.Job, e.BadAt = b.cfg.Job.Digest(), nil
+			e.SkippedBy, e.CutBy = b.cfg.Job.Skip(), b.cfg.Job.CutBy()
 			entries = append(entries, e)
 			files = append(files, in)
 		}

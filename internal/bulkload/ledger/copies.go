@@ -37,11 +37,14 @@ func (c Copy) SeenBy(own Copy) Copy {
 	if c.TextsBy != own.TextsBy {
 		c.Part = c.Part.WithoutTexts()
 	}
-	if c.SkippedBy == own.SkippedBy {
+	if c.skipsAs(own) {
 		c.SkippedBy, c.CutBy = "", ""
 	}
 	return c
 }
+
+// skipsAs reports whether the jobs of c and own skip the same records: the same condition on the same columns.
+func (c Copy) skipsAs(own Copy) bool { return c.SkippedBy == own.SkippedBy && c.CutBy == own.CutBy }
 
 // A Content identifies the records of a delivered file. Files of different behaviours are no copies
 // of each other, even if their bytes are equal.
@@ -155,7 +158,7 @@ func (x *Index) Copies(of Content) []Copy { return x.copies[of] }
 // oldest is first.
 func (x *Index) Others(of Content, own Copy) (out []Copy) {
 	for _, c := range x.copies[of] {
-		if c.Path != own.Path && !(c.none && c.SkippedBy != own.SkippedBy) {
+		if c.Path != own.Path && !(c.none && !c.skipsAs(own)) {
 			out = append(out, c.SeenBy(own))
 		}
 	}
@@ -166,7 +169,7 @@ func (x *Index) Others(of Content, own Copy) (out []Copy) {
 // files have the same size and behaviour. Only conditions that the job of own can evaluate are returned.
 func (x *Index) Conditions(size int64, behaviour string, own Copy) (out []string) {
 	for _, c := range x.partly[glance{size, behaviour}] {
-		if c.Path != own.Path && c.CutBy == own.CutBy && c.SkippedBy != own.SkippedBy {
+		if c.Path != own.Path && c.CutBy == own.CutBy && !c.skipsAs(own) {
 			out = append(out, c.SkippedBy)
 		}
 	}

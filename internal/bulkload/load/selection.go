@@ -36,7 +36,7 @@ func (l *Load) selection(f *delivered.File) manifest.Selection {
 // unknownSkips returns the error for a file that has to be read, and of which a load left out records that the
 // job cannot tell apart.
 func unknownSkips(f *delivered.File, in *manifest.Input) error {
-	return fmt.Errorf("%w: %s: an earlier load left out records of it by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls, encoding or max_line) and asks for more of the file, and a load cannot tell which records the table has: put the earlier settings back and load the file, or load the logs into a new table",
+	return fmt.Errorf("%w: %s: an earlier load left out records of it by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls or encoding) and asks for more of the file, and a load cannot tell which records the table has: put the earlier settings back and load the file, or load the logs into a new table",
 		bulkload.ErrRequest, f.Path, in.SkippedBy)
 }
 

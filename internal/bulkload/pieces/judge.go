@@ -46,7 +46,7 @@ func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgem
 			continue
 		}
 		holds := ledger.ContentOf(&f.Input)
-		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, ledger.Copy{Path: f.Path, TextsBy: f.TextsBy, SkippedBy: c.job.Skip()})
+		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, ledger.Copy{Path: f.Path, TextsBy: f.TextsBy, SkippedBy: c.job.Skip(), CutBy: c.job.CutBy()})
 		if i := slices.IndexFunc(planned, func(x ledger.Copy) bool { return !x.In(now, f.Behaviour, first) }); i >= 0 {
 			c.refuse(manifest.LeftOut{
 				Path: f.Path, Part: f.in.Part,

@@ -46,8 +46,9 @@ func (o *owner) Copies(in *batch.Input, own ledger.Copy) (copies []ledger.Copy, 
 
 // Conditions implements batch.Owner.
 func (o *owner) Conditions(in *batch.Input) (out []string) {
+	cutBy := o.cfg.Job.CutBy()
 	for _, c := range o.piece.Inputs[in.Index()].Copies {
-		if c.SkippedBy != "" {
+		if c.SkippedBy != "" && c.CutBy == cutBy {
 			out = append(out, c.SkippedBy)
 		}
 	}

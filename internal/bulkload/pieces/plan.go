@@ -287,6 +287,7 @@ func (p *planner) common(ctx context.Context, pieces []Piece) error {
 func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 	plan := &manifest.Plan{Pieces: len(pieces), LeftOut: p.load.LeftOut}
 	folder := pieces[0].folder(p.cfg.FS, p.cfg.Store)
+	skip, cutBy := p.cfg.Job.Skip(), p.cfg.Job.CutBy()
 	_, text, err := lines(pieces)
 	if err != nil {
 		return err
@@ -296,7 +297,7 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 			if in.Range != nil {
 				continue // the file's digests are a piece, too
 			}
-			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part, Size: in.Size, SkippedBy: p.cfg.Job.Skip()})
+			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part, Size: in.Size, SkippedBy: skip, CutBy: cutBy})
 		}
 	}
 	if p.planned.Done, err = folder.Reported(ctx); err != nil {

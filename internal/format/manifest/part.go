@@ -168,8 +168,11 @@ func (in *Input) SetSkippedBy(skip, cutBy string) {
 	}
 }
 
-// loadedAll reports whether in left no record out that a job with a skip condition asks for.
-func (in *Input) loadedAll(skip string) bool { return in.SkippedBy == "" || in.SkippedBy == skip }
+// loadedAll reports whether in left no record out that a job asks for. skip is the condition of the job, and cutBy
+// its CutBy: the same condition on other columns holds for other records.
+func (in *Input) loadedAll(skip, cutBy string) bool {
+	return in.SkippedBy == "" || in.SkippedBy == skip && in.CutBy == cutBy
+}
 
 // lacks reports whether the ledger shows that no record of the file has a text that the load's
 // job did not know.
@@ -195,7 +198,7 @@ func (in *Input) knew(text string) bool {
 
 // hasSome reports whether in, a file of a load, holds all requested records of a part of a delivered file.
 func (in *Input) hasSome(of *Input) bool {
-	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil && in.loadedAll(of.SkippedBy)
+	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil && in.loadedAll(of.SkippedBy, of.CutBy)
 }
 
 // Held reports whether the loads together hold all requested records of a delivered file.

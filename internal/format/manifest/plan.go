@@ -30,14 +30,15 @@ type PlannedFile struct {
 	Number uint32 `json:"number"` // which no other file may get meanwhile
 	Part   *Part  `json:"part,omitempty"`
 	Size   int64  `json:"size,omitempty"` // in bytes; 0 where an older version wrote it
-	// SkippedBy is the skip condition of the plan's job.
+	// SkippedBy and CutBy are the skip condition of the plan's job and the job's CutBy.
 	SkippedBy string `json:"skipped_by,omitempty"`
+	CutBy     string `json:"cut_by,omitempty"`
 }
 
 // HeldBy reports whether in, a file of a load, holds all of f. An input without records holds f
 // only if both have the same size.
 func (f *PlannedFile) HeldBy(in *Input) bool {
-	return in.Path == f.Path && in.Offsets == nil && in.loadedAll(f.SkippedBy) && in.Part.Covers(f.Part) && (in.Read > 0 || in.Size == f.Size)
+	return in.Path == f.Path && in.Offsets == nil && in.loadedAll(f.SkippedBy, f.CutBy) && in.Part.Covers(f.Part) && (in.Read > 0 || in.Size == f.Size)
 }
 
 // A Report is the result of one piece of a plan. It is written after every file that it names

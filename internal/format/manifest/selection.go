@@ -37,20 +37,30 @@ func (in *Input) LeftOut(asked *Part, by Selection) LeftOutKind {
 	kind := LeftOutNone
 	switch meets := in.Part.Meets(asked); {
 	case in.Read == 0:
-	case in.SkippedBy != "" && in.SkippedBy != by.Skip:
+	case !in.loadedAll(by.Skip, by.CutBy):
 		kind = LeftOutSome
 		if meets && in.CutBy != by.CutBy {
 			kind = UnknownBySkip
 		}
 	case meets && in.TextsBy != by.TextsBy && in.Skips.Unknown > 0:
 		kind = UnknownByTexts
-	case in.ReadBy != "" && in.ReadBy != by.ReadBy(in.behaviours()) && (in.Skips.WithoutUser > 0 || in.Dates == nil && in.Skips.OutsideDates > 0):
+	case in.readOtherwise(by) && (in.Skips.WithoutUser > 0 || in.Dates == nil && in.Skips.OutsideDates > 0):
 		kind = UnknownByRead
 	}
 	if kind != LeftOutNone && in.BroughtNone() {
 		return LeftOutAll
 	}
 	return kind
+}
+
+// readOtherwise reports whether the job of in read users or times in another way. If a job lacks a behaviour of in,
+// or the ledger is of an older version, this is not known.
+func (in *Input) readOtherwise(by Selection) bool {
+	if in.ReadBy == "" {
+		return false
+	}
+	now := by.ReadBy(in.behaviours())
+	return now != "" && now != in.ReadBy
 }
 
 // behaviours returns the behaviours of the records that the load was asked for.
