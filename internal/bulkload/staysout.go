@@ -22,8 +22,8 @@ const (
 	// BySkip: the skip condition of the earlier job held for them. The job cuts records into other columns, and
 	// cannot evaluate that condition.
 	BySkip = "logs.skip"
-	// ByTexts: the job has more texts for a behaviour, and reads the texts in another way than the earlier
-	// job. The ledger does not show which records the earlier load brought.
+	// ByTexts: the job reads the texts of behaviours in another way than the earlier job, and has more texts, or
+	// the earlier load found texts of no behaviour. The ledger does not show which records it brought.
 	ByTexts = "logs.behaviour"
 	// ByRead: the job reads users or times in another way than the earlier job. The earlier load found no user,
 	// or other dates than the requested ones.
@@ -51,7 +51,7 @@ func AddStaysOut(list []StaysOut, s StaysOut) []StaysOut {
 var staysOutAdvice = map[string]string{
 	BySkip:  "the job has another condition and reads other columns (format, delimiter, header, names, nulls or encoding) than when the files were loaded, so that a load cannot tell which records the table has: put the earlier settings of the columns back and load these files with the new condition first, or load the logs into a new table",
 	ByRead:  "the job reads users or times by other columns, patterns, formats or zones than when the files were loaded, so that a load cannot tell which records the table has: if they are wanted, load the logs into a new table",
-	ByTexts: "the job has new texts and other settings that cut the text out of a record, so that a load cannot tell which records the table has: put the earlier settings back and load the new texts first, or load the logs into a new table",
+	ByTexts: "the job cuts the text that names a behaviour out of a record by other settings (column, pattern, nulls, delimiter and others) than when the files were loaded, so that a load cannot tell which records the table has: if records of a text are missing, put the earlier settings back and load the texts first, or load the logs into a new table",
 }
 
 // warnStaysOut logs why records of loaded files stay out.
