@@ -169,10 +169,10 @@ func (b *Batch) judge(ctx context.Context) error {
 		if !in.Whole() {
 			continue
 		}
-		in.copies, in.sameAs = b.owner.Copies(in, in.Copy(b.cfg.Job))
+		in.copies, in.sameAs = b.owner.Copies(in, in.self)
 		if in.sameAs != "" {
 			in.counts.Duplicate, in.counts.Loaded = in.counts.Loaded, 0
-		} else if err := in.toldApart(b.cfg.Job.CutBy()); err != nil {
+		} else if err := in.toldApart(); err != nil {
 			in.fail(err)
 			b.cfg.Failures.Add(in.Path, err)
 		}

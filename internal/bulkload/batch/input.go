@@ -32,6 +32,7 @@ type Input struct {
 	sha     string        // of the bytes that are read
 	ranges  []string      // digests of all ranges, if Cuts is set
 	lines   int64         // that end in the range
+	self    ledger.Copy   // the file as its copies see it
 	copies  []ledger.Copy // of the file, in the table already
 	marks   []*rule.Rule  // the conditions of Partly, and those by which loads may have left out records of copies
 	sameAs  string        // the first of them, if they have every requested record

@@ -16,17 +16,18 @@ import (
 // maxMarks is the number of bits of marks.
 const maxMarks = 64
 
-// mark sets the marks of an input.
+// mark sets self and marks of an input.
 func (b *Batch) mark(in *Input) error {
 	if in.corrected != nil {
 		return nil
 	}
+	in.self = in.Copy(b.cfg.Job)
 	var texts []string
 	for _, p := range in.Partly {
 		texts = append(texts, p.Skip)
 	}
 	if in.Whole() {
-		texts = append(texts, b.owner.Conditions(in)...)
+		texts = append(texts, b.owner.Conditions(in, in.self)...)
 	}
 	slices.Sort(texts)
 	texts = slices.Compact(texts)
@@ -51,16 +52,20 @@ func (in *Input) marked(skip string, marks uint64) bool {
 	if skip == "" || marks == 0 {
 		return false
 	}
-	i := slices.IndexFunc(in.marks, func(r *rule.Rule) bool { return r.String() == skip })
+	i := in.markOf(skip)
 	return i >= 0 && marks&(1<<i) != 0
 }
 
-// toldApart returns an error if a copy of in lacks records that cannot be told apart from its other records. cutBy
-// identifies how the job cuts a record into columns.
-func (in *Input) toldApart(cutBy string) error {
+// markOf returns the index of a condition in in.marks, or -1.
+func (in *Input) markOf(skip string) int {
+	return slices.IndexFunc(in.marks, func(r *rule.Rule) bool { return r.String() == skip })
+}
+
+// toldApart returns an error if a copy of in lacks records that cannot be told apart from its other records.
+func (in *Input) toldApart() error {
 	for i := range in.copies {
 		c := &in.copies[i]
-		if c.SkippedBy != "" && (c.CutBy != cutBy || !slices.ContainsFunc(in.marks, func(r *rule.Rule) bool { return r.String() == c.SkippedBy })) {
+		if c.SkippedBy != "" && (c.CutBy != in.self.CutBy || in.markOf(c.SkippedBy) < 0) {
 			return fmt.Errorf("%w: %s has the bytes of %s, of which an earlier load left out records by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls or encoding), so that a load cannot tell which records the table has: load the file by a job with the earlier settings, or load the logs into a new table",
 				bulkload.ErrRequest, in.Path, c.Path, c.SkippedBy)
 		}

@@ -25,7 +25,7 @@ type Owner interface {
 	Copies(in *Input, own ledger.Copy) (copies []ledger.Copy, sameAs string)
 	// Conditions returns the skip conditions by which loads may have left out records of the copies of an
 	// input. The input was not read.
-	Conditions(in *Input) []string
+	Conditions(in *Input, own ledger.Copy) []string
 	// Replayed returns the offsets of the input's records that replays brought, in order. The input was
 	// read.
 	Replayed(in *Input) []int64
@@ -63,8 +63,8 @@ func (o *loadOwner) Copies(in *Input, own ledger.Copy) (copies []ledger.Copy, sa
 }
 
 // Conditions implements Owner.
-func (o *loadOwner) Conditions(in *Input) []string {
-	return o.Known.Conditions(in.Size, in.Behaviour(o.To.Job.Schema), in.Copy(o.To.Job))
+func (o *loadOwner) Conditions(in *Input, own ledger.Copy) []string {
+	return o.Known.Conditions(ledger.Like{Size: in.Size, Behaviour: in.Behaviour(o.To.Job.Schema)}, own)
 }
 
 // Replayed implements Owner.

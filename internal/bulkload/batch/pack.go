@@ -24,7 +24,7 @@ func appendPacked(dst []byte, input int, a about, r *behaviour.Record) []byte {
 	return behaviour.AppendPacked(dst, r)
 }
 
-// about is what a load knows of a record besides the record itself.
+// An about has the number of a record's text and the record's marks.
 type about struct {
 	text  int    // number of the text that names the behaviour, -1 if the path names it
 	marks uint64 // see record.Parser.Marks

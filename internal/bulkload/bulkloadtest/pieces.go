@@ -154,14 +154,13 @@ func (y *Fixture) LoadBy(way string, want error, day string, types ...string) bu
 	if way == "load" {
 		return y.Load(want, day, day, types...)
 	}
-	size := int64(1 << 20)
-	if way == "ranges" {
-		size = 60
-	}
-	parts := y.Plan(nil, size, day, day, types...)
+	parts := y.Plan(nil, PieceSizes[way], day, day, types...)
 	y.DoAll(parts)
 	return y.Commit(want, parts)
 }
+
+// PieceSizes are the sizes of pieces of the ways of LoadBy that have pieces.
+var PieceSizes = map[string]int64{"pieces": 1 << 20, "ranges": 60}
 
 // Ways are two ways of LoadBy.
 var Ways = []string{"load", "pieces"}

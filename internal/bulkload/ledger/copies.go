@@ -31,9 +31,9 @@ func CopyOf(in *manifest.Input) Copy {
 	return Copy{in.Path, in.Part, in.Dates, in.TextsBy, in.SkippedBy, in.CutBy, in.SkippedBy != "" && in.BroughtNone()}
 }
 
-// SeenBy returns c for a comparison with own, a file of the same bytes. If the job of own skips the same records,
+// seenBy returns c for a comparison with own, a file of the same bytes. If the job of own skips the same records,
 // the result has no condition.
-func (c Copy) SeenBy(own Copy) Copy {
+func (c Copy) seenBy(own Copy) Copy {
 	if c.TextsBy != own.TextsBy {
 		c.Part = c.Part.WithoutTexts()
 	}
@@ -56,6 +56,15 @@ type Content struct {
 // ContentOf returns the content of a loaded file.
 func ContentOf(in *manifest.Input) Content { return Content{in.SHA256, in.Behaviour} }
 
+// A Like is what a file has in common with its copies, as far as a file shows that was not read.
+type Like struct {
+	Size      int64
+	Behaviour string // that the path names, or ""
+}
+
+// LikeOf returns the Like of a loaded file.
+func LikeOf(in *manifest.Input) Like { return Like{in.Size, in.Behaviour} }
+
 // Has reports whether the load of c was asked for records of a date and behaviour. text names the
 // behaviour in the file; nil is not known. The load has left out those for which SkippedBy holds.
 func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
@@ -65,7 +74,7 @@ func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
 // overlaps reports whether a record may belong to both.
 func (c *Copy) overlaps(o *Copy) bool {
 	a, b := c.span(), o.span()
-	one, other := c.SeenBy(*o), o.SeenBy(*c)
+	one, other := c.seenBy(*o), o.seenBy(*c)
 	return a.Overlaps(b) && one.Part.Shares(other.Part)
 }
 
@@ -159,16 +168,16 @@ func (x *Index) Copies(of Content) []Copy { return x.copies[of] }
 func (x *Index) Others(of Content, own Copy) (out []Copy) {
 	for _, c := range x.copies[of] {
 		if c.Path != own.Path && !(c.none && !c.skipsAs(own)) {
-			out = append(out, c.SeenBy(own))
+			out = append(out, c.seenBy(own))
 		}
 	}
 	return out
 }
 
-// Conditions returns the skip conditions by which loads left out some records of files that may be copies of own: the
-// files have the same size and behaviour. Only conditions that the job of own can evaluate are returned.
-func (x *Index) Conditions(size int64, behaviour string, own Copy) (out []string) {
-	for _, c := range x.partly[glance{size, behaviour}] {
+// Conditions returns the skip conditions by which loads left out some records of files that may be copies of own. Only
+// conditions that the job of own can evaluate are returned.
+func (x *Index) Conditions(like Like, own Copy) (out []string) {
+	for _, c := range x.partly[like] {
 		if c.Path != own.Path && c.CutBy == own.CutBy && !c.skipsAs(own) {
 			out = append(out, c.SkippedBy)
 		}

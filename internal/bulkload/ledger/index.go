@@ -19,7 +19,7 @@ type Index struct {
 	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
 	copies  map[Content][]Copy           // the loaded files of a content, the oldest first
-	partly  map[glance][]Copy            // the loaded files of which a condition left out records
+	partly  map[Like][]Copy              // the loaded files of which a condition left out records
 	replays map[Content][]int64          // offsets of the records that replays brought
 	numbers map[uint32]string            // path
 	commits map[string]int               // by plan: number of its load
@@ -28,16 +28,10 @@ type Index struct {
 	plans   []*manifest.Plan             // that are not committed
 }
 
-// A glance is what equal contents have in common, as far as a file can tell that was not read.
-type glance struct {
-	size      int64
-	behaviour string // that the path names, or ""
-}
-
 // New returns the index of loads, the oldest first. The index keeps the ledgers.
 func New(loads []*manifest.Load) *Index {
 	x := &Index{
-		loads: loads, byPath: map[string][]*manifest.Input{}, copies: map[Content][]Copy{}, partly: map[glance][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
+		loads: loads, byPath: map[string][]*manifest.Input{}, copies: map[Content][]Copy{}, partly: map[Like][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
 		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
 	}
 	for _, l := range loads {
@@ -62,7 +56,7 @@ func (x *Index) Add(in *manifest.Input) {
 		c := CopyOf(in)
 		x.Remember(ContentOf(in), c)
 		if c.SkippedBy != "" && !c.none {
-			like := glance{in.Size, in.Behaviour}
+			like := LikeOf(in)
 			x.partly[like] = append(x.partly[like], c)
 		}
 	}

@@ -74,11 +74,11 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 // loaded reports whether the requested part of f was loaded before. It sets the parts of f that are in the
 // table. Its error wraps ErrChanged if the file differs from the loaded file.
 func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err error) {
-	var older, unknown *manifest.Input
+	var unknown *manifest.Input
 	stays := unknownRecords{}
 	by := l.selection(f)
 	asked := ledger.Undropped(f.Part, f.Behaviour(l.cfg.Job.Schema), l.To.Info().Dropped)
-	perhaps := false // whole, except records that unknown left out
+	perhaps, allOlder := false, false // perhaps is whole, except records that unknown left out
 	for _, old := range l.Known.Inputs(f.Rel) {
 		same, err := l.sameFile(ctx, f.Input, old)
 		if err != nil {
@@ -94,7 +94,7 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 			}
 		}
 		if old.Read > 0 {
-			l.cover(f, old, left)
+			l.cover(f, old, by, left)
 		}
 		if left == manifest.UnknownBySkip {
 			unknown = old
@@ -104,17 +104,17 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 			continue
 		}
 		perhaps, whole = true, whole || left == manifest.LeftOutNone
-		if old.AllOlder() {
-			older = old
-		}
+		allOlder = allOlder || old.AllOlder()
 	}
 	if !perhaps && unknown != nil {
 		return false, unknownSkips(f, unknown)
 	}
 	if !whole {
-		stays.in(l, f)
+		for why, records := range stays {
+			l.staysOut(f, why, records)
+		}
 	}
-	if perhaps && older != nil {
+	if allOlder {
 		l.older++
 	}
 	return perhaps, nil
@@ -122,8 +122,7 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err e
 
 // cover adds to f the part of it that the table has by an earlier load. in is the file in that load, and left
 // says which records the load left out.
-func (l *Load) cover(f *delivered.File, in *manifest.Input, left manifest.LeftOutKind) {
-	by := l.selection(f)
+func (l *Load) cover(f *delivered.File, in *manifest.Input, by manifest.Selection, left manifest.LeftOutKind) {
 	part := in.PartFor(by.TextsBy)
 	switch left {
 	case manifest.LeftOutAll:

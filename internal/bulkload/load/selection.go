@@ -39,28 +39,3 @@ func unknownSkips(f *delivered.File, in *manifest.Input) error {
 	return fmt.Errorf("%w: %s: an earlier load left out records of it by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls or encoding) and asks for more of the file, and a load cannot tell which records the table has: put the earlier settings back and load the file, or load the logs into a new table",
 		bulkload.ErrRequest, f.Path, in.SkippedBy)
 }
-
-// unknownRecords counts records of a file that loads left out and that the job may ask for, by reason.
-type unknownRecords map[string]int64
-
-// add adds the records that the load of in left out.
-func (u unknownRecords) add(left manifest.LeftOutKind, in *manifest.Input) {
-	switch left {
-	case manifest.UnknownBySkip:
-		u[bulkload.BySkip] += in.Skips.Condition
-	case manifest.UnknownByTexts:
-		u[bulkload.ByTexts] += in.Skips.Unknown
-	case manifest.UnknownByRead:
-		u[bulkload.ByRead] += in.Skips.WithoutUser
-		if in.Dates == nil {
-			u[bulkload.ByRead] += in.Skips.OutsideDates
-		}
-	}
-}
-
-// in adds the records to the result of l.
-func (u unknownRecords) in(l *Load, f *delivered.File) {
-	for why, records := range u {
-		l.staysOut(f, why, records)
-	}
-}

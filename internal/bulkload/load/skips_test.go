@@ -193,7 +193,7 @@ func loadBy(y *bulkloadtest.Fixture, way string, types []string) error {
 		_, err := load.Run(y.T.Context(), y.Config(skipDay, skipDay, types...))
 		return nothing(err)
 	}
-	parts, _, err := pieces.Plan(y.T.Context(), y.Planning(map[string]int64{"pieces": 1 << 20, "ranges": 60}[way], skipDay, skipDay, types...))
+	parts, _, err := pieces.Plan(y.T.Context(), y.Planning(bulkloadtest.PieceSizes[way], skipDay, skipDay, types...))
 	if err != nil {
 		return nothing(err)
 	}

@@ -45,10 +45,9 @@ func (o *owner) Copies(in *batch.Input, own ledger.Copy) (copies []ledger.Copy, 
 }
 
 // Conditions implements batch.Owner.
-func (o *owner) Conditions(in *batch.Input) (out []string) {
-	cutBy := o.cfg.Job.CutBy()
+func (o *owner) Conditions(in *batch.Input, own ledger.Copy) (out []string) {
 	for _, c := range o.piece.Inputs[in.Index()].Copies {
-		if c.SkippedBy != "" && c.CutBy == cutBy {
+		if c.SkippedBy != "" && c.CutBy == own.CutBy {
 			out = append(out, c.SkippedBy)
 		}
 	}

@@ -143,28 +143,24 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 // findCopies finds the copies of each file, in the table or among the files, and the records of it that
 // replays brought. It needs the digests of files of equal size only.
 func (p *planner) findCopies() ([]*plannedFile, error) {
-	type like struct {
-		size      int64
-		behaviour string
-	}
 	l, schema := p.load, p.cfg.Job.Schema
-	have := map[like]int{}
+	have := map[ledger.Like]int{}
 	for _, of := range l.Known.Loads() {
 		for i := range of.Inputs {
-			have[like{of.Inputs[i].Size, of.Inputs[i].Behaviour}]++
+			have[ledger.LikeOf(&of.Inputs[i])]++
 		}
 	}
 	for _, f := range l.Files {
-		have[like{f.Size, f.Behaviour(schema)}]++
+		have[ledger.Like{Size: f.Size, Behaviour: f.Behaviour(schema)}]++
 	}
 	var out []*plannedFile
 	for _, f := range l.Files {
 		planned := &plannedFile{File: f}
 		out = append(out, planned)
-		mine := like{f.Size, f.Behaviour(schema)}
+		mine := ledger.Like{Size: f.Size, Behaviour: f.Behaviour(schema)}
 		own := 1
 		for _, old := range l.Known.Inputs(f.Rel) {
-			if (like{old.Size, old.Behaviour}) == mine {
+			if ledger.LikeOf(old) == mine {
 				own++
 			}
 		}
@@ -178,7 +174,7 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 			p.read.ask(f, 0)
 			continue
 		}
-		holds := ledger.Content{SHA256: planned.sha, Behaviour: mine.behaviour}
+		holds := ledger.Content{SHA256: planned.sha, Behaviour: mine.Behaviour}
 		planned.copies, planned.sameAs = l.Known.FindCopies(holds, f.Copy(p.cfg.Job), l.To.Info().Dropped)
 		planned.replayed = manifest.OffsetsOf(l.Known.Replayed(holds))
 	}

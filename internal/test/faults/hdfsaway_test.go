@@ -30,7 +30,7 @@ func (h *fixture) plan(t *testing.T, name string, table ...string) *planned {
 	if <-plan.ended; !plan.cmd.ProcessState.Success() {
 		t.Fatal(plan.stderr.String())
 	}
-	testkit.WriteFile(t, p.pieces, string(plan.stdout.Bytes()))
+	testkit.WriteFile(t, p.pieces, plan.stdout.String())
 	lines := strings.Split(strings.TrimSpace(plan.stdout.String()), "\n")
 	if len(lines) < 2 {
 		t.Fatalf("%d pieces, want some", len(lines))
