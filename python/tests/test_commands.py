@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import zoneinfo
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,28 @@ def test_show_is_what_extract_returns(table: Path) -> None:
     ]
 
 
+def test_show_around_a_time(table: Path) -> None:
+    users = usertrail.extract(table, types="all", active="any")["user_id"].to_pylist()
+    user = max(set(users), key=users.count)
+    events = usertrail.show(table, user)
+    time = events[20]["time"]
+    assert len(usertrail.show(table, user, around=time)) == 20
+    near = usertrail.show(table, user, around=time, page=4)
+    assert len(near) == 4 and near == [e for e in events if near[0]["time"] <= e["time"] <= near[-1]["time"]]
+    assert time in [e["time"] for e in near]
+    local = time.astimezone(zoneinfo.ZoneInfo("Asia/Shanghai")).replace(tzinfo=None)
+    assert usertrail.show(table, user, around=local, page=4) == near
+    assert usertrail.show(table, user, page=3) == events[:3]
+
+
+def test_a_time_of_an_event_is_a_time_of_a_query(table: Path) -> None:
+    user = usertrail.extract(table, types="play", active="any")["user_id"][0].as_py()
+    plays = usertrail.show(table, user, types="play")
+    assert usertrail.show(table, user, types="play", at=plays[2]["time"]) == [plays[2]]
+    got = usertrail.extract(table, users=[user], types="play", at=plays[2]["time"])
+    assert got["id"].to_pylist() == [plays[2]["id"]]
+
+
 def test_show_notes_that_the_table_does_not_have_a_user(table: Path) -> None:
     with pytest.warns(usertrail.Note, match="nobody"):
         assert usertrail.show(table, "nobody") == []
@@ -53,6 +76,16 @@ def test_explain_is_text_and_numbers(table: Path) -> None:
         cost = usertrail.explain(table, types="play", users=["u1"], active="any")
     assert noted[0].filename == __file__
     assert cost["users"] == 1 and "plan" in str(cost)
+
+
+def test_explain_takes_the_arguments_of_extract(table: Path) -> None:
+    query = {"users": "all", "start": "2014-09-01", "end": "2014-09-04", "types": ["visit", "play"], "sequence": "visit -> play within 1h", "hours": "18-24", "without": ["login"]}
+    cost = usertrail.explain(table, **query, where_first=True, progress=False)
+    assert cost["users"] > 0
+    with pytest.raises(TypeError, match="columns: explain has no such argument; it has users, start"):
+        usertrail.explain(table, columns=["seconds"])
+    with pytest.raises(usertrail.UsageError, match="--sequence"):
+        usertrail.explain(table, sequence="visit -> pley")
 
 
 def test_inspect_returns_the_report(table: Path) -> None:

@@ -90,14 +90,21 @@ def test_flags_of_the_output_are_refused(table: Path, flags: list[str]) -> None:
         usertrail.extract(table, flags=flags, **QUERY)
 
 
+def test_flags_are_a_list(table: Path) -> None:
+    for call in (usertrail.extract, usertrail.show, usertrail.explain, usertrail.load):
+        with pytest.raises(TypeError, match=r"flags: '--plan scan' is a string: write a list, such as \['--plan', 'scan'\]"):
+            call(table, flags="--plan scan")
+
+
 def test_what_is_no_user_is_refused(table: Path) -> None:
     for users, words in {
         (1.5,): "drop missing IDs", (None,): "the ID at 0 is None", ("a\nb",): "has a line break", (True,): "an ID is a string or an integer",
     }.items():  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=words):
             usertrail.extract(table, users=users, **QUERY)
-    with pytest.raises(TypeError, match="no list of IDs"):
-        usertrail.extract(table, users=7, **QUERY)
+    for users in (7, b"u1", bytearray(b"u1")):
+        with pytest.raises(TypeError, match=f"users: {type(users).__name__} is no list of IDs"):
+            usertrail.extract(table, users=users, **QUERY)
     ids = {"user_id": ["u1"]}
     for frame in (ids, pandas.DataFrame(ids), polars.DataFrame(ids), pa.table(ids)):
         with pytest.raises(TypeError, match=f"a {type(frame).__name__} is no list of IDs: pass its column"):

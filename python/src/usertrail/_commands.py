@@ -6,12 +6,14 @@ import datetime
 import json
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._extract import Day, Place, options
+from ._extract import Day, Moment, Place, Query, arguments, further, options
 from ._process import Process, Result, run
 from ._progress import Bar
-from ._users import flag
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def load(
@@ -31,10 +33,10 @@ def load(
 
     If all logs are loaded already, it raises NothingToDo. Arguments are the flags of bulkload.
     """
-    args = options(job=job, start=start, end=end, types=types, table=table, mode=mode, wait=wait, dry_run=dry_run)
+    args = options(job=job, start=start, end=end, types=types, table=table, mode=mode, wait=wait, dry_run=dry_run) + further(flags)
     bar = Bar(progress, "load")
     try:
-        return run("bulkload", [*args, *flags], bar.say)
+        return run("bulkload", args, bar.say)
     finally:
         bar.close()
 
@@ -48,17 +50,26 @@ def show(
     types: str | Sequence[str] | None = None,
     fields: str | Sequence[str] | None = None,
     latest: int | None = None,
-    at: str | datetime.datetime | None = None,
+    at: Moment | None = None,
+    around: Moment | None = None,
+    page: int | None = None,
     job: Place | None = None,
     flags: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
     """Returns the events of one user, in order of time.
 
     date is a datetime.date, time a datetime.datetime in UTC, and each field is under its name.
+
+    latest  only the last events: their number
+    at      only the last event of each behaviour at or before a time
+    around  only the events before and after a time: 20, or the number in page
+    page    at most this number of events
+
+    A time is text or a datetime.datetime. Without a zone, it is in the zone of the table.
     """
     args = ["show", "--json", *options(table=table, user=user, start=start, end=end, types=types, fields=fields, at=at, job=job)]
-    args += options(latest=latest) or ["--page", "0"]
-    lines = run("extract", [*args, *flags]).text.splitlines()
+    args += options(latest=latest, around=around, page=page) or ["--page", "0"]
+    lines = run("extract", args + further(flags)).text.splitlines()
     return [event(json.loads(line)) for line in lines]
 
 
@@ -74,24 +85,11 @@ def micros(time: str) -> str:
     return f"{seconds}.{decimals:0<6}+00:00"
 
 
-def explain(
-    table: Place | None = None,
-    *,
-    users: Any = "all",
-    start: Day | None = None,
-    end: Day | None = None,
-    types: str | Sequence[str] = "all",
-    active: str = "all",
-    where: str | None = None,
-    having: str | None = None,
-    job: Place | None = None,
-    flags: Iterable[str] = (),
-) -> Result:
-    """Estimates what a query would read, and returns the estimate. print shows it as text."""
-    named, stdin = flag(users)
-    args = ["explain", "--users", named, "--active", active]
-    args += options(table=table, start=start, end=end, types=types, where=where, having=having, job=job)
-    return run("extract", [*args, *flags], stdin=stdin)
+def explain(table: Place | None = None, **query: Unpack[Query]) -> Result:
+    """Estimates what a query would read, and returns the estimate. print shows it as text. The
+    arguments are those of extract."""
+    args, stdin = arguments("explain", table, query)
+    return run("extract", ["explain", *args], stdin=stdin)
 
 
 def inspect(path: Place, *, rows: int = 10) -> dict[str, Any]:

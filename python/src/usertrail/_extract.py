@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Day = str | datetime.date
 Place = str | os.PathLike[str]
+Moment = str | datetime.datetime
 
 
 class Batches:
@@ -113,7 +114,7 @@ class Query(TypedDict, total=False):
     fields: str | Sequence[str] | None
     context: int | None
     latest: int | None
-    at: str | datetime.datetime | None
+    at: Moment | None
     shape: str
     times: str
     job: Place | None
@@ -128,14 +129,10 @@ class Query(TypedDict, total=False):
 def extract_batches(table: Place | None = None, **query: Unpack[Query]) -> Batches:
     """Returns the record batches of a result while they are made. The arguments are those of
     extract."""
-    unknown = query.keys() - Query.__annotations__.keys()
-    if unknown:
-        raise TypeError(f"{', '.join(sorted(unknown))}: extract has no such argument; it has {', '.join(Query.__annotations__)}")
-    given: dict[str, Any] = {"users": "all", "types": "all", **query, "table": table}
-    named, stdin = flag(given.pop("users"))
-    bar = Bar(given.pop("progress", None), "extract")
-    args = ["--users", named, "--format", "arrow", "--out", "-", *further(given.pop("flags", []))]
-    return Batches(Process("extract", args + options(**given), stdin), bar)
+    args, stdin = arguments("extract", table, query)
+    over_the_pipe(query.get("flags", ()))
+    process = Process("extract", ["--format", "arrow", "--out", "-", *args], stdin)
+    return Batches(process, Bar(query.get("progress"), "extract"))
 
 
 def extract(table: Place | None = None, **query: Unpack[Query]) -> pa.Table:
@@ -165,14 +162,31 @@ def extract(table: Place | None = None, **query: Unpack[Query]) -> pa.Table:
         return batches.read_all()
 
 
+def arguments(command: str, table: Place | None, query: Query) -> tuple[list[str], Iterator[bytes] | None]:
+    """Returns the arguments of a command that takes a query, and its standard input."""
+    unknown = query.keys() - Query.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"{', '.join(sorted(unknown))}: {command} has no such argument; it has {', '.join(Query.__annotations__)}")
+    given: dict[str, Any] = {"users": "all", "types": "all", **query, "table": table}
+    given.pop("progress", None)
+    flags = further(given.pop("flags", ()))
+    named, stdin = flag(given.pop("users"))
+    return ["--users", named, *options(**given), *flags], stdin
+
+
 def further(flags: Iterable[str]) -> list[str]:
-    """Returns flags, unless one of them is about the output, which comes over the pipe."""
-    args = list(flags)
-    for arg in args:
+    """Returns flags as a list."""
+    if isinstance(flags, str):
+        raise TypeError(f"flags: {flags!r} is a string: write a list, such as {flags.split()}")
+    return list(flags)
+
+
+def over_the_pipe(flags: Iterable[str]) -> None:
+    """Refuses flags about the output, which comes over the pipe."""
+    for arg in flags:
         name = "-o" if arg.startswith("-o") else arg.partition("=")[0]
         if name in ("--format", "--out", "-o"):
             raise ValueError(f"flags: {name} is not possible: the result comes as Arrow over a pipe; run the program extract for files")
-    return args
 
 
 def options(**given: Any) -> list[str]:
@@ -196,7 +210,9 @@ def text(name: str, value: Any) -> str:
     if isinstance(value, datetime.datetime):
         if name in FLAGS and value.time() != datetime.time():
             raise ValueError(f"{name}: {value} is not a whole day")
-        return value.date().isoformat() if name in FLAGS else value.isoformat(sep=" ")
+        if name in FLAGS:
+            return value.date().isoformat()
+        return value.isoformat(sep=" " if value.tzinfo is None else "T")
     if isinstance(value, datetime.date):
         return value.isoformat()
     if isinstance(value, (str, os.PathLike)):

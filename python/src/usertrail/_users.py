@@ -30,7 +30,7 @@ def flag(users: Any) -> tuple[str, Iterator[bytes] | None]:
         return name, None
     if hasattr(users, "columns") or isinstance(users, Mapping):  # it would yield the names of its columns
         raise TypeError(f"users: a {type(users).__name__} is no list of IDs: pass its column with the IDs, such as df['user_id']")
-    if not isinstance(users, Iterable):
+    if not isinstance(users, Iterable) or isinstance(users, (bytes, bytearray)):
         raise TypeError(f"users: {type(users).__name__} is no list of IDs, Series, array or file")
     return "-", lines(users)
 
