@@ -492,7 +492,7 @@ func (o *options) readStdin(l layout.Layout, limit int64) (u *userlist.List, err
 func (o *options) listError(err error) error {
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		return fmt.Errorf("%w: --users: %w", job.ErrNoInput, err)
+		return fmt.Errorf("%w: --users: %w: --users names a file with user IDs, not a user", job.ErrNoInput, err)
 	case err != nil && !errors.Is(err, userlist.ErrList):
 		return fmt.Errorf("--users: %w", err)
 	}
