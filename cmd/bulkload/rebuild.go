@@ -11,6 +11,8 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/run/outcome"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 )
 
@@ -19,6 +21,9 @@ type rebuiltResult struct {
 	Loads   int   `json:"loads"`
 	Files   int   `json:"files"`
 	Records int64 `json:"records"`
+
+	Base   string `json:"base,omitempty"`     // it was made again
+	GaveUp bool   `json:"given_up,omitempty"` // the replaced files were given up
 }
 
 // Counted implements outcome.Result.
@@ -34,13 +39,17 @@ func newRebuild(env *cli.Env) *cobra.Command {
 		Long: `Rebuild writes manifest.json again if it is missing, damaged, or older than the newest ledger. Each
 ledger lists the files of its load. The folder base lists the files that compact or drop made of
 them. Every HFile and roll must exist and have the recorded size. If a file is missing, rebuild names
-it, writes no manifest and ends with status 1. It never changes or removes another file.
+it, writes no manifest and ends with status 1.
+
+If the manifest is correct, rebuild mends two other files. It writes the copy in the folder base again if
+that is damaged. If retired.json is missing, damaged or not the newest, rebuild gives up the files that
+compact or drop replaced: the next load, compact or drop removes them, and undrop cannot bring them back.
 
 Rebuild reads no HFile; run bulkload verify after it, which does. Ledgers of older releases do not list
 the files of their loads. The first load, compact or drop by this release records them in base.
 
 Rebuild needs no job file if --table names a table that knows its catalog. It holds the table's lock,
-so no load runs at the same time. Status 99 says that the manifest is correct.`,
+so no load runs at the same time. Status 99 says that these files are correct.`,
 		Example: `  bulkload rebuild --table ./trails && bulkload verify --table ./trails
   bulkload rebuild --job usertrail.yaml`,
 		Args: cli.NoArgs,
@@ -63,7 +72,7 @@ func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
 	defer store.Close()
 	m, err := catalog.Rebuild(ctx, fs, store.Catalog())
 	if errors.Is(err, catalog.ErrWhole) {
-		return r, fmt.Errorf("%w: the manifest of %s names all ledgers: check the table with bulkload verify", bulkload.ErrNothing, store.Address())
+		return o.mend(ctx, fs, store)
 	}
 	if err != nil {
 		return r, err
@@ -74,5 +83,24 @@ func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
 	}
 	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s loads, %s files, %s records; check them with bulkload verify\n",
 		store.Address(), humanize.Comma(int64(r.Loads)), humanize.Comma(int64(r.Files)), humanize.Comma(r.Records))
+	return r, nil
+}
+
+// mend repairs the other files of a catalog whose manifest is intact.
+func (o *options) mend(ctx context.Context, fs dfs.FS, store table.Store) (r rebuiltResult, err error) {
+	done, err := catalog.Mend(ctx, fs, store.Catalog())
+	if err != nil {
+		return r, err
+	}
+	if done == (catalog.Mended{}) {
+		return r, fmt.Errorf("%w: the manifest of %s names all ledgers: check the table with bulkload verify", bulkload.ErrNothing, store.Address())
+	}
+	r.Base, r.GaveUp = done.Base, done.Retired
+	if done.Base != "" {
+		fmt.Fprintf(o.env.Stdout, "rebuilt     %s of %s\n", done.Base, store.Address())
+	}
+	if done.Retired {
+		fmt.Fprintf(o.env.Stdout, "given up    the replaced files of %s without an entry in retired.json: the next load, compact or drop removes them, and bulkload undrop cannot bring them back\n", store.Address())
+	}
 	return r, nil
 }

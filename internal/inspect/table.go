@@ -130,7 +130,10 @@ func (l *look) tableFile(r *Report) error {
 }
 
 func (l *look) tableManifest(name string) (*manifest.Table, error) {
-	m := new(manifest.Table)
+	if dfs.Base(name) == tableManifest {
+		return catalog.ReadTable(l.ctx, l.fs, dfs.Dir(name))
+	}
+	m := new(manifest.Table) // a copy of a manifest
 	if err := manifest.Read(l.ctx, l.fs, name, m); err != nil {
 		return nil, err
 	}

@@ -93,6 +93,11 @@ type Filed interface {
 	Files() []manifest.File
 }
 
+// FaultFinder is a table that can check the files of its catalog that no extract reads.
+type FaultFinder interface {
+	Faults(ctx context.Context) ([]Fault, error)
+}
+
 // FileChecker is a table that can check that its files exist.
 type FileChecker interface {
 	// CheckFiles returns an error that wraps ErrDamaged if a file is missing or has another

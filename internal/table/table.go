@@ -34,6 +34,12 @@ func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: put the file back from a copy of the table", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
+// A Fault is a file of a catalog that is damaged or missing.
+type Fault struct {
+	Name string // below the catalog's directory
+	Err  error
+}
+
 // OtherSize returns the error for a file of a table that has another size than the manifest says.
 func OtherSize(name string, size, written int64) error {
 	return Damaged("%s has %d bytes; %d were written", name, size, written)

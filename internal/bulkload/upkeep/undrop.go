@@ -52,6 +52,9 @@ func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 		if err := r.undoable(ctx, m, u); err != nil {
 			return err
 		}
+		if _, err := r.table.Recover(ctx); err != nil { // Replace lists the files that are there now
+			return err
+		}
 		m = r.next()
 		m.Files = slices.DeleteFunc(m.Files, func(f manifest.File) bool { return slices.Contains(u.Made, f.Name) })
 		m.Files = append(slices.Clone(u.Files), m.Files...)

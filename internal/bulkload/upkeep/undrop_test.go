@@ -8,11 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table"
@@ -212,9 +214,43 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 	}
 }
 
-// TestUndropWithoutItsListRemovesNothing removes the list of retired files. Undrop then keeps the files
-// of the dropped days, and brings them back when the list is there again.
-func TestUndropWithoutItsListRemovesNothing(t *testing.T) {
+// TestUndropAfterAKilledCompact stops a compact that keeps nothing before it removes what it replaced.
+// The days that were dropped before come back, and the table is whole.
+func TestUndropAfterAKilledCompact(t *testing.T) {
+	h := newFixture(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 3, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	if _, err := upkeep.Drop(t.Context(), cfg, h.half()); err != nil {
+		t.Fatal(err)
+	}
+	opened := h.Opened(t, "trails")
+	m := *opened.Manifest()
+	m.Files = slices.Clone(m.Files)
+	m.Rewritten++
+	i := slices.IndexFunc(m.Files, func(f manifest.File) bool { return strings.HasPrefix(f.Name, "d/0") })
+	if i < 0 {
+		t.Fatal("the drop rewrote all files")
+	}
+	f := &m.Files[i]
+	for _, name := range []*string{&f.Name, &f.Roll} {
+		was := filepath.Join(opened.Dir(), *name)
+		*name = fmt.Sprintf("d/r%06d-0000%s", m.Rewritten, filepath.Ext(was))
+		if err := os.Link(was, filepath.Join(opened.Dir(), *name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := opened.Replace(t.Context(), &m, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
+		t.Error(err)
+	}
+	h.Verified(t, "brought back", "trails")
+}
+
+// TestWithoutItsListNothingIsRemoved removes the list of retired files. No command then removes the files
+// of the dropped days, and Undrop brings them back when the list is there again.
+func TestWithoutItsListNothingIsRemoved(t *testing.T) {
 	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
 	cfg := h.upkeep("trails")
@@ -230,11 +266,18 @@ func TestUndropWithoutItsListRemovesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := h.lasting(t, "trails")
-	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "retired.json") {
-		t.Errorf("without its list: %v, want ErrRequest and the name of the list", err)
+	attempts := map[string]func() error{
+		"undrop":  func() error { _, err := upkeep.Undrop(t.Context(), cfg); return err },
+		"compact": func() error { _, err := upkeep.Compact(t.Context(), cfg); return err },
+		"load":    func() error { _, err := h.tryLoad(t.Context(), "trails"); return err },
 	}
-	if !maps.Equal(h.lasting(t, "trails"), before) {
-		t.Error("the table was changed")
+	for what, attempt := range attempts {
+		if err := attempt(); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), "retired.json: it is missing") {
+			t.Errorf("%s without the list: %v, want ErrDamaged and the name of the list", what, err)
+		}
+		if !maps.Equal(h.lasting(t, "trails"), before) {
+			t.Errorf("%s changed the table", what)
+		}
 	}
 	testkit.WriteFile(t, list, string(text))
 	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {

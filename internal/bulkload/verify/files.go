@@ -54,6 +54,19 @@ func (r *run) readFiles(ctx context.Context, t table.Filed) error {
 	return nil
 }
 
+// readCatalog checks the files of the catalog that no extract reads.
+func (r *run) readCatalog(ctx context.Context) error {
+	t, ok := table.As[table.FaultFinder](r.table)
+	if !ok {
+		return nil
+	}
+	faults, err := t.Faults(ctx)
+	for _, f := range faults {
+		r.result.addFiles([]File{{Name: f.Name, Why: f.Err}})
+	}
+	return err
+}
+
 func (r *Result) addFiles(files []File) {
 	for _, f := range files {
 		r.Files = append(r.Files, f)

@@ -177,6 +177,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := r.read(ctx); err != nil {
 		return r.result, err
 	}
+	if err := r.readCatalog(ctx); err != nil {
+		return r.result, err
+	}
 	if err := r.readHidden(ctx); err != nil {
 		return r.result, err
 	}

@@ -33,6 +33,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
@@ -63,6 +64,9 @@ func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 // read does Read and returns the digest of the file's content.
 func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) (sum string, err error) {
 	b, err := dfs.ReadFile(ctx, fs, name)
+	if errors.Is(err, syscall.EISDIR) && dfs.Base(name) != TableName { // without a manifest it is no table: another status
+		return "", fmt.Errorf("%s: %w: a directory is in its place", name, damaged(v))
+	}
 	if err != nil {
 		return "", err
 	}

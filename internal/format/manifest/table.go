@@ -34,8 +34,11 @@ type Table struct {
 	// has the cells that were dropped, by the table's regions.
 	DroppedBefore *behaviour.Date `json:"dropped_before,omitempty"`
 	Dropped       []Region        `json:"dropped,omitempty"`
-	Files         []File          `json:"files"`
-	Loads         []LoadRef       `json:"loads"`
+	// Retired is set if the last replacement of files kept the files that it replaced: until they are
+	// removed, retired.json lists them.
+	Retired bool      `json:"retired,omitempty"`
+	Files   []File    `json:"files"`
+	Loads   []LoadRef `json:"loads"`
 }
 
 // A File is one HFile: the rows of one region from one load, or from several merged loads.

@@ -33,6 +33,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -75,7 +76,7 @@ type Catalog struct {
 // Open opens the catalog in dir. If dir has no table, the error wraps table.ErrNoTable. If the
 // ledgers do not match the manifest, the error wraps table.ErrDamaged.
 func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
-	m, err := readTable(ctx, fs, dir)
+	m, err := ReadTable(ctx, fs, dir)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, noTable(ctx, fs, dir)
 	}
@@ -88,14 +89,19 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
 	return newCatalog(fs, dir, m)
 }
 
-func readTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, error) {
+// ReadTable reads the manifest of the table in dir. If it is damaged, the error wraps
+// manifest.ErrDamaged and has the next step.
+func ReadTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, error) {
 	m := new(manifest.Table)
 	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m)
 	if err == nil {
 		err = m.Validate()
 	}
-	if errors.Is(err, manifest.ErrDamaged) {
+	switch {
+	case errors.Is(err, manifest.ErrDamaged):
 		err = fmt.Errorf("%w: put %s back from a copy of the table, or let bulkload rebuild make it again", err, ManifestName)
+	case errors.Is(err, syscall.EISDIR):
+		err = fmt.Errorf("%w: move it away, then let bulkload rebuild make the file again", err)
 	}
 	if err != nil {
 		return nil, err
@@ -193,7 +199,7 @@ func (c *Catalog) Version() string { return c.Manifest().State() }
 // VersionNow reads the manifest and returns the version of the directory now. If no manifest
 // exists, it returns the version of a table without loads.
 func (c *Catalog) VersionNow(ctx context.Context) (string, error) {
-	m, err := readTable(ctx, c.fs, c.dir)
+	m, err := ReadTable(ctx, c.fs, c.dir)
 	if errors.Is(err, iofs.ErrNotExist) {
 		m, err = new(manifest.Table), nil
 	}
@@ -310,6 +316,16 @@ func (c *Catalog) Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.
 // the manifest does not name. It also removes a file of folder unless the manifest or Left
 // names it, or it is retired and still kept.
 func (c *Catalog) Sweep(ctx context.Context, folder string) error {
+	r, err := c.retired(ctx)
+	if err != nil {
+		return err
+	}
+	return c.sweep(ctx, folder, r, r.kept(time.Now(), c.Manifest()))
+}
+
+// sweep is Sweep with the list of retired files before and after. It removes files before it replaces the
+// list, so that a retired file which exists is always in the list.
+func (c *Catalog) sweep(ctx context.Context, folder string, before, kept retired) error {
 	if err := sweepPending(ctx, c.fs, c.dir); err != nil {
 		return err
 	}
@@ -331,11 +347,6 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	for _, r := range left.Rolls {
 		files = append(files, r.Roll)
 	}
-	retired, err := c.retired(ctx)
-	if err != nil {
-		return err
-	}
-	kept := retired.kept(time.Now(), m)
 	files = append(files, kept.names()...)
 	if err := c.SweepLedgers(ctx); err != nil {
 		return err
@@ -346,7 +357,7 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	if err := c.sweepPieces(ctx, files); err != nil {
 		return err
 	}
-	return c.setRetired(ctx, retired, kept)
+	return c.setRetired(ctx, before, kept)
 }
 
 // SweepLedgers removes the ledgers that the manifest does not name. Callers run it before they

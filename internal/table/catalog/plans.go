@@ -168,21 +168,29 @@ func (c *Catalog) Plans(ctx context.Context) ([]*manifest.Plan, error) {
 		return nil, err
 	}
 	for _, dir := range all {
-		id := dfs.Base(dir)
-		p, err := Folder{c.fs, Plans(c.dir), id}.Plan(ctx)
-		switch {
-		case errors.Is(err, iofs.ErrNotExist):
-		case errors.Is(err, manifest.ErrDamaged):
-			return nil, fmt.Errorf("%w: remove it, and plan again", err)
-		case err != nil:
+		p, err := c.plan(ctx, dfs.Base(dir))
+		if err != nil {
 			return nil, err
-		case p.ID != id: // EndPlan removes the folder of the plan's name
-			return nil, fmt.Errorf("%s: %w: it says that it is plan %q; remove that folder if no one commits the plan", dir, manifest.ErrDamaged, p.ID)
-		default:
+		}
+		if p != nil {
 			out = append(out, p)
 		}
 	}
 	return out, nil
+}
+
+// plan returns the plan in the folder id, nil if the folder has none.
+func (c *Catalog) plan(ctx context.Context, id string) (*manifest.Plan, error) {
+	p, err := Folder{c.fs, Plans(c.dir), id}.Plan(ctx)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, manifest.ErrDamaged):
+		return nil, fmt.Errorf("%w: remove it, and plan again", err)
+	case err == nil && p.ID != id: // EndPlan removes the folder of the plan's name
+		return nil, fmt.Errorf("%s: %w: it says that it is plan %q; remove that folder if no one commits the plan", dfs.Join(Plans(c.dir), id), manifest.ErrDamaged, p.ID)
+	}
+	return p, err
 }
 
 // EndPlan removes a plan. The next Sweep removes the files of its pieces that the manifest does

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -53,7 +54,11 @@ func (c *Catalog) keepBase(ctx context.Context) error {
 	}
 	name := baseOf(m.Rewritten)
 	if _, ok := there[dfs.Base(name)]; !ok {
-		if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), m); err != nil {
+		err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), m)
+		if errors.Is(err, syscall.EISDIR) {
+			return fmt.Errorf("%w: %s: a directory is in its place: %s", manifest.ErrDamaged, dfs.Join(c.dir, name), adviceBase)
+		}
+		if err != nil {
 			return err
 		}
 	}

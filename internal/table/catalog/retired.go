@@ -18,7 +18,7 @@ import (
 //
 // Replace writes the list of retired files before the manifest. If the process is killed
 // between the two, both name the files, and files that the manifest names are not retired. If
-// keepFor is 0, Replace lists no files, so that the list needs no disk space.
+// keepFor is 0, Replace lists no files, so that the list needs no disk space. Replace sets m.Retired.
 func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error {
 	before, err := c.retired(ctx)
 	if err != nil {
@@ -38,6 +38,7 @@ func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.D
 	if err := c.setRetired(ctx, before, after); err != nil {
 		return err
 	}
+	m.Retired = keepFor > 0
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
 		return fmt.Errorf("replace files of %s: %w", c.dir, err)
 	}
@@ -78,10 +79,7 @@ func (c *Catalog) ForgetRetired(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.setRetired(ctx, r, retired{}); err != nil {
-		return err
-	}
-	return c.Sweep(ctx, folder)
+	return c.sweep(ctx, folder, r, retired{})
 }
 
 // gone returns the files that the manifest before names and the manifest after does not name.
@@ -117,8 +115,11 @@ type retired struct {
 func (c *Catalog) retired(ctx context.Context) (retired, error) {
 	r := new(manifest.Retired)
 	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, retiredName), r)
-	if errors.Is(err, iofs.ErrNotExist) {
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
 		return retired{}, nil
+	case errors.Is(err, manifest.ErrDamaged):
+		return retired{}, fmt.Errorf("%w: %s", err, adviceRetired)
 	}
 	return retired{r.Files, r.Undrop}, err
 }

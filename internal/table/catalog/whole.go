@@ -49,7 +49,7 @@ func checkLedgers(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table)
 		if wrong == nil {
 			return m, err
 		}
-		again, err := readTable(ctx, fs, dir)
+		again, err := ReadTable(ctx, fs, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -147,10 +147,10 @@ func Check(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error 
 }
 
 // CheckFiles returns an error that wraps table.ErrDamaged if a file that the manifest names
-// is missing, or has another size. It lists each folder once, and reads no file but the list of
-// retired files.
+// is missing, or has another size, and if the list of retired files is missing, damaged or not whole.
+// It reads no other file than this list.
 func (c *Catalog) CheckFiles(ctx context.Context) error {
-	if _, err := c.retired(ctx); err != nil {
+	if err := c.checkRetired(ctx); err != nil {
 		return err
 	}
 	if err := checkFiles(ctx, c.fs, c.dir, c.Manifest()); err != nil {
@@ -167,7 +167,7 @@ func checkFiles(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) e
 		if len(wrong) == 0 {
 			return err
 		}
-		again, err := readTable(ctx, fs, dir)
+		again, err := ReadTable(ctx, fs, dir)
 		if err != nil {
 			return err
 		}

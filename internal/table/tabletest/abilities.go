@@ -31,6 +31,7 @@ var abilities = map[string]ability{
 	"Described":     abilityOf[table.Described](),
 	"Expiring":      abilityOf[table.Expiring](),
 	"Exporter":      abilityOf[table.Exporter](),
+	"FaultFinder":   abilityOf[table.FaultFinder](),
 	"FileChecker":   abilityOf[table.FileChecker](),
 	"Filed":         abilityOf[table.Filed](),
 	"Founded":       abilityOf[table.Founded](),

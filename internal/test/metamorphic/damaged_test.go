@@ -22,10 +22,11 @@ const (
 	lostFile        = "lost file" // an HFile or a roll
 	cutFile         = "cut file"
 	changedFile     = "changed file" // a byte in it changes
+	lostList        = "lost list"    // retired.json is removed
 )
 
 // tableDamages lists the ways.
-var tableDamages = []string{lostManifest, changedManifest, olderManifest, lostLedger, changedLedger, lostFile, cutFile, changedFile}
+var tableDamages = []string{lostManifest, changedManifest, olderManifest, lostLedger, changedLedger, lostFile, cutFile, changedFile, lostList}
 
 // A damagedFile is a file of a table before and after the damage.
 type damagedFile struct {
@@ -36,13 +37,16 @@ type damagedFile struct {
 
 // manifestJSON holds the fields of manifest.json that a damagedFile needs.
 type manifestJSON struct {
-	Loads []struct {
+	Retired bool `json:"retired"`
+	Loads   []struct {
 		Name string `json:"name"`
 	} `json:"loads"`
-	Files []struct {
-		Name string `json:"name"`
-		Roll string `json:"roll"`
-	} `json:"files"`
+	Files []fileJSON `json:"files"`
+}
+
+type fileJSON struct {
+	Name string `json:"name"`
+	Roll string `json:"roll"`
 }
 
 // damage damages a file of a table. Every command must then refuse the table and change no file
@@ -98,6 +102,11 @@ func (x *run) chooseDamage(s *Step) (*damagedFile, error) {
 	}
 	w := &damagedFile{name: "manifest.json"}
 	switch s.Damage {
+	case lostList:
+		if lists, err := x.listsRetired(s.Table, &m); err != nil || !lists {
+			return nil, err
+		}
+		w.name = "retired.json"
 	case lostLedger, changedLedger:
 		w.name = m.Loads[s.Pick%len(m.Loads)].Name
 	case lostFile, cutFile, changedFile:
@@ -130,6 +139,29 @@ func (x *run) chooseDamage(s *Step) (*damagedFile, error) {
 		w.now[s.Pick%len(w.now)] ^= 0x10
 	}
 	return w, nil
+}
+
+// listsRetired reports whether the table has a list of retired files without which a sweep would
+// remove one of them.
+func (x *run) listsRetired(name string, m *manifestJSON) (bool, error) {
+	text, err := os.ReadFile(x.path(name + "/retired.json"))
+	if errors.Is(err, iofs.ErrNotExist) || !m.Retired {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var list manifestJSON
+	if err := json.Unmarshal(text, &list); err != nil {
+		return false, err
+	}
+	for _, f := range list.Files {
+		named := slices.ContainsFunc(m.Files, func(now fileJSON) bool { return f.Name == now.Name || f.Name == now.Roll })
+		if _, err := os.Stat(x.path(name + "/" + f.Name)); err == nil && !named {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // checksum matches the first field of a JSON file. The damage does not change its name,
@@ -253,7 +285,7 @@ type try struct {
 // tries returns the commands that must refuse a damaged table.
 func (x *run) tries(s *Step) []try {
 	table := x.tableFlags(s.Table)
-	unread := slices.Contains([]string{changedLedger, lostFile, cutFile, changedFile}, s.Damage)
+	unread := slices.Contains([]string{changedLedger, lostFile, cutFile, changedFile, lostList}, s.Damage)
 	load := dates(s)
 	if x.Store == inHBase && !x.inHBase(s.Table) { // the job file names the table in HBase
 		load = append(load, "--table", s.Table)

@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+)
+
+// A sweep removes the files that neither the manifest nor retired.json names. If retired.json is
+// lost, it would remove the files of the days that were dropped last. The manifest says whether the
+// last replacement of files wrote the list. Then each replaced file that exists is in the list.
+
+// adviceRetired is the next step after an error of the list of retired files.
+const adviceRetired = "put it back from a copy of the table, or let bulkload rebuild give up the replaced files"
+
+// ofRewrite matches an HFile or roll that a compact or drop wrote.
+var ofRewrite = regexp.MustCompile(`^r(\d{6,})-\d{4,}\.(?:hfile|roll)$`)
+
+// checkRetired returns an error if the list of retired files is damaged, or if it lacks a retired
+// file that exists. If the file is lacking, the error wraps table.ErrDamaged.
+func (c *Catalog) checkRetired(ctx context.Context) error {
+	r, err := c.retired(ctx)
+	if err != nil {
+		return err
+	}
+	name, err := c.unlisted(ctx, r)
+	if name == "" || err != nil {
+		return err
+	}
+	what := "it is not the newest list"
+	if len(r.files) == 0 {
+		what = "it is missing"
+	}
+	return fmt.Errorf("table %s: %w: %s: %s, and the files that were replaced, such as %s, still exist: %s",
+		c.dir, table.ErrDamaged, retiredName, what, name, adviceRetired)
+}
+
+// unlisted returns the name of a retired file that exists and is not in the list. It returns "" if
+// there is none, or if the manifest does not say that the list has all of them.
+func (c *Catalog) unlisted(ctx context.Context, r retired) (string, error) {
+	m := c.Manifest()
+	if !m.Retired {
+		return "", nil
+	}
+	known := namesOf(m)
+	for _, name := range r.names() {
+		known[name] = true
+	}
+	there, err := sizes(ctx, c.fs, dfs.Join(c.dir, m.Family))
+	if err != nil {
+		return "", err
+	}
+	for _, base := range slices.Sorted(maps.Keys(there)) {
+		if name := m.Family + "/" + base; !known[name] && hasNamed(m, base) {
+			return name, nil
+		}
+	}
+	return c.unlistedPiece(ctx, known)
+}
+
+// hasNamed reports whether m or an earlier manifest of the table named a file. Later numbers are the
+// numbers of commands that were killed.
+func hasNamed(m *manifest.Table, base string) bool {
+	if match := ofLoad.FindStringSubmatch(base); match != nil {
+		n, err := strconv.Atoi(match[1])
+		return err == nil && n < m.Next()
+	}
+	if match := ofRewrite.FindStringSubmatch(base); match != nil {
+		n, err := strconv.Atoi(match[1])
+		return err == nil && n <= m.Rewritten
+	}
+	return false
+}
+
+// unlistedPiece returns the name of a file of pieces that a load brought and that is not known. The
+// names of such files do not have the numbers of their loads, so it looks into the ledgers.
+func (c *Catalog) unlistedPiece(ctx context.Context, known map[string]bool) (string, error) {
+	var left []string
+	plans, err := listDirs(ctx, c.fs, dfs.Join(c.dir, piecesName))
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range plans {
+		switch _, err := c.fs.Stat(ctx, dfs.Join(Plans(c.dir), dfs.Base(dir), planName)); {
+		case err == nil:
+			continue // no load has brought them
+		case !errors.Is(err, iofs.ErrNotExist):
+			return "", err
+		}
+		there, err := sizes(ctx, c.fs, dir)
+		if err != nil {
+			return "", err
+		}
+		for _, base := range slices.Sorted(maps.Keys(there)) {
+			if name := PieceFolder(dfs.Base(dir)) + "/" + base; !known[name] {
+				left = append(left, name)
+			}
+		}
+	}
+	if len(left) == 0 {
+		return "", nil
+	}
+	brought, err := c.brought(ctx)
+	if i := slices.IndexFunc(left, func(name string) bool { return brought[name] }); i >= 0 {
+		return left[i], nil
+	}
+	return "", err
+}
+
+// brought returns the names of the files that the ledgers say their loads brought.
+func (c *Catalog) brought(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	refs := c.Manifest().Loads
+	for i := range refs {
+		l, err := c.Ledger(ctx, &refs[i])
+		if err != nil {
+			return nil, err
+		}
+		m, err := l.Manifest()
+		if err != nil {
+			return nil, err
+		}
+		if m != nil { // older releases did not list them
+			maps.Copy(out, namesOf(m))
+		}
+	}
+	return out, nil
+}

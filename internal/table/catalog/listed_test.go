@@ -1,0 +1,213 @@
+package catalog_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
+)
+
+// replacedTable is a table of five loads. The fourth brought a file of pieces. A rewrite replaced the
+// files of the first load, and a later one the files of the second load and of the pieces.
+func replacedTable(t *testing.T, keepFor time.Duration) (dir string, lists []string) {
+	t.Helper()
+	dir, _ = loadedTable(t)
+	c := opened(t, dir)
+	for _, name := range []string{"pieces/5d0c/00000-0000", "d/000005-0000"} {
+		f := fileIn(t, dir, name, c.NextLoad())
+		load := &manifest.Load{Version: manifest.Version, Number: c.NextLoad(), Inputs: []manifest.Input{{Path: "play.csv"}}}
+		if err := c.Commit(t.Context(), load, []manifest.File{f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, goes := range [][]string{{"d/000001-0000.hfile"}, {"d/000002-0000.hfile", "pieces/5d0c/00000-0000.hfile"}} {
+		m := *c.Manifest()
+		m.Rewritten++
+		m.Files = slices.DeleteFunc(slices.Clone(m.Files), func(f manifest.File) bool { return slices.Contains(goes, f.Name) })
+		m.Files = append(m.Files, fileIn(t, dir, fmt.Sprintf("d/r%06d-0000", m.Rewritten), 2))
+		if err := c.Replace(t.Context(), &m, keepFor); err != nil {
+			t.Fatal(err)
+		}
+		if keepFor > 0 {
+			lists = append(lists, readText(t, dir, "retired.json"))
+		}
+	}
+	return dir, lists
+}
+
+func opened(t *testing.T, dir string) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Open(t.Context(), local.New(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestALostListOfRetiredFilesIsMissed loses or damages retired.json. CheckFiles, which every load calls
+// before it sweeps, returns an error with the next step. After Mend the sweep removes the files.
+func TestALostListOfRetiredFilesIsMissed(t *testing.T) {
+	const gaveUp = "put it back from a copy of the table, or let bulkload rebuild give up the replaced files"
+	for what, x := range map[string]struct {
+		spoil func(t *testing.T, dir string, lists []string)
+		want  string // in the error; empty is none
+	}{
+		"whole": {func(*testing.T, string, []string) {}, ""},
+		"gone": {func(t *testing.T, dir string, _ []string) { remove(t, dir, "retired.json") },
+			"the table is damaged: retired.json: it is missing, and the files that were replaced, such as d/000001-0000.hfile, still exist: "},
+		"older": {func(t *testing.T, dir string, lists []string) { writeText(t, dir, "retired.json", lists[0]) },
+			"the table is damaged: retired.json: it is not the newest list, and the files that were replaced, such as d/000002-0000.hfile, still exist: "},
+		"cut":  {func(t *testing.T, dir string, _ []string) { writeText(t, dir, "retired.json", "{") }, "retired.json: damaged list of retired files: unexpected end of JSON input: "},
+		"link": {func(t *testing.T, dir string, _ []string) { replaceByLink(t, dir, "retired.json") }, "retired.json: it is missing"},
+		"directory": {func(t *testing.T, dir string, _ []string) {
+			remove(t, dir, "retired.json")
+			writeText(t, dir, "retired.json/file", "")
+		}, "retired.json: damaged list of retired files: a directory is in its place: "},
+		"only pieces are left": {func(t *testing.T, dir string, _ []string) {
+			remove(t, dir, "retired.json")
+			for _, name := range []string{"d/000001-0000", "d/000002-0000"} {
+				remove(t, dir, name+".hfile")
+				remove(t, dir, name+".roll")
+			}
+		}, "such as pieces/5d0c/00000-0000.hfile, still exist: "},
+		"the files are gone, too": {func(t *testing.T, dir string, _ []string) {
+			for _, name := range []string{"retired.json", "d/000001-0000.hfile", "d/000001-0000.roll", "d/000002-0000.hfile", "d/000002-0000.roll",
+				"pieces/5d0c/00000-0000.hfile", "pieces/5d0c/00000-0000.roll"} {
+				remove(t, dir, name)
+			}
+		}, ""},
+		"killed commands left files": {func(t *testing.T, dir string, _ []string) {
+			fileIn(t, dir, "d/000006-0000", 6)
+			fileIn(t, dir, "d/r000003-0000", 6)
+			fileIn(t, dir, "pieces/77aa/00000-0000", 6)
+		}, ""},
+		"an older release wrote the manifest": {func(t *testing.T, dir string, _ []string) {
+			remove(t, dir, "retired.json")
+			writeText(t, dir, "manifest.json", strings.Replace(unsealed(readText(t, dir, "manifest.json")), ` "retired": true,`, "", 1))
+		}, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir, lists := replacedTable(t, time.Hour)
+			x.spoil(t, dir, lists)
+			c := opened(t, dir)
+			err := c.CheckFiles(t.Context())
+			faults, fail := c.Faults(t.Context())
+			if fail != nil {
+				t.Fatal(fail)
+			}
+			if x.want == "" {
+				if err != nil || len(faults) > 0 {
+					t.Fatalf("%v, %v; want no fault", err, faults)
+				}
+			} else {
+				isDamage := errors.Is(err, table.ErrDamaged) || errors.Is(err, manifest.ErrDamaged)
+				if !isDamage || !strings.Contains(err.Error(), x.want) || x.want[len(x.want)-1] == ' ' && !strings.Contains(err.Error(), x.want+gaveUp) {
+					t.Errorf("%v, want %s", err, x.want+gaveUp)
+				}
+				if len(faults) != 1 || faults[0].Name != "retired.json" || faults[0].Err.Error() != err.Error() {
+					t.Errorf("the faults are %v, want %v", faults, err)
+				}
+			}
+			done, err := catalog.Mend(t.Context(), local.New(), dir)
+			if err != nil || done.Retired != (x.want != "") || done.Base != "" {
+				t.Errorf("mended: %+v, %v", done, err)
+			}
+			c = opened(t, dir)
+			if err := c.CheckFiles(t.Context()); err != nil {
+				t.Errorf("mended: %v", err)
+			}
+			if err := c.Sweep(t.Context(), "d"); err != nil {
+				t.Error(err)
+			}
+			_, err = os.Stat(filepath.Join(dir, "d/000002-0000.hfile"))
+			if kept := err == nil; kept != (what == "whole" || what == "killed commands left files") {
+				t.Errorf("after a sweep the replaced file exists: %t", kept)
+			}
+			if err := c.CheckFiles(t.Context()); err != nil {
+				t.Errorf("swept: %v", err)
+			}
+		})
+	}
+}
+
+// replaceByLink puts a link to nothing in the place of a file.
+func replaceByLink(t *testing.T, dir, name string) {
+	t.Helper()
+	remove(t, dir, name)
+	if err := os.Symlink("nothing", filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFilesThatAreNotKeptNeedNoList replaces files that are not kept, and stops before they are removed.
+// The table is whole. It is also whole after ForgetRetired.
+func TestFilesThatAreNotKeptNeedNoList(t *testing.T) {
+	dir, _ := replacedTable(t, 0)
+	c := opened(t, dir)
+	if err := c.CheckFiles(t.Context()); err != nil {
+		t.Error(err)
+	}
+	dir, _ = replacedTable(t, time.Hour)
+	c = opened(t, dir)
+	if err := c.ForgetRetired(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"retired.json", "d/000001-0000.hfile", "pieces/5d0c/00000-0000.roll"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is there", name)
+		}
+	}
+	if err := c.CheckFiles(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestADamagedBaseIsMended damages the copy of the manifest that Rebuild needs. Faults names it, and
+// Mend makes it again, so that Rebuild can make the manifest.
+func TestADamagedBaseIsMended(t *testing.T) {
+	for what, spoil := range map[string]func(t *testing.T, dir, name string){
+		"cut": func(t *testing.T, dir, name string) { writeText(t, dir, name, "{") },
+		"a digit": func(t *testing.T, dir, name string) {
+			writeText(t, dir, name, strings.Replace(readText(t, dir, name), `"load": 5`, `"load": 4`, 1))
+		},
+		"not its table": func(t *testing.T, dir, name string) {
+			writeText(t, dir, name, strings.Replace(unsealed(readText(t, dir, name)), `"number": 3`, `"number": 7`, 1))
+		},
+		"directory": func(t *testing.T, dir, name string) {
+			remove(t, dir, name)
+			writeText(t, dir, name+"/file", "")
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			const name = "base/000002.json"
+			dir, _ := replacedTable(t, time.Hour)
+			if err := opened(t, dir).Sweep(t.Context(), "d"); err != nil {
+				t.Fatal(err)
+			}
+			want := readText(t, dir, "manifest.json")
+			spoil(t, dir, name)
+			faults, err := opened(t, dir).Faults(t.Context())
+			if err != nil || len(faults) != 1 || faults[0].Name != name || !strings.HasSuffix(faults[0].Err.Error(), ": let bulkload rebuild make it again") {
+				t.Errorf("faults: %v, %v; want %s", faults, err, name)
+			}
+			done, err := catalog.Mend(t.Context(), local.New(), dir)
+			if err != nil || done.Base != name || done.Retired {
+				t.Errorf("mended: %+v, %v", done, err)
+			}
+			if faults, err := opened(t, dir).Faults(t.Context()); err != nil || len(faults) > 0 {
+				t.Errorf("then: %v, %v", faults, err)
+			}
+			remove(t, dir, "manifest.json")
+			rebuilt(t, dir, want)
+		})
+	}
+}

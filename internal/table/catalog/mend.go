@@ -1,0 +1,154 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+)
+
+// Faults returns the faults of the files of the catalog that no extract reads: the list of retired
+// files, the base, and the plans of loads in pieces.
+func (c *Catalog) Faults(ctx context.Context) ([]table.Fault, error) {
+	var out []table.Fault
+	look := func(name string, err error) error {
+		if !isFault(err) {
+			return err
+		}
+		out = append(out, table.Fault{Name: name, Err: err})
+		return nil
+	}
+	base := baseOf(c.Manifest().Rewritten)
+	if err := errors.Join(look(retiredName, c.checkRetired(ctx)), look(base, c.checkBase(ctx))); err != nil {
+		return nil, err
+	}
+	all, err := listDirs(ctx, c.fs, Plans(c.dir))
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range all {
+		_, err := c.plan(ctx, dfs.Base(dir))
+		if err := look(plansName+"/"+dfs.Base(dir)+"/"+planName, err); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// adviceBase is the next step after an error of the base.
+const adviceBase = "let bulkload rebuild make it again"
+
+// isFault reports whether an error says that a file is damaged or missing.
+func isFault(err error) bool {
+	return errors.Is(err, table.ErrDamaged) || errors.Is(err, manifest.ErrDamaged)
+}
+
+// checkBase returns an error that wraps manifest.ErrDamaged if the base is damaged, or is of another
+// table. A base that is missing is no error: the next sweep writes it.
+func (c *Catalog) checkBase(ctx context.Context) error {
+	m := c.Manifest()
+	if !needsBase(m) {
+		return nil
+	}
+	name := dfs.Join(c.dir, baseOf(m.Rewritten))
+	b := new(manifest.Table)
+	err := manifest.Read(ctx, c.fs, name, b)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil
+	case err == nil && !grewFrom(m, b):
+		err = fmt.Errorf("%s: %w: it is the copy of another manifest", name, manifest.ErrDamaged)
+	case err == nil:
+		return nil
+	}
+	if errors.Is(err, manifest.ErrDamaged) {
+		return fmt.Errorf("%w: %s", err, adviceBase)
+	}
+	return err
+}
+
+// grewFrom reports whether loads alone made m of the manifest b.
+func grewFrom(m, b *manifest.Table) bool {
+	if m.Rewritten != b.Rewritten || len(m.Loads) < len(b.Loads) {
+		return false
+	}
+	for i := range b.Loads {
+		if m.Loads[i] != b.Loads[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Mended is what Mend repaired.
+type Mended struct {
+	Base    string // it was made again; empty if it was whole
+	Retired bool   // the list of retired files is given up
+}
+
+// Mend repairs a table with an intact manifest. It makes a damaged base again. If the list of retired
+// files is damaged, missing, or lacks some of them, Mend gives these files up: the next load, compact
+// or drop removes those that the list does not have.
+func Mend(ctx context.Context, fs dfs.FS, dir string) (done Mended, err error) {
+	c, err := Open(ctx, fs, dir)
+	if err != nil {
+		return done, err
+	}
+	faults := errors.Join(c.checkBase(ctx), c.checkRetired(ctx))
+	if faults == nil || !isFault(faults) {
+		return done, faults
+	}
+	lock, err := lockRun(ctx, fs, dir)
+	if err != nil {
+		return done, fmt.Errorf("table %s: %w", dir, unwritable(err))
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if c, err = Open(ctx, fs, dir); err != nil {
+		return done, err
+	}
+	if done.Retired, err = c.giveUpRetired(ctx); err != nil {
+		return done, fmt.Errorf("rebuild %s: %w", dir, err)
+	}
+	if done.Base, err = c.mendBase(ctx); err != nil {
+		return done, fmt.Errorf("rebuild %s: %w", dir, err)
+	}
+	return done, nil
+}
+
+// giveUpRetired removes the list of retired files if it is damaged, and records that the table may
+// have other replaced files. It reports whether the list has a fault.
+func (c *Catalog) giveUpRetired(ctx context.Context) (bool, error) {
+	err := c.checkRetired(ctx)
+	if err == nil || !isFault(err) {
+		return false, err
+	}
+	if errors.Is(err, manifest.ErrDamaged) {
+		if err := c.fs.Remove(ctx, dfs.Join(c.dir, retiredName)); err != nil {
+			return false, err
+		}
+	}
+	m := *c.Manifest()
+	m.Retired = false
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), &m); err != nil {
+		return false, err
+	}
+	c.set(&m)
+	return true, nil
+}
+
+// mendBase makes a damaged base again, and returns its name.
+func (c *Catalog) mendBase(ctx context.Context) (string, error) {
+	err := c.checkBase(ctx)
+	if err == nil || !isFault(err) {
+		return "", err
+	}
+	name := baseOf(c.Manifest().Rewritten)
+	if err := c.fs.Remove(ctx, dfs.Join(c.dir, name)); err != nil { // a directory cannot be replaced
+		return "", err
+	}
+	return name, manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), c.Manifest())
+}
