@@ -31,7 +31,7 @@ RACE := $(addprefix ./internal/,store/hbase store/hbase/rpc store/dfs store/dfs/
 
 # Tests of these packages that have many cases, one after the other, or much data: each
 # operation fails once, each step is the one at which a process is killed, each byte is flipped,
-# each layout answers forty questions. make test runs them without the race detector, which makes
+# each layout answers forty queries. make test runs them without the race detector, which makes
 # them take five times as long. Other tests of these packages show it the same goroutines. The suite of tables has the race detector in one
 # layout and through the life of a table. A test fails for a name that no test has.
 MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
@@ -40,11 +40,11 @@ MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
 	TestPreCheckWantsRoom TestNightsOnWhichClocksAreSet TestValuesStayUnderTheirFields TestACopyBringsWhatTheFirstDidNot \
 	TestAPlanReadsLogsWithoutTheLock TestUnmappedTextsDoNotDependOnTheWay TestLinesOfBothVersions \
 	TestAReplayLargerThanTheMemory TestWhatAReplayCannotHold TestARowLargerThanTheMemory TestTooManyOffsetsAreNotListed \
-	TestAListLeavesRoomForTrails TestGoingOnWritesDamagedPartsAgain TestOverwriteKeepsAnAnswer TestAVoidAppendLeavesNothing \
-	TestAWindowChangesNoAnswer TestConditionsWhereTheTableLies TestEveryOutputIsTheOracles TestLayoutsAreExplained \
+	TestAListLeavesRoomForTrails TestGoingOnWritesDamagedPartsAgain TestOverwriteKeepsAResult TestAVoidAppendLeavesNothing \
+	TestAWindowChangesNoResult TestConditionsWhereTheTableLies TestEveryOutputIsTheOracles TestLayoutsAreExplained \
 	TestASnapshotHasWhatAScanHas TestAMergeSeesWhatPlainLoopsSee TestFilesAreHBases TestTableTakesFilesIn (Is|Are)ATable/^(tall|wide|game|hashed|fixed) \
 	TestAPartitionGrowsAcrossParts TestKilledExtractsGoOn TestKilledAppendsGoOn TestKilledCommitsOfAppendsGoOn TestKilledPiecesGoOn \
-	TestADamagedAppendIsNotFinished TestGoingOnKeepsFinishedParts TestCommitKeepsAnAnswer TestCommitFindsDamagedParts TestTheQuestionIsRemovedLast
+	TestADamagedAppendIsNotFinished TestGoingOnKeepsFinishedParts TestCommitKeepsAResult TestCommitFindsDamagedParts TestTheQueryIsRemovedLast
 empty :=
 MANYCASES := $(subst $(empty) $(empty),|,$(strip $(MANYCASES)))
 
@@ -83,7 +83,7 @@ test test-all cover: export ALONE := $(ALONE)
 test: ## everything once, in about 20 minutes; installs what it needs and says so
 	@scripts/test once
 
-test-all: ## everything: all faults, all random worlds, all questions, with the race detector; in an hour
+test-all: ## everything: all faults, all random worlds, all queries, with the race detector; in an hour
 	@scripts/test all
 
 cover: ## the statement coverage of internal/ by make test, or by make test-all with MODE=all

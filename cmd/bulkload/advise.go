@@ -24,12 +24,12 @@ import (
 
 // An advising has the flags of advise.
 type advising struct {
-	env       *cli.Env
-	flags     cli.Flags
-	questions string
-	days      int
-	sample    string
-	json      bool
+	env     *cli.Env
+	flags   cli.Flags
+	queries string
+	days    int
+	sample  string
+	json    bool
 }
 
 // An adviceResult is the last line of advise.
@@ -91,7 +91,7 @@ day, and one of each other query.`,
 	f.StringVar(&o.flags.From, "from", "", "first date of the logs to sample, YYYY-MM-DD")
 	f.StringVar(&o.flags.To, "to", "", "last date of the logs to sample, inclusive, YYYY-MM-DD")
 	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, comma-separated (default all)")
-	f.StringVar(&o.questions, "questions", "", "YAML file with the expected queries (default 1000 per day of each query about one user)")
+	f.StringVar(&o.queries, "questions", "", "YAML file with the expected queries (default 1000 per day of each query about one user)")
 	f.IntVar(&o.days, "days", 0, "number of days that the table will hold (default the job's ttl, else the days of the sample)")
 	f.StringVar(&o.sample, "sample", humanize.IBytes(advise.DefaultBytes), "amount of log text to read, such as 128MiB")
 	f.BoolVar(&o.json, "json", false, "print only the last line, which is JSON")
@@ -143,9 +143,9 @@ func (o *advising) config(ctx context.Context) (cfg advise.Config, err error) {
 	if cfg.Job, err = o.flags.LoadJob(ctx, files); err != nil {
 		return cfg, err
 	}
-	cfg.Questions = advise.Usual()
-	if o.questions != "" {
-		if cfg.Questions, err = job.LoadQuestions(ctx, files, o.questions, cfg.Job.Schema); err != nil {
+	cfg.Queries = advise.Usual()
+	if o.queries != "" {
+		if cfg.Queries, err = job.LoadQueries(ctx, files, o.queries, cfg.Job.Schema); err != nil {
 			return cfg, fmt.Errorf("%w: --questions: %w", cli.ErrUsage, err)
 		}
 	}
@@ -270,7 +270,7 @@ func printCosts(w io.Writer, a *advise.Advice, c *advise.Choice) error {
 	fmt.Fprintf(w, "Time that the machine is busy with the load of a night, with one query of each kind, and in a day:\n\n")
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(out, "\tlayout\tsize\ta load")
-	for _, q := range a.Questions {
+	for _, q := range a.Queries {
 		fmt.Fprintf(out, "\t%s", q.Title())
 	}
 	fmt.Fprintln(out, "\tin a day\t")
@@ -283,7 +283,7 @@ func printCosts(w io.Writer, a *advise.Advice, c *advise.Choice) error {
 			mark = "->"
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s", mark, l.Layout, advise.Bytes(l.Bytes), advise.Duration(l.Load))
-		for _, e := range l.Questions {
+		for _, e := range l.Queries {
 			fmt.Fprintf(out, "\t%s", advise.Duration(e.Milliseconds/1000))
 		}
 		fmt.Fprintf(out, "\t%s\t\n", advise.Duration(l.Day))

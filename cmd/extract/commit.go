@@ -75,7 +75,7 @@ func (o *options) publish(ctx context.Context, from string) (r commitResult, err
 	if r.Result, err = pieces.Commit(ctx, fs, lines); err != nil {
 		return r, err
 	}
-	r.Notes = append(r.Notes, (&output{partition: first.Question.PartitionBy}).notes(r.Result, first.Append)...)
+	r.Notes = append(r.Notes, (&output{partition: first.Query.PartitionBy}).notes(r.Result, first.Append)...)
 	say(o.env, r.Notes)
 	return r, nil
 }

@@ -88,10 +88,10 @@ func TestExplainOfALiveTableComesTrue(t *testing.T) {
 		{"scan", estimate.Scan, "play"},
 		{"snapshot", estimate.Snapshot, "play,login"},
 	} {
-		question := []string{"--users", "all", "--from", w.Span.From.String(), "--to", w.Span.To.String(), "--active", "all", "--types", c.types, "--plan", c.plan}
+		query := []string{"--users", "all", "--from", w.Span.From.String(), "--to", w.Span.To.String(), "--active", "all", "--types", c.types, "--plan", c.plan}
 		before := l.snapshots(t)
 		var x explain.Explanation
-		l.lastLine(t, &x, append([]string{"explain"}, question...)...)
+		l.lastLine(t, &x, append([]string{"explain"}, query...)...)
 		if n := l.snapshots(t); n != before {
 			t.Errorf("--plan %s: there were %d snapshots, and after it was explained %d", c.plan, before, n)
 		}
@@ -101,7 +101,7 @@ func TestExplainOfALiveTableComesTrue(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), "out")
 		var r extract.Result
-		l.lastLine(t, &r, append(question, "--out", out)...)
+		l.lastLine(t, &r, append(query, "--out", out)...)
 		m := new(manifest.Extract)
 		if err := manifest.Read(t.Context(), local.New(), filepath.Join(out, place.ManifestName), m); err != nil {
 			t.Fatal(err)

@@ -132,7 +132,7 @@ func stopped(t *testing.T, dir string, records int64, all bool, flags ...string)
 	}
 	want := sizes(t, filepath.Join(dir, "whole"))
 	if len(want) < 5 { // with the manifest and _SUCCESS
-		t.Fatalf("the answer is %v, want three parts or more", want)
+		t.Fatalf("the result is %v, want three parts or more", want)
 	}
 	stop := func(out string, m moment, f fatal) {
 		t.Helper()
@@ -150,7 +150,7 @@ func stopped(t *testing.T, dir string, records int64, all bool, flags ...string)
 		case status != 1 || !strings.HasPrefix(text, "stopped by "+f.name):
 			t.Errorf("%s at %s: ended with status %d, and the last line has the error %q: %s", f.name, m, status, text, p.Stderr.String())
 		case err == nil:
-			t.Fatalf("%s at %s: it was stopped, and its answer can be seen", f.name, m)
+			t.Fatalf("%s at %s: it was stopped, and its result can be seen", f.name, m)
 		}
 	}
 	finish := func(out string) {
@@ -159,7 +159,7 @@ func stopped(t *testing.T, dir string, records int64, all bool, flags ...string)
 			t.Fatalf("the last run ended with status %d", status)
 		}
 		if got := sizes(t, filepath.Join(dir, out)); !maps.Equal(got, want) {
-			t.Errorf("the answer is %v, undisturbed %v", got, want)
+			t.Errorf("the result is %v, undisturbed %v", got, want)
 		}
 	}
 

@@ -67,8 +67,8 @@ var costs = regexp.MustCompile(`(?s) "cost": \{.*?\n \},\n`)
 // remarks are what an extract may say on standard error.
 var remarks = regexp.MustCompile(`(?m)^extract: (.*_not-found\.txt names them|the table keeps behaviours for .* is gone, or goes|nobody did any of these behaviours on these days|days that are not loaded: .*|none of the .* users asked for has any of these behaviours on these days(; nobody has)?)\n`)
 
-// answer returns the files of a result by name. Its manifest is without the costs.
-func (l *snapshotFixture) answer(t *testing.T, flags ...string) map[string]string {
+// result returns the files of a result by name. Its manifest is without the costs.
+func (l *snapshotFixture) result(t *testing.T, flags ...string) map[string]string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
 	status, said := l.extract(t, append(flags, "--out", out)...)
@@ -77,7 +77,7 @@ func (l *snapshotFixture) answer(t *testing.T, flags ...string) map[string]strin
 	}
 	all, err := filepath.Glob(filepath.Join(out, "*"))
 	if err != nil || len(all) < 3 {
-		t.Fatalf("the answer is %q, %v", all, err)
+		t.Fatalf("the result is %q, %v", all, err)
 	}
 	files := map[string]string{}
 	for _, name := range all {
@@ -130,8 +130,8 @@ func TestASnapshotAnswersAsGetsDo(t *testing.T) {
 	} {
 		prepare()
 		for _, users := range []string{"all", list} {
-			want := l.answer(t, "--users", users, "--plan", "get")
-			got := l.answer(t, "--users", users, "--plan", "snapshot")
+			want := l.result(t, "--users", users, "--plan", "get")
+			got := l.result(t, "--users", users, "--plan", "snapshot")
 			for name := range want {
 				if got[name] != want[name] || len(got) != len(want) {
 					t.Errorf("--users %s: %s has %d bytes of a snapshot, and %d of gets, or they differ", users, name, len(got[name]), len(want[name]))
@@ -145,13 +145,13 @@ func TestASnapshotAnswersAsGetsDo(t *testing.T) {
 
 	l.Admin(t, "snapshot", "of_"+l.name, l.name)
 	defer l.Admin(t, "drop-snapshot", "of_"+l.name)
-	want := l.answer(t, "--users", "all", "--plan", "get")
+	want := l.result(t, "--users", "all", "--plan", "get")
 	l.Admin(t, "put", l.name, "14652,20140901,00001", "d", "title,\x00\x00\x00\x01\x00\x00\x00\x00", "later", "1409529600000")
-	if got := l.answer(t, "--users", "all", "--plan", "snapshot", "--snapshot", "of_"+l.name); got["part-00000.parquet"] != want["part-00000.parquet"] {
-		t.Error("a snapshot that was taken before has another answer than the table had")
+	if got := l.result(t, "--users", "all", "--plan", "snapshot", "--snapshot", "of_"+l.name); got["part-00000.parquet"] != want["part-00000.parquet"] {
+		t.Error("a snapshot that was taken before has another result than the table had")
 	}
-	if now := l.answer(t, "--users", "all", "--plan", "snapshot"); now["part-00000.parquet"] == want["part-00000.parquet"] {
-		t.Error("a snapshot that was taken later has the same answer")
+	if now := l.result(t, "--users", "all", "--plan", "snapshot"); now["part-00000.parquet"] == want["part-00000.parquet"] {
+		t.Error("a snapshot that was taken later has the same result")
 	}
 	if n := l.snapshots(t); n != 1 {
 		t.Errorf("there are %d snapshots, want the one of the user", n)

@@ -77,13 +77,13 @@ func plansOf(t *testing.T, of layout.Layout) []string {
 // have that many events.
 func (l *snapshotFixture) sameByAllPlans(t *testing.T, users string, plans []string, events int) {
 	t.Helper()
-	want := l.answer(t, "--users", users, "--plan", plans[0])
+	want := l.result(t, "--users", users, "--plan", plans[0])
 	if says := fmt.Sprintf("%q: %d,", "events", events); !strings.Contains(want["_manifest.json"], says) {
 		t.Errorf("the manifest does not have %s\n%s", says, want["_manifest.json"])
 	}
 	for _, plan := range plans {
 		for _, rolls := range []string{"use", "off"} {
-			if got := l.answer(t, "--users", users, "--plan", plan, "--rolls", rolls); got["part-00000.parquet"] != want["part-00000.parquet"] {
+			if got := l.result(t, "--users", users, "--plan", plan, "--rolls", rolls); got["part-00000.parquet"] != want["part-00000.parquet"] {
 				t.Errorf("--plan %s --rolls %s has other rows than --plan %s", plan, rolls, plans[0])
 			}
 		}

@@ -25,7 +25,7 @@ func TestAppendedDaysAreOneExtract(t *testing.T) {
 	w := testworld.World(5, 20)
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	g := extracttest.NewGrowing(t, h, extracttest.Plain, q)
 	last := g.States[len(g.States)-1]
 	u := g.Turn
@@ -43,8 +43,8 @@ func TestAppendedDaysAreOneExtract(t *testing.T) {
 	for _, a := range m.Appended {
 		kept += a.Kept
 	}
-	if m.Question.Span != w.Span || m.Events != r.Events || m.Kept != kept || m.Users != m.Found || len(m.Appended) != len(g.Spans) || m.Cost.Outcome.Behaviours != r.Events {
-		t.Errorf("the manifest has %d events of %d users of %s in %d extracts; there are %d events", m.Events, m.Kept, m.Question.Span, len(m.Appended), r.Events)
+	if m.Query.Span != w.Span || m.Events != r.Events || m.Kept != kept || m.Users != m.Found || len(m.Appended) != len(g.Spans) || m.Cost.Outcome.Behaviours != r.Events {
+		t.Errorf("the manifest has %d events of %d users of %s in %d extracts; there are %d events", m.Events, m.Kept, m.Query.Span, len(m.Appended), r.Events)
 	}
 	back := filepath.Join(h.Dir, "back", "out")
 	for i := len(g.Spans) - 1; i >= 0; i-- {
@@ -71,7 +71,7 @@ func TestAppendSurvivesAnyFault(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
 	h.Load(t, u, w.Span)
-	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	g := extracttest.NewGrowing(t, h, u, q)
 	const at = 1 // two days
 	if maps.Equal(testtable.OnlyParts(g.States[at]), testtable.OnlyParts(g.States[at+1])) {
@@ -99,8 +99,8 @@ func TestKilledAppendsGoOn(t *testing.T) {
 	for _, step := range []string{breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Moved, breakpoint.Published} {
 		out := filepath.Join(h.Dir, "killed at "+step, "out")
 		g.CopyTo(t, last, out)
-		e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Question: q, Partition: "date", Append: true}
-		e.Question.Span = g.Spans[last]
+		e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: q, Partition: "date", Append: true}
+		e.Query.Span = g.Spans[last]
 		extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
 		g.CheckReaders(t, last, out)
 		if step == breakpoint.Fetch || step == breakpoint.Part { // nothing is decided
@@ -146,7 +146,7 @@ func TestAVoidAppendLeavesNothing(t *testing.T) {
 		for _, u := range []extracttest.Turn{alone, g.Turn} {
 			out := filepath.Join(h.Dir, fmt.Sprintf("void at %s, append %t", step, u.Append), "out")
 			g.CopyTo(t, last, out)
-			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Question: q, Partition: "date", Append: true}
+			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: q, Partition: "date", Append: true}
 			extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
 			if err := os.Rename(out, filepath.Join(h.Dir, filepath.Base(filepath.Dir(out))+" before")); err != nil {
 				t.Fatal(err)
@@ -184,8 +184,8 @@ func TestADamagedAppendIsNotFinished(t *testing.T) {
 			dir := filepath.Join(h.Dir, step+" "+what)
 			out := filepath.Join(dir, "out")
 			g.CopyTo(t, last, out)
-			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Question: q, Partition: "date", Append: true}
-			e.Question.Span = g.Spans[last]
+			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: q, Partition: "date", Append: true}
+			e.Query.Span = g.Spans[last]
 			extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
 			parts, err := filepath.Glob(filepath.Join(dir, "*", "date="+g.Spans[last].From.String(), "part-*"))
 			if err != nil || len(parts) == 0 {

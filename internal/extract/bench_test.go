@@ -20,7 +20,7 @@ func BenchmarkRun(b *testing.B) {
 	filtered.Conditions = testworld.Conditions{Where: testworld.Where{Text: `behaviour == "login" || play.seconds >= 5`}, Latest: 10}
 	for _, x := range []struct {
 		name   string
-		q      testworld.Question
+		q      testworld.Query
 		output query.Output
 	}{
 		{"parquet", q, query.Output{}},

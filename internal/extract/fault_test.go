@@ -42,7 +42,7 @@ func extractSurvives(t *testing.T, o query.Output, modes []dfstest.Mode) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 3, Output: o}
 	h.Load(t, u, w.Span)
-	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	clean := filepath.Join(h.Dir, "clean")
 	if _, err := h.Extract(t.Context(), q, u, clean); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func extractSurvives(t *testing.T, o query.Output, modes []dfstest.Mode) {
 
 // askWithFault extracts into a directory of home with a fault in operation n, and
 // again without. It says whether the extract never came to its fault.
-func askWithFault(t *testing.T, h *extracttest.Fixture, q testworld.Question, u extracttest.Turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+func askWithFault(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	out := filepath.Join(home, "out")
 	fault := dfstest.FaultAt(h.FS, n, mode)
@@ -93,17 +93,17 @@ func askWithFault(t *testing.T, h *extracttest.Fixture, q testworld.Question, u 
 	return past
 }
 
-// TestOverwriteKeepsAnAnswer fails each operation of an extract that replaces a result with
+// TestOverwriteKeepsAResult fails each operation of an extract that replaces a result with
 // the result of another query. After any failure OUT is one of the two results, complete,
 // unless the disk stays dead.
-func TestOverwriteKeepsAnAnswer(t *testing.T) {
+func TestOverwriteKeepsAResult(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
 	h.Load(t, u, w.Span)
-	before := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
-	after := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	before := testworld.Query{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
+	after := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	want := map[string]map[string]string{}
-	for name, q := range map[string]testworld.Question{"before": before, "after": after} {
+	for name, q := range map[string]testworld.Query{"before": before, "after": after} {
 		out := filepath.Join(h.Dir, name)
 		if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestOverwriteKeepsAnAnswer(t *testing.T) {
 		_, err := faulty.Extract(t.Context(), after, replacing, out)
 		got := dfstest.Snapshot(t, h.FS, out)
 		if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
-			t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
+			t.Errorf("mode %d, fault at %d (%v): the result is neither the old one nor the new one", mode, n, err)
 		}
 		if _, err := h.Extract(t.Context(), after, replacing, out); err != nil {
 			t.Errorf("mode %d, fault at %d: second run: %v", mode, n, err)

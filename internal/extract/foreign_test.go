@@ -27,11 +27,11 @@ behaviours:
   play: {id: 1, fields: {title: string}}
 `)
 	h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\nu1,2014-09-01 10:00:00,a\nu1,2014-09-01 10:00:01,b\nu2,2014-09-01 10:00:00,c\n")})
-	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}}
+	q := testworld.Query{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}}
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Regions: 1}, q.Span)
 	for _, plan := range []fetch.Plan{fetch.Get, fetch.Scan, fetch.Auto} {
 		for _, strict := range []bool{false, true} {
-			c := h.Question(t, q, extracttest.Others{Table: h.Opened(t, "trails")})
+			c := h.Query(t, q, extracttest.Others{Table: h.Opened(t, "trails")})
 			c.Out, c.Plan, c.Strict = filepath.Join(testkit.Scratch(t), "out"), plan, strict
 			r, err := extract.Run(t.Context(), c)
 			if strict {
@@ -76,10 +76,10 @@ behaviours:
 `)
 		h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,title\n1,2014-09-01 10:00:00,a\n1,2014-09-01 10:00:01,b\n2,2014-09-01 10:00:00,c\n")})
 		h.Deliver(t, testworld.File{Name: day.String() + "/order.csv", Text: []byte("user_id,time,price\n1,2014-09-01 10:00:00,5\n")})
-		q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play", "order"}}
+		q := testworld.Query{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play", "order"}}
 		h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Regions: 1}, q.Span)
 		for _, listed := range []bool{false, true} {
-			c := h.Question(t, q, table.Unrolled(firstForeign{h.Opened(t, "trails")}))
+			c := h.Query(t, q, table.Unrolled(firstForeign{h.Opened(t, "trails")}))
 			c.Out = filepath.Join(testkit.Scratch(t), "out")
 			if listed {
 				u, err := userlist.Read(strings.NewReader("1\n2\n"), "list", c.Table.Info().Layout, 1<<20)

@@ -26,10 +26,10 @@ func TestMain(m *testing.M) { extracttest.Main(m) }
 func TestKilledExtractsGoOn(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for name, e := range map[string]extracttest.Task{
-		"everything":              {Question: q},
-		"conditions":              {Question: extracttest.Picky(q)},
-		"conditions of rows only": {Question: extracttest.Picky(q), Unrolled: true},
-		"in directories":          {Question: q, Partition: "date"},
+		"everything":              {Query: q},
+		"conditions":              {Query: extracttest.Picky(q)},
+		"conditions of rows only": {Query: extracttest.Picky(q), Unrolled: true},
+		"in directories":          {Query: q, Partition: "date"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e.Dir, e.Table, e.Out = h.Dir, "trails", filepath.Join(h.Dir, "clean", name)
@@ -38,7 +38,7 @@ func TestKilledExtractsGoOn(t *testing.T) {
 			if len(testtable.OnlyParts(want)) < 3 {
 				t.Fatalf("%d parts, want several", len(testtable.OnlyParts(want)))
 			}
-			if len(e.Question.Conditions.Steps) > 0 {
+			if len(e.Query.Conditions.Steps) > 0 {
 				extracttest.CheckFunnel(t, want[place.ManifestName], extracttest.SeveralUsers)
 			}
 			extracttest.KillTwice(t, h, filepath.Join(h.Dir, name), want, func(out string) extracttest.Task {
@@ -66,9 +66,9 @@ func TestGoingOnKeepsFinishedParts(t *testing.T) {
 	}
 }
 
-// TestRollsOffIsAnotherQuestion fails an extract with its rolls as it writes its last
+// TestRollsOffIsAnotherQuery fails an extract with its rolls as it writes its last
 // part. One without rolls starts from the beginning.
-func TestRollsOffIsAnotherQuestion(t *testing.T) {
+func TestRollsOffIsAnotherQuery(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for _, unrolled := range []bool{false, true} {
 		u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Unrolled: unrolled}
@@ -91,8 +91,8 @@ func TestRollsOffIsAnotherQuestion(t *testing.T) {
 	}
 }
 
-// goesOn asks for an answer whose last part is called last.
-func goesOn(t *testing.T, h *extracttest.Fixture, q testworld.Question, u extracttest.Turn, last string) {
+// goesOn asks for a result whose last part is called last.
+func goesOn(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn, last string) {
 	t.Helper()
 	home := testkit.Scratch(t)
 	out := filepath.Join(home, "out")
@@ -129,7 +129,7 @@ func TestTheSecondExtractIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := w.Questions(1, 1)[0]
+	q := w.Queries(1, 1)[0]
 	if _, err := h.Extract(t.Context(), q, u, out); !errors.Is(err, dfs.ErrLocked) {
 		t.Errorf("%v, want ErrLocked", err)
 	}

@@ -120,7 +120,7 @@ func (x *Extract) same(m *manifest.Extract) bool {
 	if m.Plan != "" || m.Table != q.Info.Address || m.TableVersion != q.Version() || m.Unrolled != q.Unrolled {
 		return false
 	}
-	was, err := json.Marshal(m.Question)
+	was, err := json.Marshal(m.Query)
 	if err != nil {
 		return false
 	}

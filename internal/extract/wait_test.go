@@ -36,9 +36,9 @@ func TestAWaitingExtractLooksAgain(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
 	h.Load(t, u, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	another := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
-	for name, first := range map[string]testworld.Question{"the same": q, "another": another} {
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	another := testworld.Query{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
+	for name, first := range map[string]testworld.Query{"the same": q, "another": another} {
 		home := testkit.Scratch(t)
 		out := filepath.Join(home, "out")
 		var want extract.Result
@@ -76,8 +76,8 @@ func TestAWaitingExtractMayOverwrite(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
 	h.Load(t, u, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	another := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	another := testworld.Query{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
 	home := testkit.Scratch(t)
 	out, clean := filepath.Join(home, "out"), filepath.Join(testkit.Scratch(t), "clean")
 	if _, err := h.Extract(t.Context(), q, u, clean); err != nil {

@@ -10,17 +10,17 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestAnswersAreTheOracles loads worlds and asks them many questions: lists and
+// TestResultsAreTheOracles loads worlds and asks them many queries: lists and
 // all users, spans, behaviours, all, any and min:N.
-func TestAnswersAreTheOracles(t *testing.T) {
+func TestResultsAreTheOracles(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := testworld.World(seed, 30)
 			h := extracttest.Delivered(t, w)
 			r := h.Load(t, extracttest.Plain, w.Span)
 			testtable.CheckCounts(t, r, w.Counts(true))
-			for i, q := range w.Questions(seed, 12) {
-				extracttest.Same(t, fmt.Sprintf("question %d, %+v", i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
+			for i, q := range w.Queries(seed, 12) {
+				extracttest.Same(t, fmt.Sprintf("query %d, %+v", i, q), h.Result(t, q, extracttest.Plain), w.Oracle(q))
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 // An Extract is one result: its query and its content.
 type Extract struct {
 	Table    string            `json:"table"`
-	Question manifest.Question `json:"question"`
+	Query    manifest.Query    `json:"question"`
 	Fields   []behaviour.Field `json:"fields"`
 	Users    int64             `json:"users"` // number of requested users
 	Found    int64             `json:"found"`
@@ -53,7 +53,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 		return err
 	}
 	e := &Extract{
-		Table: m.Table, Question: m.Question, Fields: m.Fields, Columns: m.Columns,
+		Table: m.Table, Query: m.Query, Fields: m.Fields, Columns: m.Columns,
 		Users: m.Users, Found: m.Found, NotFound: m.NotFound, Active: m.Active, Kept: m.Kept, Sequence: m.Sequence, Events: m.Events, Cost: m.Cost, Parts: []Part{},
 		Appended: m.Appended,
 	}
@@ -122,15 +122,15 @@ func (t *FirstTrail) below(dir string) {
 func (e *Extract) text(p *page) {
 	facts := []fact{
 		{"table", e.Table},
-		{"dates", e.Question.Span.String()},
-		{"types", behaviour.List(e.Question.Types)},
-		{"active", e.Question.Active},
+		{"dates", e.Query.Span.String()},
+		{"types", behaviour.List(e.Query.Types)},
+		{"active", e.Query.Active},
 	}
-	for _, c := range e.Question.Conditions(time.UTC) {
+	for _, c := range e.Query.Conditions(time.UTC) {
 		facts = append(facts, fact{c.Flag, c.Text})
 	}
 	p.facts(append(facts,
-		fact{"list", e.Question.Users},
+		fact{"list", e.Query.Users},
 		fact{"users", count(e.Users)},
 		fact{"found", count(e.Found)},
 		fact{"not found", e.notFound()},
@@ -174,7 +174,7 @@ func (e *Extract) notFound() string {
 
 // format returns the format of the parts.
 func (e *Extract) format() string {
-	q := &e.Question
+	q := &e.Query
 	out := q.Format
 	if q.Shape != "" {
 		out += ", " + q.Shape

@@ -306,7 +306,7 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 	}
 	m := &manifest.Extract{
 		Version: manifest.Version, Table: "trails",
-		Question: manifest.Question{
+		Query: manifest.Query{
 			Span: behaviour.Span{From: first, To: first + 1}, Types: schema.Names(), Active: "any", Users: "all", Format: "parquet", Where: "seconds > 1 && time < nil",
 		},
 		Fields: fields, Users: 4, Found: 3, Active: 3, Kept: 3, Events: meta.Rows,

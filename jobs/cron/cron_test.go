@@ -231,12 +231,12 @@ func TestTheCrontabExtractsTheLastFullWeek(t *testing.T) {
 		t.Errorf("the line ended with status %d and said\n%s", r.status, r.said)
 	}
 	var m struct {
-		Question struct{ Span struct{ From, To string } }
+		Query struct{ Span struct{ From, To string } } `json:"question"`
 	}
 	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(h.dir, "weeks", first, "_manifest.json"))), &m); err != nil {
 		t.Fatal(err)
 	}
-	if s := m.Question.Span; s.From != first || s.To != last {
+	if s := m.Query.Span; s.From != first || s.To != last {
 		t.Errorf("the result is of %s to %s, want %s to %s", s.From, s.To, first, last)
 	}
 	if r := h.sh(t, week, stdin, c.env); r.status != 0 || r.said != "" {

@@ -302,7 +302,7 @@ func (w *world) digests(t *testing.T, dir, ending string) map[string]string {
 	return sums
 }
 
-// asked are the flags of a question about everything in a table.
+// asked are the flags of a query about everything in a table.
 func asked(table, out string, more ...string) []string {
 	args := append([]string{"--table", table, "--users", "all", "--active", "any", "--types", "play,order,visit,login", "--out", out}, span...)
 	return append(args, more...)

@@ -134,7 +134,7 @@ func (t *trace) datasets(ctx context.Context, end *outcome.Outcome) (inputs, out
 	table := lineage.Place(about.address)
 	table.Fields = tableFields(ctx, about)
 	if t.env.name == "extract" {
-		return []lineage.Dataset{table}, answered(ctx, t, end)
+		return []lineage.Dataset{table}, resultDataset(ctx, t, end)
 	}
 	if commandName(t.c) == "convert" {
 		return converted(t.c, table, end)
@@ -183,8 +183,8 @@ func written(end *outcome.Outcome, rows, files outcome.Name) *lineage.Written {
 	return &lineage.Written{Rows: c.Int(rows), Files: c.Int(files)}
 }
 
-// answered returns the result of an extract as its manifest describes it.
-func answered(ctx context.Context, t *trace, end *outcome.Outcome) []lineage.Dataset {
+// resultDataset returns the result of an extract as its manifest describes it.
+func resultDataset(ctx context.Context, t *trace, end *outcome.Outcome) []lineage.Dataset {
 	dir := end.Made()
 	if dir == "" || dir == "-" { // "-" is standard output
 		return nil
@@ -198,7 +198,7 @@ func answered(ctx context.Context, t *trace, end *outcome.Outcome) []lineage.Dat
 		out.Fields = append(out.Fields, lineage.Field{Name: f.Name, Type: fmt.Sprint(f.Type)})
 	}
 	out.Written = written(end, outcome.Events, outcome.Files)
-	if m.Question.Shape != "" {
+	if m.Query.Shape != "" {
 		out.Written = written(end, outcome.Kept, outcome.Files)
 	}
 	for _, p := range m.Parts {

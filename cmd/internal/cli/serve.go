@@ -27,8 +27,8 @@ type Call struct {
 	Stdin string            `json:"stdin,omitempty"`
 }
 
-// An Answer is the outcome of a Call.
-type Answer struct {
+// A Reply is the outcome of a Call.
+type Reply struct {
 	Status int    `json:"status"`
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
@@ -37,7 +37,7 @@ type Answer struct {
 func init() { alternate = serve }
 
 // serve reads Calls from standard input, one per line. It runs each as a separate process
-// would, and writes an Answer for each to standard output. Tests run thousands of command lines
+// would, and writes a Reply for each to standard output. Tests run thousands of command lines
 // in the time that starting some hundred processes takes. serve returns false if
 // serveVariable is not set.
 func serve(run program) bool {
@@ -52,7 +52,7 @@ func serve(run program) bool {
 			return true
 		}
 		if err == nil {
-			err = out.Encode(c.answer(run))
+			err = out.Encode(c.reply(run))
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "serve:", err)
@@ -61,13 +61,13 @@ func serve(run program) bool {
 	}
 }
 
-func (c *Call) answer(run program) Answer {
+func (c *Call) reply(run program) Reply {
 	if err := c.settle(); err != nil {
-		return Answer{Status: -1, Stderr: err.Error()}
+		return Reply{Status: -1, Stderr: err.Error()}
 	}
 	var stdout, stderr bytes.Buffer
 	status := run(context.Background(), c.Args, strings.NewReader(c.Stdin), &stdout, &stderr)
-	return Answer{status, stdout.String(), stderr.String()}
+	return Reply{status, stdout.String(), stderr.String()}
 }
 
 // settle sets the environment and the working directory of the call.

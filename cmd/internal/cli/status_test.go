@@ -79,7 +79,7 @@ var statuses = map[string]struct {
 
 	"manifest.ErrNewer":    {manifest.ErrNewer, 64},
 	"piece.ErrPiece":       {piece.ErrPiece, 64},
-	"show.ErrQuestion":     {show.ErrQuestion, 64},
+	"show.ErrQuery":        {show.ErrQuery, 64},
 	"syscall.EISDIR":       {syscall.EISDIR, 64},
 	"table.ErrNoManifest":  {table.ErrNoManifest, 64},
 	"table.ErrUnfit":       {table.ErrUnfit, 64},

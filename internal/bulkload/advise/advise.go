@@ -12,7 +12,7 @@
 // The cost of a layout is the number of seconds for which a machine is busy with a night's
 // load and a day's queries.
 //
-//   - The cost of a query is one over the number of answers in a second, which is not the
+//   - The cost of a query is one over the number of results in a second, which is not the
 //     time that its user waits. If only times were measured, it is the median time.
 //   - A load costs the same for each record.
 //   - A query for one user costs the same as in a measured table with equally many
@@ -55,17 +55,17 @@ const (
 
 // Config describes the table that needs advice.
 type Config struct {
-	Job       *job.Job
-	Sample    *Sample
-	Questions []job.Question
-	Days      int // days that the table will hold; by default the job's ttl, else the sample's days
-	Figures   Figures
+	Job     *job.Job
+	Sample  *Sample
+	Queries []job.Query
+	Days    int // days that the table will hold; by default the job's ttl, else the sample's days
+	Figures Figures
 }
 
 // Usual returns the queries that are assumed if there is no list: a thousand of each kind
 // for one user, one list, and one hour, each day.
-func Usual() []job.Question {
-	return []job.Question{
+func Usual() []job.Query {
+	return []job.Query{
 		{Ask: job.At, PerDay: 1000},
 		{Ask: job.User, PerDay: 1000},
 		{Ask: job.Latest, Last: 10, PerDay: 1000},
@@ -78,12 +78,12 @@ func Usual() []job.Question {
 // An Advice has the recommendations, for a table in HBase and for a table of files.
 type Advice struct {
 	*Sample
-	Held      float64        `json:"held"`  // records in the table when it has all its days
-	Each      float64        `json:"each"`  // behaviours per user in the table
-	Night     float64        `json:"night"` // records per day
-	TableDays int            `json:"table_days"`
-	Questions []job.Question `json:"questions"`
-	Places    []Choice       `json:"places"`
+	Held      float64     `json:"held"`  // records in the table when it has all its days
+	Each      float64     `json:"each"`  // behaviours per user in the table
+	Night     float64     `json:"night"` // records per day
+	TableDays int         `json:"table_days"`
+	Queries   []job.Query `json:"questions"`
+	Places    []Choice    `json:"places"`
 }
 
 // A Choice is the advice for one place.
@@ -97,13 +97,13 @@ type Choice struct {
 
 // A Cost is the cost of a layout.
 type Cost struct {
-	Layout    string  `json:"layout"`
-	Bytes     int64   `json:"bytes"`        // bytes of the table when it has all its days
-	Load      float64 `json:"load_seconds"` // load of a night
-	Questions []Each  `json:"questions"`
-	Day       float64 `json:"day_seconds"` // a night's load and a day's queries
-	Why       string  `json:"why"`
-	Cannot    string  `json:"cannot,omitempty"` // why the layout cannot be used
+	Layout  string  `json:"layout"`
+	Bytes   int64   `json:"bytes"`        // bytes of the table when it has all its days
+	Load    float64 `json:"load_seconds"` // load of a night
+	Queries []Each  `json:"questions"`
+	Day     float64 `json:"day_seconds"` // a night's load and a day's queries
+	Why     string  `json:"why"`
+	Cannot  string  `json:"cannot,omitempty"` // why the layout cannot be used
 }
 
 // An Each is the cost of one query of a kind.
@@ -120,7 +120,7 @@ type Each struct {
 func Advise(cfg Config) (*Advice, error) {
 	s := cfg.Sample
 	days := cmp.Or(cfg.Days, wholeDays(cfg.Job.Table.TTL), s.Days)
-	a := &Advice{Sample: s, TableDays: days, Questions: cfg.Questions}
+	a := &Advice{Sample: s, TableDays: days, Queries: cfg.Queries}
 	a.Night = s.Records / float64(s.Days)
 	a.Held = a.Night * float64(days)
 	a.Each = a.Held / max(s.Users, 1)
@@ -187,7 +187,7 @@ func (a *Advice) cost(cfg Config, c *Choice, name string) (Cost, error) {
 	if err != nil {
 		return Cost{}, err
 	}
-	out := Cost{Layout: name, Questions: []Each{}}
+	out := Cost{Layout: name, Queries: []Each{}}
 	f := cfg.Figures.of(name, c.Measured.Where)
 	switch {
 	case a.unfit[name] != nil:
@@ -207,10 +207,10 @@ func (a *Advice) cost(cfg Config, c *Choice, name string) (Cost, error) {
 	out.Bytes = int64(sizes[0] * a.Held)
 	out.Load = rounded(f.perRecord(a.Each) * a.Night)
 	out.Day = out.Load
-	for _, q := range cfg.Questions {
-		e := f.question(q, a)
+	for _, q := range cfg.Queries {
+		e := f.query(q, a)
 		e.Day = rounded(e.Milliseconds / 1000 * q.PerDay)
-		out.Questions = append(out.Questions, e)
+		out.Queries = append(out.Queries, e)
 		out.Day += e.Day
 	}
 	out.Day = rounded(out.Day)
@@ -247,9 +247,9 @@ func (c *Choice) explain(a *Advice) {
 // most returns the load or query that takes the most time of a day.
 func (l *Cost) most(a *Advice) string {
 	name, most := "the load", l.Load
-	for i, e := range l.Questions {
+	for i, e := range l.Queries {
 		if e.Day > most {
-			name, most = a.Questions[i].Title(), e.Day
+			name, most = a.Queries[i].Title(), e.Day
 		}
 	}
 	return fmt.Sprintf("%.0f%% for %s", 100*most/max(l.Day, math.SmallestNonzeroFloat64), name)
@@ -259,11 +259,11 @@ func (l *Cost) most(a *Advice) string {
 func (l *Cost) against(best *Cost, a *Advice) string {
 	text := fmt.Sprintf("a night's load takes %s against %s", Duration(l.Load), Duration(best.Load))
 	most := l.Load - best.Load
-	for i, e := range l.Questions {
-		b := best.Questions[i]
+	for i, e := range l.Queries {
+		b := best.Queries[i]
 		if more := e.Day - b.Day; more > most {
 			most = more
-			text = fmt.Sprintf("%s takes %s against %s", a.Questions[i].Title(), Duration(e.Milliseconds/1000), Duration(b.Milliseconds/1000))
+			text = fmt.Sprintf("%s takes %s against %s", a.Queries[i].Title(), Duration(e.Milliseconds/1000), Duration(b.Milliseconds/1000))
 		}
 	}
 	return text

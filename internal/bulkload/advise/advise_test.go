@@ -119,7 +119,7 @@ func advised(t *testing.T, cfg advise.Config) *advise.Advice {
 }
 
 // mixes are what tables are asked.
-var mixes = map[string][]job.Question{
+var mixes = map[string][]job.Query{
 	"mostly the latest":   {{Ask: job.Latest, Last: 10, PerDay: 100_000}, {Ask: job.At, PerDay: 1000}, {Ask: job.User, PerDay: 1000}},
 	"mostly at a time":    {{Ask: job.At, PerDay: 100_000}, {Ask: job.Latest, Last: 10, PerDay: 1000}, {Ask: job.Days, Days: 10, PerDay: 1000}},
 	"lists of analysts":   {{Ask: job.List, Days: 10, Users: job.Users{Share: 0.01}, PerDay: 240}, {Ask: job.Days, Days: 10, PerDay: 500}},
@@ -134,8 +134,8 @@ func TestTheChoiceIsNearTheBestMeasured(t *testing.T) {
 	const users, each, reach = 400, 10, 1.2
 	j := parse(t, writeLogs(t, users, each, "%d"), fourKinds)
 	sample, figures := take(t, j, advise.DefaultBytes), measured(t)
-	for mix, questions := range mixes {
-		a := advised(t, advise.Config{Job: j, Sample: sample, Questions: questions, Figures: figures})
+	for mix, queries := range mixes {
+		a := advised(t, advise.Config{Job: j, Sample: sample, Queries: queries, Figures: figures})
 		if a.Each != each || a.Held != users*each {
 			t.Fatalf("%g behaviours, %g a user, want %d of %d", a.Held, a.Each, users*each, each)
 		}
@@ -143,7 +143,7 @@ func TestTheChoiceIsNearTheBestMeasured(t *testing.T) {
 			work := map[string]float64{}
 			for _, f := range figures {
 				if f.Where == place.Measured.Where && f.Each == each {
-					work[family(f.Layout)] = dayOf(f, questions, a)
+					work[family(f.Layout)] = dayOf(f, queries, a)
 				}
 			}
 			best := math.Inf(1)
@@ -164,11 +164,11 @@ func family(name string) string {
 
 // dayOf returns the work of a day. The figures are from a table with as many records for each user. The
 // work that depends on the size of the table is scaled.
-func dayOf(f advise.Figure, questions []job.Question, a *advise.Advice) float64 {
+func dayOf(f advise.Figure, queries []job.Query, a *advise.Advice) float64 {
 	size := a.Held / float64(f.Records)
 	work := f.LoadSeconds * a.Night / float64(f.Records)
-	for _, q := range questions {
-		took := f.Questions[string(q.Ask)]
+	for _, q := range queries {
+		took := f.Queries[string(q.Ask)]
 		w := q.PerDay * took.P50 / 1000
 		if took.PerSecond > 0 {
 			w = q.PerDay / took.PerSecond
@@ -185,7 +185,7 @@ func dayOf(f advise.Figure, questions []job.Question, a *advise.Advice) float64 
 func TestMoreWorkNeverCostsLess(t *testing.T) {
 	j := parse(t, writeLogs(t, 100, 7, "%d"), fourKinds)
 	cfg := advise.Config{Job: j, Sample: take(t, j, advise.DefaultBytes), Figures: measured(t)}
-	grow := map[string][]job.Question{
+	grow := map[string][]job.Query{
 		"per_day": {{Ask: job.At, PerDay: 1}, {Ask: job.At, PerDay: 2}, {Ask: job.At, PerDay: 1000}},
 		"last":    {{Ask: job.Latest, Last: 1, PerDay: 1}, {Ask: job.Latest, Last: 10, PerDay: 1}, {Ask: job.Latest, Last: 100_000, PerDay: 1}},
 		"days":    {{Ask: job.Days, Days: 1, PerDay: 1}, {Ask: job.Days, Days: 10, PerDay: 1}, {Ask: job.Days, Days: 1000, PerDay: 1}},
@@ -193,22 +193,22 @@ func TestMoreWorkNeverCostsLess(t *testing.T) {
 		"users":   {{Ask: job.List, Days: 5, Users: job.Users{Count: 1}, PerDay: 1}, {Ask: job.List, Days: 5, Users: job.Users{Share: 0.1}, PerDay: 1}, {Ask: job.List, Days: 5, Users: job.Users{Share: 1}, PerDay: 1}},
 		"hours":   {{Ask: job.Hours, Hours: 0.1, PerDay: 1}, {Ask: job.Hours, Hours: 1, PerDay: 1}, {Ask: job.Hours, Hours: 24, PerDay: 1}},
 	}
-	for what, questions := range grow {
+	for what, queries := range grow {
 		last := map[string]float64{}
-		for i, q := range questions {
-			cfg.Questions = []job.Question{q}
+		for i, q := range queries {
+			cfg.Queries = []job.Query{q}
 			for _, place := range advised(t, cfg).Places {
 				for _, l := range place.Layouts {
 					key := string(place.Where) + " " + l.Layout
 					if l.Cannot != "" || l.Day <= 0 || l.Day < last[key] {
-						t.Errorf("%s, question %d of %s: %g s after %g s, %s", what, i, key, l.Day, last[key], l.Cannot)
+						t.Errorf("%s, query %d of %s: %g s after %g s, %s", what, i, key, l.Day, last[key], l.Cannot)
 					}
 					last[key] = l.Day
 				}
 			}
 		}
 	}
-	cfg.Questions = nil
+	cfg.Queries = nil
 	bytes := map[string]int64{}
 	for _, n := range []int{10, 20, 400} {
 		cfg.Days = n
@@ -381,7 +381,7 @@ func TestFiguresThatTellNothing(t *testing.T) {
 		"":                                       "advise: figures: ",
 		"[]":                                     "there are none",
 		`[{"layout": "tall", "where": "files"}]`: "each, records, load_seconds and bytes must be above 0",
-		`[{"layout": "tall", "where": "files", "each": 1, "records": 1, "load_seconds": 1, "bytes": 1}]`:      "question at was not measured",
+		`[{"layout": "tall", "where": "files", "each": 1, "records": 1, "load_seconds": 1, "bytes": 1}]`:      "query at was not measured",
 		`[{"layout": "tall", "where": "files", "each": 1, "records": 1, "load_seconds": 1, "bytes": "many"}]`: "advise: figures: ",
 	} {
 		if f, err := advise.ParseFigures([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -395,20 +395,20 @@ func TestFiguresThatTellNothing(t *testing.T) {
 func TestFiguresAreInterpolated(t *testing.T) {
 	var figures advise.Figures
 	for _, each := range []float64{10, 100} {
-		f := advise.Figure{Layout: "tall", Where: advise.Files, Each: each, Records: 1000, LoadSeconds: 1, Bytes: 1, Questions: map[string]advise.Answer{}}
+		f := advise.Figure{Layout: "tall", Where: advise.Files, Each: each, Records: 1000, LoadSeconds: 1, Bytes: 1, Queries: map[string]advise.Timing{}}
 		for _, q := range []job.Ask{job.At, job.User, job.Latest, job.Days, job.List, job.Hours} {
-			f.Questions[string(q)] = advise.Answer{P50: each, PerSecond: 1000 / each}
+			f.Queries[string(q)] = advise.Timing{P50: each, PerSecond: 1000 / each}
 		}
 		figures = append(figures, f)
 	}
 	for each, want := range map[int]float64{1: 10, 10: 10, 31: 31, 100: 100, 200: 100} {
 		j := parse(t, writeLogs(t, 10, each, "%d"), fourKinds)
-		a := advised(t, advise.Config{Job: j, Sample: take(t, j, advise.DefaultBytes), Figures: figures, Questions: []job.Question{{Ask: job.User, PerDay: 1}}})
+		a := advised(t, advise.Config{Job: j, Sample: take(t, j, advise.DefaultBytes), Figures: figures, Queries: []job.Query{{Ask: job.User, PerDay: 1}}})
 		for _, c := range a.Places {
 			if c.Measured.Where != advise.Files || c.Layout != "tall" {
 				t.Errorf("%s: %s by %+v", c.Where, c.Layout, c.Measured)
 			}
-			if got := c.Layouts[0].Questions[0]; math.Abs(got.P50-want) > 0.01*want || math.Abs(got.Milliseconds-want) > 0.01*want {
+			if got := c.Layouts[0].Queries[0]; math.Abs(got.P50-want) > 0.01*want || math.Abs(got.Milliseconds-want) > 0.01*want {
 				t.Errorf("%d a user: %+v, want %g ms", each, got, want)
 			}
 		}

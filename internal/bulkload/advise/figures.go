@@ -28,11 +28,11 @@ type Figure struct {
 	Records     int64             `json:"records"` // in the table
 	LoadSeconds float64           `json:"load_seconds"`
 	Bytes       int64             `json:"bytes"`
-	Questions   map[string]Answer `json:"questions"`
+	Queries     map[string]Timing `json:"questions"`
 }
 
-// An Answer is what one question of a kind took.
-type Answer struct {
+// A Timing holds what one query of a kind took.
+type Timing struct {
 	P50       float64 `json:"p50_ms"`
 	P99       float64 `json:"p99_ms"`
 	PerSecond float64 `json:"per_second"` // of several clients; 0 where only the times are known
@@ -71,7 +71,7 @@ func ParseFigures(data []byte) (Figures, error) {
 	return f, nil
 }
 
-// asked are the questions that must have been measured.
+// asked are the queries that must have been measured.
 var asked = []job.Ask{job.At, job.User, job.Latest, job.Days, job.List, job.Hours}
 
 func (f *Figure) check() error {
@@ -79,9 +79,9 @@ func (f *Figure) check() error {
 		return fmt.Errorf("layout %s, %s: each, records, load_seconds and bytes must be above 0", f.Layout, f.Where)
 	}
 	for _, name := range asked {
-		a, ok := f.Questions[string(name)]
+		a, ok := f.Queries[string(name)]
 		if !ok || a.P50 <= 0 {
-			return fmt.Errorf("layout %s, %s, %g a user: question %s was not measured", f.Layout, f.Where, f.Each, name)
+			return fmt.Errorf("layout %s, %s, %g a user: query %s was not measured", f.Layout, f.Where, f.Each, name)
 		}
 	}
 	return nil
@@ -156,20 +156,20 @@ func (c curve) perRecord(each float64) float64 {
 	return c.at(each, func(f *Figure) float64 { return f.LoadSeconds / float64(f.Records) })
 }
 
-// question is what a question costs once.
-func (c curve) question(q job.Question, a *Advice) Each {
-	ask := func(of func(Answer) float64) float64 { return rounded(c.scaled(q, a, of)) }
+// query is what a query costs once.
+func (c curve) query(q job.Query, a *Advice) Each {
+	ask := func(of func(Timing) float64) float64 { return rounded(c.scaled(q, a, of)) }
 	return Each{
-		Milliseconds: ask(Answer.mean),
-		P50:          ask(func(x Answer) float64 { return x.P50 }),
-		P99:          ask(func(x Answer) float64 { return max(x.P99, x.P50) }),
-		Cells:        math.Round(ask(func(x Answer) float64 { return x.Cells })),
-		Calls:        math.Round(ask(func(x Answer) float64 { return x.Calls })),
+		Milliseconds: ask(Timing.mean),
+		P50:          ask(func(x Timing) float64 { return x.P50 }),
+		P99:          ask(func(x Timing) float64 { return max(x.P99, x.P50) }),
+		Cells:        math.Round(ask(func(x Timing) float64 { return x.Cells })),
+		Calls:        math.Round(ask(func(x Timing) float64 { return x.Calls })),
 	}
 }
 
-// mean is for how many milliseconds a question kept the machine busy.
-func (x Answer) mean() float64 {
+// mean is for how many milliseconds a query kept the machine busy.
+func (x Timing) mean() float64 {
 	if x.PerSecond > 0 {
 		return 1000 / x.PerSecond
 	}
@@ -184,10 +184,10 @@ const (
 	measuredUsers = 0.01
 )
 
-// scaled is a figure of a question, for as much as it asks.
-func (c curve) scaled(q job.Question, a *Advice, of func(Answer) float64) float64 {
+// scaled is a figure of a query, for as much as it asks.
+func (c curve) scaled(q job.Query, a *Advice, of func(Timing) float64) float64 {
 	value := func(ask job.Ask) float64 {
-		return c.at(a.Each, func(f *Figure) float64 { return of(f.Questions[string(ask)]) })
+		return c.at(a.Each, func(f *Figure) float64 { return of(f.Queries[string(ask)]) })
 	}
 	grown := func(ask job.Ask, times float64) float64 {
 		one, some := value(job.At), value(ask)

@@ -13,7 +13,7 @@
 // # Memory
 //
 // Shuffle sorts in Resources.SortMemory. Each worker also holds two chunks of a file, and the block and
-// the index of the HFile that it writes. Puts without an answer are held in Resources.PutMemory. All
+// the index of the HFile that it writes. Puts without a response are held in Resources.PutMemory. All
 // writers together hold records of rows in a sixteenth of Resources.Memory. The cells of a larger row are
 // sorted in runs on disk, next to the runs of shuffle. If a job compares records by key fields, the
 // records of one user are held in Resources.UserMemory. A user with more ends the load with an error.

@@ -101,7 +101,7 @@ func (p *HBase) Extracts(when string) {
 	opened, done := p.Open()
 	defer done()
 	for _, active := range []string{"any", "all"} {
-		var answers []map[string]string
+		var results []map[string]string
 		for _, from := range []table.Table{opened, table.Unrolled(opened)} {
 			out := filepath.Join(p.T.TempDir(), "out")
 			r, err := extract.Run(p.T.Context(), extract.Config{
@@ -114,9 +114,9 @@ func (p *HBase) Extracts(when string) {
 			}
 			parts := dfstest.Snapshot(p.T, local.New(), out)
 			delete(parts, place.ManifestName) // it has the cost
-			answers = append(answers, parts)
+			results = append(results, parts)
 		}
-		if !maps.Equal(answers[0], answers[1]) {
+		if !maps.Equal(results[0], results[1]) {
 			p.T.Errorf("%s: --active %s: the results with rolls and without rolls differ", when, active)
 		}
 	}

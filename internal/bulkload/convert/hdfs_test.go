@@ -22,12 +22,12 @@ func TestConversionOfATableOnHDFS(t *testing.T) {
 	p.nights, p.corrects = p.nights[1:], -1 // another test covers the replay
 	p.compact = []bool{false, true, false}
 	h.live(t, p, []string{"reversed"})
-	want := h.answers(t, "reversed")
+	want := h.results(t, "reversed")
 	r := h.convert(t, "reversed", "game-time", "out")
 	h.Verified(t, "on HDFS", "out")
-	for i, got := range h.answers(t, "out") {
+	for i, got := range h.results(t, "out") {
 		if !maps.Equal(got, want[i]) {
-			t.Errorf("question %d has another answer", i)
+			t.Errorf("query %d has another result", i)
 		}
 	}
 	if _, err := convert.Run(t.Context(), h.conversion("reversed", "wide", "out")); !errors.Is(err, iofs.ErrExist) || r.Records == 0 {

@@ -125,12 +125,12 @@ func TestEveryLayoutBecomesEveryOther(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 1))
 			p := h.draw(dice)
 			h.live(t, p, layouts())
-			answers := h.answers(t, place("reversed"))
+			results := h.results(t, place("reversed"))
 			for _, from := range layouts() {
 				before := h.lasting(t, place(from))
 				for _, to := range layouts() {
 					if from != to {
-						h.there(t, from, to, answers)
+						h.there(t, from, to, results)
 					}
 				}
 				if !maps.Equal(h.lasting(t, place(from)), before) {
@@ -145,7 +145,7 @@ func TestEveryLayoutBecomesEveryOther(t *testing.T) {
 }
 
 // there converts a table and checks the new table.
-func (h *fixture) there(t *testing.T, from, to string, answers []map[string]string) {
+func (h *fixture) there(t *testing.T, from, to string, results []map[string]string) {
 	t.Helper()
 	out := place(from, "to", to)
 	r := h.convert(t, place(from), to, out)
@@ -158,9 +158,9 @@ func (h *fixture) there(t *testing.T, from, to string, answers []map[string]stri
 		t.Errorf("%s to %s: %+v, want %d records in %d files of %d loads", from, to, r, records, len(b.Files()), len(a.Manifest().Loads))
 	}
 	h.Verified(t, out, out)
-	for i, got := range h.answers(t, out) {
-		if !maps.Equal(got, answers[i]) {
-			t.Errorf("%s to %s: question %d has another answer", from, to, i)
+	for i, got := range h.results(t, out) {
+		if !maps.Equal(got, results[i]) {
+			t.Errorf("%s to %s: query %d has another result", from, to, i)
 		}
 	}
 	for name, text := range h.lasting(t, place(from)) {
@@ -170,12 +170,12 @@ func (h *fixture) there(t *testing.T, from, to string, answers []map[string]stri
 	}
 }
 
-// answers returns the results of several queries on a table.
-func (h *fixture) answers(t testing.TB, name string) []map[string]string {
+// results returns the results of several queries on a table.
+func (h *fixture) results(t testing.TB, name string) []map[string]string {
 	t.Helper()
 	opened := h.Opened(t, name)
 	var out []map[string]string
-	for _, q := range append(h.w.Questions(h.w.Seed, 2), testworld.Question{Kinds: h.w.Names(), Span: h.w.Span, Active: "any"}) {
+	for _, q := range append(h.w.Queries(h.w.Seed, 2), testworld.Query{Kinds: h.w.Names(), Span: h.w.Span, Active: "any"}) {
 		got, err := testtable.Ask(t.Context(), t, opened, q)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -227,7 +227,7 @@ func (h *fixture) oneMoreNight(t *testing.T, p past) {
 	t.Helper()
 	h.Deliver(t, p.nights[len(p.nights)-1]...)
 	h.load(t, place("reversed"), "reversed")
-	want := h.answers(t, place("reversed"))
+	want := h.results(t, place("reversed"))
 	for _, from := range layouts() {
 		for _, to := range layouts() {
 			out := place(from, "to", to)
@@ -236,9 +236,9 @@ func (h *fixture) oneMoreNight(t *testing.T, p past) {
 			}
 			h.load(t, out, to)
 			h.Verified(t, "one more night in "+out, out)
-			for i, got := range h.answers(t, out) {
+			for i, got := range h.results(t, out) {
 				if !maps.Equal(got, want[i]) {
-					t.Errorf("one more night in %s: question %d has another answer", out, i)
+					t.Errorf("one more night in %s: query %d has another result", out, i)
 				}
 			}
 			if r, err := h.loads(t.Context(), out, to); !isNothing(err) {

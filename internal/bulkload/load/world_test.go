@@ -40,20 +40,20 @@ func TestNightsOnWhichClocksAreSet(t *testing.T) {
 			if want := w.Counts(true); sum != want {
 				t.Errorf("the loads count %+v, want %+v", sum, want)
 			}
-			for i, q := range w.Questions(seed, 6) {
-				extracttest.Same(t, fmt.Sprintf("question %d, %+v", i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
+			for i, q := range w.Queries(seed, 6) {
+				extracttest.Same(t, fmt.Sprintf("query %d, %+v", i, q), h.Result(t, q, extracttest.Plain), w.Oracle(q))
 			}
 		})
 	}
 }
 
-// TestOneWorldOneAnswer loads a world in many ways that must not matter, and
+// TestOneWorldOneResult loads a world in many ways that must not matter, and
 // compares the trails byte by byte.
-func TestOneWorldOneAnswer(t *testing.T) {
+func TestOneWorldOneResult(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 7) {
 		w := testworld.World(seed, 100)
 		h := extracttest.Delivered(t, w)
-		questions := w.Questions(seed, 4)
+		queries := w.Queries(seed, 4)
 		var want []map[string]string
 		for _, u := range []extracttest.Turn{
 			{Name: "plain", Workers: 1, Memory: 1 << 30, Regions: 1},
@@ -63,7 +63,7 @@ func TestOneWorldOneAnswer(t *testing.T) {
 			{Name: "all", Workers: 8, Memory: 260 << 10, Regions: 60},
 		} {
 			h.Load(t, u, w.Span)
-			for i, q := range questions {
+			for i, q := range queries {
 				out := filepath.Join(testkit.Scratch(t), "out")
 				if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 					t.Fatalf("world %d: table %s: %v", seed, u.Name, err)
@@ -73,7 +73,7 @@ func TestOneWorldOneAnswer(t *testing.T) {
 					want = append(want, got)
 				}
 				if !maps.Equal(got, want[i]) {
-					t.Errorf("world %d: table %s answers question %d, %+v, with other bytes than the plain one", seed, u.Name, i, q)
+					t.Errorf("world %d: table %s answers query %d, %+v, with other bytes than the plain one", seed, u.Name, i, q)
 				}
 			}
 		}
@@ -131,8 +131,8 @@ func TestOrderOfDeliveryDoesNotMatter(t *testing.T) {
 				t.Errorf("world %d: %d files were taken in, want the %d new ones", seed, got.Files, n)
 			}
 		}
-		for i, q := range w.Questions(seed, 5) {
-			extracttest.Same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
+		for i, q := range w.Queries(seed, 5) {
+			extracttest.Same(t, fmt.Sprintf("world %d, query %d, %+v", seed, i, q), h.Result(t, q, extracttest.Plain), w.Oracle(q))
 		}
 	}
 }
@@ -148,8 +148,8 @@ func TestDayByDayIsAllAtOnce(t *testing.T) {
 				t.Fatalf("world %d: %v", seed, err)
 			}
 		}
-		for i, q := range w.Questions(seed, 5) {
-			extracttest.Same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
+		for i, q := range w.Queries(seed, 5) {
+			extracttest.Same(t, fmt.Sprintf("world %d, query %d, %+v", seed, i, q), h.Result(t, q, extracttest.Plain), w.Oracle(q))
 		}
 	}
 }
@@ -164,18 +164,18 @@ func TestLateFilesAreAdded(t *testing.T) {
 		first, later := extracttest.SplitLate(w.Files)
 		h.Deliver(t, first...)
 		testtable.CheckCounts(t, h.Load(t, extracttest.Plain, w.Span), w.Counts(false))
-		questions := w.Questions(seed, 5)
-		for i, q := range questions {
+		queries := w.Queries(seed, 5)
+		for i, q := range queries {
 			q.Early = true
-			extracttest.Same(t, fmt.Sprintf("world %d, early question %d, %+v", seed, i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
+			extracttest.Same(t, fmt.Sprintf("world %d, early query %d, %+v", seed, i, q), h.Result(t, q, extracttest.Plain), w.Oracle(q))
 		}
 		h.Deliver(t, later...)
 		_, err := load.Run(t.Context(), h.LoadConfig(extracttest.Plain, w.Span))
 		if none := len(later) == 0; errors.Is(err, bulkload.ErrNothing) != none || err != nil && !none {
 			t.Fatalf("world %d: %v", seed, err)
 		}
-		for i, q := range questions {
-			extracttest.Same(t, fmt.Sprintf("world %d, question %d, %+v", seed, i, q), h.Answer(t, q, extracttest.Plain), w.Oracle(q))
+		for i, q := range queries {
+			extracttest.Same(t, fmt.Sprintf("world %d, query %d, %+v", seed, i, q), h.Result(t, q, extracttest.Plain), w.Oracle(q))
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestCopiesAreDuplicates(t *testing.T) {
 		i := slices.IndexFunc(w.Files, func(f testworld.File) bool { return f.Records > f.Bad })
 		f := w.Files[i]
 		f.Name = strings.Replace(w.Files[i].Name, ".csv", ".zcopy.csv", 1)
-		everything := w.Questions(seed, 1)[0]
+		everything := w.Queries(seed, 1)[0]
 		for _, early := range []bool{true, false} {
 			h := extracttest.Delivered(t, w)
 			if !early {
@@ -199,7 +199,7 @@ func TestCopiesAreDuplicates(t *testing.T) {
 			if n := int64(f.Records - f.Bad); r.Duplicate != n || !early && r.Loaded != 0 {
 				t.Errorf("world %d: %d duplicates and %d loaded, want %d duplicates", seed, r.Duplicate, r.Loaded, n)
 			}
-			extracttest.Same(t, fmt.Sprintf("world %d with a copy", seed), h.Answer(t, everything, extracttest.Plain), w.Oracle(everything))
+			extracttest.Same(t, fmt.Sprintf("world %d with a copy", seed), h.Result(t, everything, extracttest.Plain), w.Oracle(everything))
 		}
 	}
 }

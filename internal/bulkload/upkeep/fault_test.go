@@ -114,7 +114,7 @@ func (h *fixture) withFault(t *testing.T, do func(context.Context, upkeep.Config
 func TestAnExtractGoesOnBesideIt(t *testing.T) {
 	h := newFixture(t, testworld.World(6, 10))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 6, []string{"before"}, func(int) {})
-	q := h.w.Questions(1, 1)[0]
+	q := h.w.Queries(1, 1)[0]
 	for name, do := range works(h) {
 		table := h.copied(t, "before", "trails")
 		want, err := testtable.Ask(t.Context(), t, h.Opened(t, table), q)
@@ -133,14 +133,14 @@ func TestAnExtractGoesOnBesideIt(t *testing.T) {
 			t.Fatalf("beside %s: %v", name, err)
 		}
 		if !maps.Equal(got, want) {
-			t.Errorf("beside %s the answer is another", name)
+			t.Errorf("beside %s the result is another", name)
 		}
 		now, err := testtable.Ask(t.Context(), t, h.Opened(t, table), q)
 		if err != nil {
 			t.Fatalf("after %s: %v", name, err)
 		}
 		if maps.Equal(now, want) != (name == "compact") {
-			t.Errorf("after %s the answer is the same: %t", name, maps.Equal(now, want))
+			t.Errorf("after %s the result is the same: %t", name, maps.Equal(now, want))
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestWhatIsReplacedGoesInTime(t *testing.T) {
 	if retired == 0 {
 		t.Error("what the compaction replaced went with what the drop replaced")
 	}
-	q := h.w.Questions(1, 1)[0]
+	q := h.w.Queries(1, 1)[0]
 	if _, err := testtable.Ask(t.Context(), t, opened, q); err != nil {
 		t.Errorf("who opened the table before both: %v", err)
 	}

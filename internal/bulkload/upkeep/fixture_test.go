@@ -73,25 +73,25 @@ func (h *fixture) upkeep(name string) upkeep.Config {
 	return upkeep.Config{FS: h.FS, Store: h.Store(name), KeepFor: upkeep.DefaultKeepFor, Workers: 2, Memory: 8 << 20}
 }
 
-// sameAnswers runs the same queries on two tables, for the dates from one date on.
-func (h *fixture) sameAnswers(t testing.TB, what, got, want string, from behaviour.Date) {
+// sameResults runs the same queries on two tables, for the dates from one date on.
+func (h *fixture) sameResults(t testing.TB, what, got, want string, from behaviour.Date) {
 	t.Helper()
 	a, b := h.Opened(t, got), h.Opened(t, want)
-	for i, q := range h.w.Questions(h.w.Seed, 4) {
+	for i, q := range h.w.Queries(h.w.Seed, 4) {
 		clipped := q
 		if clipped.Span.From = max(q.Span.From, from); clipped.Span.From > q.Span.To {
 			continue
 		}
 		have, err := testtable.Ask(t.Context(), t, a, q)
 		if err != nil {
-			t.Fatalf("%s, question %d: %v", what, i, err)
+			t.Fatalf("%s, query %d: %v", what, i, err)
 		}
 		must, err := testtable.Ask(t.Context(), t, b, clipped)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !maps.Equal(have, must) {
-			t.Fatalf("%s: question %d (%+v) has another answer", what, i, q)
+			t.Fatalf("%s: query %d (%+v) has another result", what, i, q)
 		}
 	}
 }

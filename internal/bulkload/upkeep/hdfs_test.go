@@ -35,7 +35,7 @@ func fixtureOnHDFS(t *testing.T) *fixture {
 func TestUpkeepOfATableOnHDFS(t *testing.T) {
 	h := fixtureOnHDFS(t)
 	h.nights(t, rand.New(rand.NewPCG(8, 8)), 4, []string{"trails", "control"}, func(int) {})
-	q := h.w.Questions(1, 1)[0]
+	q := h.w.Queries(1, 1)[0]
 	want, err := testtable.Ask(t.Context(), t, h.Opened(t, "control"), q)
 	if err != nil {
 		t.Fatal(err)
@@ -54,9 +54,9 @@ func TestUpkeepOfATableOnHDFS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !maps.Equal(got, want) {
-		t.Error("who had it open before both has another answer")
+		t.Error("who had it open before both has another result")
 	}
-	h.sameAnswers(t, "after the drop", "trails", "control", h.half())
+	h.sameResults(t, "after the drop", "trails", "control", h.half())
 }
 
 // TestAHashedTableOnHDFS compacts a table whose rolls are sorted in files, because its users

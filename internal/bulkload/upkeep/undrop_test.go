@@ -75,7 +75,7 @@ func TestUndropBringsBackWhatWas(t *testing.T) {
 			h.load(t, "kept") // records that the load skipped
 			h.Verified(t, "in the end", "kept")
 			h.sameRolls(t, "in the end", "kept", "control", behaviour.MinDate)
-			h.sameAnswers(t, "in the end", "kept", "control", behaviour.MinDate)
+			h.sameResults(t, "in the end", "kept", "control", behaviour.MinDate)
 			if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrNothing) {
 				t.Errorf("again: %v, want nothing to do", err)
 			}

@@ -107,7 +107,7 @@ func (h *fixture) replay(t *testing.T, name, from, to string) {
 }
 
 // everything returns the whole content of the world.
-func (h *fixture) everything() testworld.Answer { return h.w.Oracle(h.w.Questions(1, 1)[0]) }
+func (h *fixture) everything() testworld.Result { return h.w.Oracle(h.w.Queries(1, 1)[0]) }
 
 // manifest returns the table's manifest.
 func (h *fixture) manifest(t *testing.T) *manifest.Table {

@@ -89,7 +89,7 @@ func testLoads(t *testing.T, modes []bulkload.Mode) {
 		if err != nil || r.Unlocated != "" {
 			t.Errorf("after load %d: %v, %+v", i+1, err, r)
 		}
-		q := h.w.Questions(1, 1)[0]
+		q := h.w.Queries(1, 1)[0]
 		q.Early = i == 0
 		if want := int64(len(h.w.Oracle(q).Rows)); r.Records != want {
 			t.Errorf("after load %d: %d records, want %d", i+1, r.Records, want)

@@ -36,12 +36,12 @@ var ways = map[string]func(*verify.Config){"files": func(*verify.Config) {}, "ro
 func TestTablesAreAsTheyWereLoaded(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3) {
 		h := loaded(t, seed)
-		answer := h.everything()
+		result := h.everything()
 		days := map[string]bool{}
-		for _, row := range answer.Rows {
+		for _, row := range result.Rows {
 			days[row.Date+row.Behaviour] = true
 		}
-		want := verify.Result{Cells: h.manifest(t).Total().Cells, Records: int64(len(answer.Rows)), Compared: len(days)}
+		want := verify.Result{Cells: h.manifest(t).Total().Cells, Records: int64(len(result.Rows)), Compared: len(days)}
 		for way, change := range ways {
 			for _, workers := range []int{1, 4} {
 				got, err := h.verify(t, change, func(c *verify.Config) { c.Workers = workers })

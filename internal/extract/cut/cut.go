@@ -153,12 +153,12 @@ func join(shares []share, size int64) []split.Region {
 // a piece.
 func nameOf(q *query.Query, ranges []split.Region) (string, error) {
 	var all struct {
-		Question query.Identity `json:"question"`
+		Query    query.Identity `json:"question"`
 		Unrolled bool           `json:"unrolled"`
 		From     []manifest.Key `json:"from"`
 	}
-	all.Question, all.Unrolled = q.Identity(), q.Unrolled
-	all.Question.Version = q.Version()
+	all.Query, all.Unrolled = q.Identity(), q.Unrolled
+	all.Query.Version = q.Version()
 	for _, r := range ranges {
 		all.From = append(all.From, r.Start)
 	}

@@ -89,8 +89,8 @@ func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error)
 	switch {
 	case slices.Contains(strings.Split(name, "."), ""), strings.Contains(name, `\`):
 		return "", fmt.Errorf("%w: %q cannot be the name of a table", ErrUnfit, name)
-	case m.Question.Format != "parquet":
-		return "", fmt.Errorf("%w: the result is written as %s: extract it again as Parquet", ErrUnfit, m.Question.Format)
+	case m.Query.Format != "parquet":
+		return "", fmt.Errorf("%w: the result is written as %s: extract it again as Parquet", ErrUnfit, m.Query.Format)
 	case len(m.Columns) == 0:
 		return "", fmt.Errorf("%w: the manifest lists no columns, as in results of old releases: extract it again", ErrUnfit)
 	case remote && !d.hdfs:
@@ -98,7 +98,7 @@ func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error)
 	case d.globs && strings.ContainsAny(dir, "*?[]{}"):
 		return "", fmt.Errorf("%w: %s finds files by a pattern, and the name has characters of patterns: rename the directory", ErrUnfit, e)
 	}
-	shape := trailfile.Shape(m.Question.Shape)
+	shape := trailfile.Shape(m.Query.Shape)
 	t := &table{dialect: d, dir: dir, names: strings.Split(name, "."), wide: shape == trailfile.WideShape, empty: len(m.Parts) == 0}
 	var parts []string
 	for _, part := range t.names {
@@ -106,10 +106,10 @@ func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error)
 	}
 	t.name = strings.Join(parts, ".")
 	for _, c := range m.Columns {
-		if m.Question.Times != "" && shape.IsLocal(c.Name) {
+		if m.Query.Times != "" && shape.IsLocal(c.Name) {
 			c.Type = localTime
 		}
-		if c.Name == m.Question.PartitionBy {
+		if c.Name == m.Query.PartitionBy {
 			t.partition = &c
 		} else {
 			t.columns = append(t.columns, c)

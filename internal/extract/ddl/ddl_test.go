@@ -16,7 +16,7 @@ import (
 // result returns a result with a column of each type.
 func result() *manifest.Extract {
 	return &manifest.Extract{
-		Question: manifest.Question{Format: "parquet"},
+		Query: manifest.Query{Format: "parquet"},
 		Columns: []behaviour.Field{
 			{Name: "user_id", Type: behaviour.String}, {Name: "date", Type: behaviour.Day}, {Name: "time", Type: behaviour.Timestamp},
 			{Name: "behaviour", Type: behaviour.String}, {Name: "id", Type: behaviour.Int64},
@@ -39,11 +39,11 @@ func TestStatements(t *testing.T) {
 			case "name":
 				name = value
 			case "partition":
-				m.Question.PartitionBy = value
+				m.Query.PartitionBy = value
 			case "wide":
-				m.Question.Shape = "wide"
+				m.Query.Shape = "wide"
 			case "local":
-				m.Question.Times = "local"
+				m.Query.Times = "local"
 				m.Columns = append(m.Columns, behaviour.Field{Name: "local_time", Type: behaviour.Timestamp}, behaviour.Field{Name: "utc_offset", Type: behaviour.String})
 			case "empty":
 				m.Parts = nil
@@ -63,7 +63,7 @@ func TestStatements(t *testing.T) {
 
 func TestAResultThatNoEngineReadsIsRefused(t *testing.T) {
 	for says, change := range map[string]func(m *manifest.Extract){
-		"the result is written as arrow: extract it again as Parquet": func(m *manifest.Extract) { m.Question.Format = "arrow" },
+		"the result is written as arrow: extract it again as Parquet": func(m *manifest.Extract) { m.Query.Format = "arrow" },
 		"lists no columns": func(m *manifest.Extract) { m.Columns = nil },
 	} {
 		m := result()

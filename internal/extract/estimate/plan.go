@@ -20,7 +20,7 @@ type Amount struct {
 	Passed     int64 `json:"passed"`     // cells that are scanned, the returned ones included
 	Needs      int64 `json:"needs"`      // cells that the result is made from
 	Walked     int64 `json:"walked"`     // rows that are scanned for their users
-	Bytes      int64 `json:"bytes"`      // bytes of files, or of servers' answers
+	Bytes      int64 `json:"bytes"`      // bytes of files, or of servers' responses
 	Calls      int64 `json:"calls"`      // reads of files, or calls of servers
 }
 
@@ -162,7 +162,7 @@ func (f *Facts) scans(p *Plan, asked int64, whole float64, a *averages) {
 	p.Passed = rounded(float64(p.Passed) * times)
 	p.Bytes = rounded(float64(p.Cells) * a.bytes)
 	scans := max(math.Ceil(float64(asked)/usersInScan), float64(min(asked, f.Regions))) // none goes on into another region
-	p.Calls = connectCalls + rounded(times*scans+math.Floor(float64(p.Bytes)/answerBytes))
+	p.Calls = connectCalls + rounded(times*scans+math.Floor(float64(p.Bytes)/responseBytes))
 	p.Seconds = connectSeconds + times*float64(asked)/scannedUsers + float64(p.Passed)/scannedCells
 }
 
@@ -204,7 +204,7 @@ func (f *Facts) settle(p *Plan, name, settle string) {
 		}
 		p.Seconds += records * f.averages().every / snapshotCells
 	case settle == ByWalk:
-		p.Calls += rounded(rows * keyBytes / answerBytes)
+		p.Calls += rounded(rows * keyBytes / responseBytes)
 		p.Bytes += rounded(rows * keyBytes)
 		p.Seconds += f.walked(Files) / scannedRows // servers scan the other days too
 	default:

@@ -50,14 +50,14 @@ const (
 	readAhead    = 64 << 10 // of an HFile, where neighbouring blocks are read
 	openReads    = 2        // to open an HFile
 	connectCalls = 2        // that find out where the regions are
-	// A call has few gets until the first answer tells the size of rows. About getsBefore
-	// gets are sent before that answer.
+	// A call has few gets until the first response tells the size of rows. About getsBefore
+	// gets are sent before that response.
 	getsAtFirst = 32
 	getsBefore  = 1000
 	getsInCall  = 400
 
-	usersInScan = 256
-	answerBytes = 2 << 20 // of a scan's answer
+	usersInScan   = 256
+	responseBytes = 2 << 20 // of a scan's response
 )
 
 // screenedStay is the assumed share of users whom conditions keep. The true share is not

@@ -55,17 +55,17 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 		h.Load(t, extracttest.Turn{Name: extracttest.Plain.Name, Workers: 2, Memory: 1 << 30, Regions: 4}, w.Span)
 		opened := h.Opened(t, extracttest.Plain.Name)
 		r := rand.New(rand.NewPCG(seed, 6))
-		for i, q := range w.Questions(seed, 20) {
+		for i, q := range w.Queries(seed, 20) {
 			if i%2 == 1 {
 				w.Narrow(r, &q)
 			}
-			c := h.Question(t, q, opened)
+			c := h.Query(t, q, opened)
 			x, err := explain.Estimate(t.Context(), c, unread{opened})
 			if err != nil {
-				t.Fatalf("world %d, question %d, %+v: %v", seed, i, q, err)
+				t.Fatalf("world %d, query %d, %+v: %v", seed, i, q, err)
 			}
 			ran, cost := extracttest.Cost(t, c)
-			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
+			what := fmt.Sprintf("world %d, query %d, %+v", seed, i, q)
 			if !x.Exact || x.Users != ran.Users || x.Found != ran.Found || x.Rolls != estimate.Known {
 				t.Errorf("%s: explained as %d users, %d found (%s, exact %t); there are %d and %d", what, x.Users, x.Found, x.Rolls, x.Exact, ran.Users, ran.Found)
 			}
@@ -94,9 +94,9 @@ func TestEstimatesComeTrue(t *testing.T) {
 		h.Load(t, extracttest.Plain, w.Span)
 		opened := h.Opened(t, extracttest.Plain.Name)
 		large := 0
-		for i, q := range w.Questions(seed, 15) {
-			what := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
-			c := h.Question(t, q, opened)
+		for i, q := range w.Queries(seed, 15) {
+			what := fmt.Sprintf("world %d, query %d, %+v", seed, i, q)
+			c := h.Query(t, q, opened)
 			x, err := explain.Estimate(t.Context(), c, unread{opened})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
@@ -126,14 +126,14 @@ func TestEstimatesComeTrue(t *testing.T) {
 			}
 		}
 		if large < 3 {
-			t.Errorf("world %d: only %d questions were large enough to compare", seed, large)
+			t.Errorf("world %d: only %d queries were large enough to compare", seed, large)
 		}
 	}
 }
 
-// TestTheOutcomeIsOfTheQuestion asks with one worker and with several, with screens and
+// TestTheOutcomeIsOfTheQuery asks with one worker and with several, with screens and
 // without. The recorded cost of the result is the same.
-func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
+func TestTheOutcomeIsOfTheQuery(t *testing.T) {
 	screened := 0
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 80)
@@ -141,21 +141,21 @@ func TestTheOutcomeIsOfTheQuestion(t *testing.T) {
 		h.Load(t, extracttest.Plain, w.Span)
 		opened := h.Opened(t, extracttest.Plain.Name)
 		r := rand.New(rand.NewPCG(seed, 7))
-		for i, q := range w.Questions(seed, 25) {
+		for i, q := range w.Queries(seed, 25) {
 			w.Narrow(r, &q)
 			// A screen changes the counts of users who do not stay, so tables with a screen are
 			// compared with each other, and so are tables without.
 			for _, in := range []table.Table{opened, extracttest.Narrow{Table: opened}, table.Unrolled(opened), table.Unrolled(extracttest.Narrow{Table: opened})} {
-				c := h.Question(t, q, in)
+				c := h.Query(t, q, in)
 				c.Workers = 1
 				ran, first := extracttest.Cost(t, c)
 				c.Out, c.Workers = filepath.Join(testkit.Scratch(t), "out"), 6
 				_, second := extracttest.Cost(t, c)
 				if first != second {
-					t.Errorf("world %d, question %d, %+v: costs %+v, and %+v with more workers", seed, i, q, first, second)
+					t.Errorf("world %d, query %d, %+v: costs %+v, and %+v with more workers", seed, i, q, first, second)
 				}
 				if first.Outcome.Users != ran.Active {
-					t.Errorf("world %d, question %d: %d active users, and the cost has %d", seed, i, ran.Active, first.Outcome.Users)
+					t.Errorf("world %d, query %d: %d active users, and the cost has %d", seed, i, ran.Active, first.Outcome.Users)
 				}
 				if in.Info().Narrow && ran.Kept < ran.Active {
 					screened++
@@ -174,11 +174,11 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)
 	opened := h.Opened(t, extracttest.Plain.Name)
-	everything := w.Questions(1, 1)[0]
+	everything := w.Queries(1, 1)[0]
 	var err error
 	explained := func(in table.Loader, change func(*extract.Config)) explain.Explanation {
 		t.Helper()
-		c := h.Question(t, everything, in)
+		c := h.Query(t, everything, in)
 		change(&c)
 		x, err := explain.Estimate(t.Context(), c, in)
 		if err != nil {
@@ -228,9 +228,9 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)
 	opened := h.Opened(t, extracttest.Plain.Name)
-	ask := func(in table.Loader, q testworld.Question) explain.Explanation {
+	ask := func(in table.Loader, q testworld.Query) explain.Explanation {
 		t.Helper()
-		x, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)
+		x, err := explain.Estimate(t.Context(), h.Query(t, q, in), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 		}
 		return x
 	}
-	q := testworld.Question{Span: w.Span, Kinds: []string{"play", "order"}, Active: "all"}
+	q := testworld.Query{Span: w.Span, Kinds: []string{"play", "order"}, Active: "all"}
 	x := ask(strange{unread{opened}}, q)
 	there := explained(t, h, q, opened)
 	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByWalk || x.May < there.May || x.May > 2*int64(len(w.Users)) || p.Rows == 0 || p.Cells == 0 {
@@ -259,9 +259,9 @@ func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
 	}
 }
 
-func explained(t *testing.T, h *extracttest.Fixture, q testworld.Question, in *files.Table) explain.Explanation {
+func explained(t *testing.T, h *extracttest.Fixture, q testworld.Query, in *files.Table) explain.Explanation {
 	t.Helper()
-	x, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)
+	x, err := explain.Estimate(t.Context(), h.Query(t, q, in), in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,21 +44,21 @@ func TestLayoutsAreExplained(t *testing.T) {
 	near := func(a, b int64) bool { return a <= b*factor && b <= a*factor }
 	w := testworld.Numbered(6, 400)
 	h := extracttest.Delivered(t, w)
-	everything := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	everything := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	day := behaviour.Span{From: w.Span.From + 1, To: w.Span.From + 1}
-	oneDay := testworld.Question{Span: day, Kinds: []string{"order", "play"}, Active: "any"}
+	oneDay := testworld.Query{Span: day, Kinds: []string{"order", "play"}, Active: "any"}
 	hours := oneDay
 	hours.Conditions.Hours = "12-18"
 	much := map[string]string{}
 	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
-		for what, q := range map[string]testworld.Question{"everything": everything, "a day": oneDay, "hours": hours} {
+		for what, q := range map[string]testworld.Query{"everything": everything, "a day": oneDay, "hours": hours} {
 			opened := h.Opened(t, u.Name)
-			x, err := explain.Estimate(t.Context(), h.Question(t, q, opened), unread{opened})
+			x, err := explain.Estimate(t.Context(), h.Query(t, q, opened), unread{opened})
 			if err != nil {
 				t.Fatal(err)
 			}
 			came := &passed{Table: opened, rows: map[string]bool{}}
-			c := h.Question(t, q, came)
+			c := h.Query(t, q, came)
 			c.Known = table.Known(opened)
 			_, made := extracttest.Cost(t, c)
 			p := x.Plans[x.Chosen]
@@ -69,7 +69,7 @@ func TestLayoutsAreExplained(t *testing.T) {
 				t.Errorf("%s, %s: %d cells came, explained were %+v", name, what, came.cells, p)
 			}
 			if what == "everything" && int64(len(came.rows)) != made.Outcome.Rows {
-				t.Errorf("%s: %d rows came, the answer is made from %+v", name, len(came.rows), made.Outcome)
+				t.Errorf("%s: %d rows came, the result is made from %+v", name, len(came.rows), made.Outcome)
 			}
 			why := strings.Join(x.Why, " ")
 			if more := p.Passed > factor*p.Needs; more != strings.Contains(why, "To find them") {
@@ -105,9 +105,9 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := extracttest.Narrow{Table: h.Opened(t, u.Name)}
-		q := testworld.Question{Span: day, Kinds: w.Names(), Active: "any"}
+		q := testworld.Query{Span: day, Kinds: w.Names(), Active: "any"}
 		q.Conditions.Latest = 2
-		x, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)
+		x, err := explain.Estimate(t.Context(), h.Query(t, q, in), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestWhatServersLeaveOutIsTold(t *testing.T) {
 		if got != (reads.Rows != nil) {
 			t.Errorf("%s: the plans are %+v", name, x.Plans)
 		}
-		c := h.Question(t, q, in)
+		c := h.Query(t, q, in)
 		c.Table = table.Unrolled(in)
 		if x, err = explain.Estimate(t.Context(), c, in); err != nil || slices.Contains(x.Pushed, "fuzzy rows") != (reads.Fuzzy != nil) {
 			t.Errorf("%s: everybody without rolls pushes down %q, %v", name, x.Pushed, err)

@@ -35,8 +35,8 @@ func TestConditionsThatServersTakeAreTold(t *testing.T) {
 			{w.Names(), testworld.Conditions{Where: testworld.Where{Text: "hour < 12"}}, false},
 			{w.Names(), testworld.Conditions{Latest: 2}, false},
 		} {
-			q := testworld.Question{Span: w.Span, Kinds: x.types, Active: "any", Conditions: x.conditions}
-			told, err := explain.Estimate(t.Context(), h.Question(t, q, in), in)
+			q := testworld.Query{Span: w.Span, Kinds: x.types, Active: "any", Conditions: x.conditions}
+			told, err := explain.Estimate(t.Context(), h.Query(t, q, in), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,9 +44,9 @@ func TestConditionsThatServersTakeAreTold(t *testing.T) {
 				t.Errorf("%s: %+v of %q pushes down %q, values wanted: %t", name, x.conditions, x.types, told.Pushed, want)
 			}
 		}
-		q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any", Users: []string{"1", "2"}}
+		q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any", Users: []string{"1", "2"}}
 		q.Conditions.Where.Text = "order.paid"
-		c := h.Question(t, q, in)
+		c := h.Query(t, q, in)
 		c.Table = table.Unrolled(in)
 		if told, err := explain.Estimate(t.Context(), c, in); err != nil || slices.Contains(told.Pushed, "values") {
 			t.Errorf("%s: a list without rolls pushes down %q, %v", name, told.Pushed, err)

@@ -15,7 +15,7 @@ import (
 )
 
 // Same reports the first difference between a result and the wanted result.
-func Same(t testing.TB, what string, got, want testworld.Answer) {
+func Same(t testing.TB, what string, got, want testworld.Result) {
 	t.Helper()
 	if got.Users != want.Users || got.Found != want.Found || got.Active != want.Active {
 		t.Errorf("%s: %d users, %d found, %d active; want %d, %d, %d", what, got.Users, got.Found, got.Active, want.Users, want.Found, want.Active)

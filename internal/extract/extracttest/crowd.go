@@ -15,7 +15,7 @@ import (
 // Crowd returns a fixture of the given number of users with many logins, enough for several
 // parts of a result. Among every twenty users, one has a shorter play than the others, one
 // plays after all logins, and one orders.
-func Crowd(t testing.TB, users, each int) (*Fixture, testworld.Question) {
+func Crowd(t testing.TB, users, each int) (*Fixture, testworld.Query) {
 	t.Helper()
 	const text = `logs: logs/{date}/{behaviour}.csv
 table: trails
@@ -52,7 +52,7 @@ behaviours:
 	for name, b := range map[string]*strings.Builder{"login": &logins, "play": &plays, "order": &orders} {
 		h.Deliver(t, testworld.File{Name: day.String() + "/" + name + ".csv", Text: []byte(b.String())})
 	}
-	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"login"}}
+	q := testworld.Query{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"login"}}
 	h.Load(t, Turn{Name: "trails", Workers: 2, Memory: 256 << 20, Regions: 3}, q.Span)
 	return h, q
 }
@@ -68,13 +68,13 @@ const (
 const SeveralUsers = 500
 
 // SeveralParts returns a crowd whose logins make two and a half parts.
-func SeveralParts(t *testing.T) (*Fixture, testworld.Question) {
+func SeveralParts(t *testing.T) (*Fixture, testworld.Query) {
 	t.Helper()
 	return Crowd(t, SeveralUsers, int(SmallSizes.PartEvents)*5/2/SeveralUsers)
 }
 
 // Picky returns q with conditions that keep the users of a crowd who do not differ from the others.
-func Picky(q testworld.Question) testworld.Question {
+func Picky(q testworld.Query) testworld.Query {
 	q.Conditions = testworld.Conditions{
 		Where:   testworld.Where{Text: `behaviour == "login" || play.seconds >= 5`},
 		Having:  testworld.Having{Text: "count(play) == 1 && sum(play.seconds) > 4"},

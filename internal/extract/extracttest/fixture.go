@@ -104,7 +104,7 @@ func (h *Fixture) Open(ctx context.Context, u Turn) (table.Table, error) {
 
 // Config returns the configuration of an extract into the directory out. The caller closes its table.
 // If q.Users is nil, the extract is for all users.
-func (h *Fixture) Config(ctx context.Context, q testworld.Question, u Turn, out string) (extract.Config, error) {
+func (h *Fixture) Config(ctx context.Context, q testworld.Query, u Turn, out string) (extract.Config, error) {
 	asked, err := h.Open(ctx, u)
 	if err != nil {
 		return extract.Config{}, err
@@ -121,7 +121,7 @@ func (h *Fixture) Config(ctx context.Context, q testworld.Question, u Turn, out 
 }
 
 // Extract extracts the result of q into the directory out.
-func (h *Fixture) Extract(ctx context.Context, q testworld.Question, u Turn, out string) (extract.Result, error) {
+func (h *Fixture) Extract(ctx context.Context, q testworld.Query, u Turn, out string) (extract.Result, error) {
 	c, err := h.Config(ctx, q, u, out)
 	if err != nil {
 		return extract.Result{}, err
@@ -131,7 +131,7 @@ func (h *Fixture) Extract(ctx context.Context, q testworld.Question, u Turn, out
 }
 
 // conditions returns the conditions of q.
-func conditions(q testworld.Question) query.Conditions {
+func conditions(q testworld.Query) query.Conditions {
 	c := q.Conditions
 	return query.Conditions{
 		Where: c.Where.Text, WhereFirst: c.WhereFirst && (c.Where.Text != "" || c.Hours != ""), Having: c.Having.Text,
@@ -139,8 +139,8 @@ func conditions(q testworld.Question) query.Conditions {
 	}
 }
 
-// Question returns the configuration of an extract from the table in.
-func (h *Fixture) Question(t *testing.T, q testworld.Question, in table.Table) extract.Config {
+// Query returns the configuration of an extract from the table in.
+func (h *Fixture) Query(t *testing.T, q testworld.Query, in table.Table) extract.Config {
 	t.Helper()
 	users, err := testtable.UserList(in, q)
 	if err != nil {

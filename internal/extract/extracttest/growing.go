@@ -19,19 +19,19 @@ import (
 // A Growing is a result to which days are appended.
 type Growing struct {
 	*Fixture
-	Turn     Turn
-	Question testworld.Question // of all days
-	Spans    []behaviour.Span   // of the appends
+	Turn  Turn
+	Query testworld.Query  // of all days
+	Spans []behaviour.Span // of the appends
 	// States are the snapshots of the result: before the first append, and after each one.
 	States []map[string]string
 }
 
 // NewGrowing appends the days of a world to a result, two days and then one day at a time, and keeps
 // each state.
-func NewGrowing(t *testing.T, h *Fixture, u Turn, q testworld.Question) *Growing {
+func NewGrowing(t *testing.T, h *Fixture, u Turn, q testworld.Query) *Growing {
 	t.Helper()
 	u.Append, u.Output = true, query.Output{Partition: "date"}
-	g := &Growing{Fixture: h, Turn: u, Question: q, States: []map[string]string{{}}}
+	g := &Growing{Fixture: h, Turn: u, Query: q, States: []map[string]string{{}}}
 	for d := q.Span.From; d <= q.Span.To; d++ {
 		s := behaviour.Span{From: d, To: d}
 		if len(g.Spans) == 1 && d < q.Span.To {
@@ -50,9 +50,9 @@ func NewGrowing(t *testing.T, h *Fixture, u Turn, q testworld.Question) *Growing
 	return g
 }
 
-// Of returns the question of span i.
-func (g *Growing) Of(i int) testworld.Question {
-	q := g.Question
+// Of returns the query of span i.
+func (g *Growing) Of(i int) testworld.Query {
+	q := g.Query
 	q.Span = g.Spans[i]
 	return q
 }

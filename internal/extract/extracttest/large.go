@@ -11,7 +11,7 @@ import (
 
 // Large returns a fixture of users with each plays of large values, and a query for all of them. A
 // value has size bytes.
-func Large(t *testing.T, users, each, size int) (*Fixture, testworld.Question) {
+func Large(t *testing.T, users, each, size int) (*Fixture, testworld.Query) {
 	t.Helper()
 	h := New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
@@ -27,7 +27,7 @@ behaviours:
 		}
 	}
 	h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte(text.String())})
-	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}}
+	q := testworld.Query{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}}
 	h.Load(t, Turn{Name: "trails", Workers: 2, Memory: 256 << 20, Regions: 1}, q.Span)
 	return h, q
 }

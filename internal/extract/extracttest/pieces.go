@@ -18,7 +18,7 @@ import (
 )
 
 // PlanPieces plans an extract. The pieces have been encoded as lines and decoded.
-func (h *Fixture) PlanPieces(ctx context.Context, q testworld.Question, u Turn, out string) ([]pieces.Piece, error) {
+func (h *Fixture) PlanPieces(ctx context.Context, q testworld.Query, u Turn, out string) ([]pieces.Piece, error) {
 	c, err := h.Config(ctx, q, u, out)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (h *Fixture) RunPieces(ctx context.Context, u Turn, list []pieces.Piece) (p
 }
 
 // RunShared has two workers do pieces in any order, some of them again, and commits them.
-func (h *Fixture) RunShared(t *testing.T, q testworld.Question, u Turn, out string, dice *rand.Rand) extract.Result {
+func (h *Fixture) RunShared(t *testing.T, q testworld.Query, u Turn, out string, dice *rand.Rand) extract.Result {
 	t.Helper()
 	list, err := h.PlanPieces(t.Context(), q, u, out)
 	if err != nil {
@@ -95,7 +95,7 @@ func (h *Fixture) RunShared(t *testing.T, q testworld.Question, u Turn, out stri
 }
 
 // ByPieces plans an extract, does all its pieces and commits them. All of it uses fs.
-func (h *Fixture) ByPieces(ctx context.Context, fs dfs.FS, q testworld.Question, u Turn, out string) error {
+func (h *Fixture) ByPieces(ctx context.Context, fs dfs.FS, q testworld.Query, u Turn, out string) error {
 	faulty := *h
 	faulty.FS = fs
 	list, err := faulty.PlanPieces(ctx, q, u, out)

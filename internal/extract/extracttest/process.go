@@ -35,7 +35,7 @@ const childEnv = "USERTRAIL_TEST_CHILD"
 type Task struct {
 	Dir, Table, Out string
 	Span            behaviour.Span
-	Question        testworld.Question
+	Query           testworld.Query
 	Unrolled        bool   // the extract does not use the rolls
 	Partition       string // the column whose values are directories of the result
 	Append          bool   // add to the result in Out
@@ -85,7 +85,7 @@ func (h *Fixture) RunTask(ctx context.Context, e Task) error {
 		return err
 	}
 	if e.Out != "" {
-		_, err := h.Extract(ctx, e.Question, u, e.Out)
+		_, err := h.Extract(ctx, e.Query, u, e.Out)
 		return err
 	}
 	for d := e.Span.From; d <= e.Span.To; d++ {

@@ -20,8 +20,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// Answer extracts the result of q and reads it.
-func (h *Fixture) Answer(t testing.TB, q testworld.Question, u Turn) testworld.Answer {
+// Result extracts the result of q and reads it.
+func (h *Fixture) Result(t testing.TB, q testworld.Query, u Turn) testworld.Result {
 	t.Helper()
 	out := filepath.Join(testkit.Scratch(t), "out")
 	r, err := h.Extract(t.Context(), q, u, out)
@@ -32,7 +32,7 @@ func (h *Fixture) Answer(t testing.TB, q testworld.Question, u Turn) testworld.A
 }
 
 // Read reads the result in out, and compares it with the counts of r.
-func (h *Fixture) Read(t testing.TB, r extract.Result, out string) testworld.Answer {
+func (h *Fixture) Read(t testing.TB, r extract.Result, out string) testworld.Result {
 	t.Helper()
 	rows := ReadTrails(t, h.FS, out)
 	lost, err := dfs.ReadFile(t.Context(), h.FS, filepath.Join(out, notfound.FileName))
@@ -42,7 +42,7 @@ func (h *Fixture) Read(t testing.TB, r extract.Result, out string) testworld.Ans
 	if r.Events != int64(len(rows)) {
 		t.Errorf("%s: says it wrote %d behaviours, there are %d", out, r.Events, len(rows))
 	}
-	return testworld.Answer{Users: int(r.Users), Found: int(r.Found), Active: int(r.Active), Rows: rows}
+	return testworld.Result{Users: int(r.Users), Found: int(r.Found), Active: int(r.Active), Rows: rows}
 }
 
 // ReadTrails reads all parts. It checks that each part is in order and that each user is in

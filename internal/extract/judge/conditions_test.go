@@ -22,8 +22,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestOverflowIsTheQuestions asks for sums that need more than 64 bits.
-func TestOverflowIsTheQuestions(t *testing.T) {
+// TestOverflowIsTheQueries asks for sums that need more than 64 bits.
+func TestOverflowIsTheQueries(t *testing.T) {
 	h, q := extracttest.Crowd(t, 40, 1)
 	q.Kinds = []string{"play"}
 	u := extracttest.Turn{Name: "trails", Workers: 1}
@@ -33,12 +33,12 @@ func TestOverflowIsTheQuestions(t *testing.T) {
 	} {
 		q.Conditions = c
 		if _, err := h.Extract(t.Context(), q, u, filepath.Join(h.Dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), "does not fit 64 bits") {
-			t.Errorf("%+v: %v, want ErrQuestion", c, err)
+			t.Errorf("%+v: %v, want ErrWrong", c, err)
 		}
 	}
 }
 
-// TestConditionsAreTheOracles asks worlds many questions with conditions made up, in
+// TestConditionsAreTheOracles asks worlds many queries with conditions made up, in
 // any combination: of the table, of its rows alone, and with rolls that name too much.
 func TestConditionsAreTheOracles(t *testing.T) {
 	worlds, some := testkit.Seeds(t, 1, 2, 3, 4), 0
@@ -47,13 +47,13 @@ func TestConditionsAreTheOracles(t *testing.T) {
 		h := extracttest.Delivered(t, w)
 		h.Load(t, extracttest.Plain, w.Span)
 		r := rand.New(rand.NewPCG(seed, 5))
-		for i, q := range w.Questions(seed, 60) {
+		for i, q := range w.Queries(seed, 60) {
 			w.Narrow(r, &q)
 			want := w.Oracle(q)
 			for _, u := range []extracttest.Turn{{}, {Unrolled: true}, {Unsure: true}} {
-				what := fmt.Sprintf("world %d, question %d, without rolls %t, with too much in them %t, %+v", seed, i, u.Unrolled, u.Unsure, q)
+				what := fmt.Sprintf("world %d, query %d, without rolls %t, with too much in them %t, %+v", seed, i, u.Unrolled, u.Unsure, q)
 				u.Name, u.Workers = extracttest.Plain.Name, extracttest.Plain.Workers
-				extracttest.Same(t, what, h.Answer(t, q, u), want)
+				extracttest.Same(t, what, h.Result(t, q, u), want)
 			}
 			if len(want.Rows) > 0 {
 				some++
@@ -61,7 +61,7 @@ func TestConditionsAreTheOracles(t *testing.T) {
 		}
 	}
 	if some < 10*len(worlds) {
-		t.Errorf("only %d questions had an answer", some)
+		t.Errorf("only %d queries had a result", some)
 	}
 }
 
@@ -160,11 +160,11 @@ func TestWhereReadsNoMoreKinds(t *testing.T) {
 	w := testworld.World(3, 100)
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: []string{"play"}}
+	q := testworld.Query{Span: w.Span, Kinds: []string{"play"}}
 	opened := h.Opened(t, extracttest.Plain.Name)
-	_, want := extracttest.Cost(t, h.Question(t, q, opened))
+	_, want := extracttest.Cost(t, h.Query(t, q, opened))
 	q.Conditions.Where.Text = "hour >= 0 || order.price > 0"
-	r, got := extracttest.Cost(t, h.Question(t, q, opened))
+	r, got := extracttest.Cost(t, h.Query(t, q, opened))
 	if got.Outcome.Rows != want.Outcome.Rows || r.Kept == 0 {
 		t.Errorf("%d rows were read, of plays alone there are %d; %d users are kept", got.Outcome.Rows, want.Outcome.Rows, r.Kept)
 	}

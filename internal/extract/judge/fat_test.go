@@ -39,7 +39,7 @@ func TestLargeValuesAreReadInSmallBatches(t *testing.T) {
 	const users, each, size = 200, 10, 2 << 10
 	h, q := extracttest.Large(t, users, each, size)
 	w := &weighed{Table: h.Opened(t, "trails")}
-	c := h.Question(t, q, w)
+	c := h.Query(t, q, w)
 	c.Workers = 1
 	r, err := extract.Run(t.Context(), c)
 	if err != nil || r.Kept != users || r.Events != users*each {
@@ -69,7 +69,7 @@ func TestLargeValuesAreReadInSmallBatches(t *testing.T) {
 // error names the user and the memory that is enough, and no result exists.
 func TestATrailLargerThanTheMemory(t *testing.T) {
 	h, q := extracttest.Large(t, 1, 60, 400<<10)
-	c := h.Question(t, q, h.Opened(t, "trails"))
+	c := h.Query(t, q, h.Opened(t, "trails"))
 	c.Memory = memory.Least
 	_, err := extract.Run(t.Context(), c)
 	if !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), `user "0000"`) || !strings.Contains(err.Error(), "--memory") {

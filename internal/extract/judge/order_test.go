@@ -27,10 +27,10 @@ behaviours:
 	h.Deliver(t,
 		testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,seconds,title\nb,2014-09-01 10:00:00,1,x\nc,2014-09-01 10:00:00,9,x\ne,2014-09-01 10:00:00,9,x\n")},
 		testworld.File{Name: day.String() + "/order.csv", Text: []byte("user_id,time\nb,2014-09-01 11:00:00\nc,2014-09-01 11:00:00\nd,2014-09-01 11:00:00\ne,2014-09-01 11:00:00\n")})
-	q := testworld.Question{Users: []string{"b", "c", "d", "e", "nobody"}, Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play", "order"}, Active: "all"}
+	q := testworld.Query{Users: []string{"b", "c", "d", "e", "nobody"}, Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play", "order"}, Active: "all"}
 	q.Conditions.Having.Text = "sum(play.seconds) > 5"
 	h.Load(t, extracttest.Plain, q.Span)
-	c := h.Question(t, q, table.Unrolled(extracttest.Narrow{Table: h.Opened(t, extracttest.Plain.Name)}))
+	c := h.Query(t, q, table.Unrolled(extracttest.Narrow{Table: h.Opened(t, extracttest.Plain.Name)}))
 	r, err := extract.Run(t.Context(), c)
 	if err != nil || r.Found != 4 || r.Active != 3 || r.Kept != 2 || r.NotFound != 1 {
 		t.Errorf("%+v, %v; want 4 users found, 3 active, 2 kept, 1 not found", r, err)

@@ -92,15 +92,15 @@ func passes(row []*cell.Cell, where [][]table.ColumnTest) bool {
 // may skip, tables that do not, and tables without rolls. Results equal the oracle's. Rows
 // are skipped if a row is one record.
 func TestConditionsWhereTheTableLies(t *testing.T) {
-	rich := []uint64{1, 2} // worlds whose questions leave out rows; a new one's may all be of what no server can tell
+	rich := []uint64{1, 2} // worlds whose queries leave out rows; a new one's may all be of what no server can tell
 	for _, seed := range testkit.Seeds(t, rich...) {
 		w := testworld.Numbered(seed, 25)
 		h := extracttest.Delivered(t, w)
 		r := rand.New(rand.NewPCG(seed, 9))
-		var questions []testworld.Question
-		for _, q := range w.Questions(seed, 30) {
+		var queries []testworld.Query
+		for _, q := range w.Queries(seed, 30) {
 			if w.Narrow(r, &q); q.Conditions.Where.Text != "" {
-				questions = append(questions, q)
+				queries = append(queries, q)
 			}
 		}
 		extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
@@ -109,7 +109,7 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 				t.Fatal(err)
 			}
 			left, asked := int64(0), int64(0)
-			for i, q := range questions {
+			for i, q := range queries {
 				var outcomes []manifest.Amount
 				for turn := range 3 {
 					u.Unrolled = turn == 2
@@ -118,9 +118,9 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 						t.Fatal(err)
 					}
 					in := &tested{Table: opened, none: turn == 1}
-					c := h.Question(t, q, in)
+					c := h.Query(t, q, in)
 					r, took := extracttest.Cost(t, c)
-					what := fmt.Sprintf("world %d, layout %s, question %d, turn %d, %+v", seed, name, i, turn, q)
+					what := fmt.Sprintf("world %d, layout %s, query %d, turn %d, %+v", seed, name, i, turn, q)
 					extracttest.Same(t, what, h.Read(t, r, c.Out), w.Oracle(q))
 					if err := opened.Close(); err != nil {
 						t.Fatal(err)
@@ -129,7 +129,7 @@ func TestConditionsWhereTheTableLies(t *testing.T) {
 					left, asked = left+in.left.Load(), asked+in.asked.Load()
 				}
 				if outcomes[0] != outcomes[1] {
-					t.Errorf("world %d, layout %s, question %d: made from %+v, and where no row is left out from %+v", seed, name, i, outcomes[0], outcomes[1])
+					t.Errorf("world %d, layout %s, query %d: made from %+v, and where no row is left out from %+v", seed, name, i, outcomes[0], outcomes[1])
 				}
 			}
 			takes, pushed := l.Traits().OneRecord, left > 0 && asked > 0

@@ -19,9 +19,9 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// bounded adds bounds to a question: hours of one day, a time, a number of events, or several
+// bounded adds bounds to a query: hours of one day, a time, a number of events, or several
 // of these.
-func bounded(w *testworld.W, r *rand.Rand, q *testworld.Question) {
+func bounded(w *testworld.W, r *rand.Rand, q *testworld.Query) {
 	c := &q.Conditions
 	if r.IntN(2) == 0 {
 		q.Span.From += behaviour.Date(r.IntN(int(q.Span.To-q.Span.From) + 1))
@@ -66,8 +66,8 @@ func someHours(r *rand.Rand, c *testworld.Conditions) {
 	}
 }
 
-// someTime draws a time of the question's days, or of the day after them.
-func someTime(w *testworld.W, r *rand.Rand, q *testworld.Question) {
+// someTime draws a time of the query's days, or of the day after them.
+func someTime(w *testworld.W, r *rand.Rand, q *testworld.Query) {
 	zone, err := time.LoadLocation(w.Schema.Zone)
 	if err != nil {
 		panic(err)
@@ -76,25 +76,25 @@ func someTime(w *testworld.W, r *rand.Rand, q *testworld.Question) {
 	q.Conditions.At = &at
 }
 
-// TestAWindowChangesNoAnswer asks tables of all layouts questions that look at a part of
+// TestAWindowChangesNoResult asks tables of all layouts queries that look at a part of
 // each trail, with rolls and without.
-func TestAWindowChangesNoAnswer(t *testing.T) {
+func TestAWindowChangesNoResult(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.Numbered(seed, 25)
 		h := extracttest.Delivered(t, w)
 		r := rand.New(rand.NewPCG(seed, 8))
-		questions := w.Questions(seed, 40)
-		for i := range questions {
+		queries := w.Queries(seed, 40)
+		for i := range queries {
 			if i%3 == 0 {
-				w.Narrow(r, &questions[i])
+				w.Narrow(r, &queries[i])
 			}
-			bounded(w, r, &questions[i])
+			bounded(w, r, &queries[i])
 		}
 		extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
-			for i, q := range questions {
+			for i, q := range queries {
 				want := w.Oracle(q)
 				for _, u.Unrolled = range []bool{false, true} {
-					extracttest.Same(t, fmt.Sprintf("world %d, layout %s, question %d, without rolls %t, %+v", seed, name, i, u.Unrolled, q), h.Answer(t, q, u), want)
+					extracttest.Same(t, fmt.Sprintf("world %d, layout %s, query %d, without rolls %t, %+v", seed, name, i, u.Unrolled, q), h.Result(t, q, u), want)
 				}
 			}
 		})
@@ -114,8 +114,8 @@ func (c *counted) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 	})
 }
 
-// cellsOf asks a question and says how many cells came, and what its answer was made from.
-func cellsOf(t *testing.T, h *extracttest.Fixture, q testworld.Question, u extracttest.Turn) (cells int64, outcome manifest.Amount) {
+// cellsOf asks a query and says how many cells came, and what its result was made from.
+func cellsOf(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn) (cells int64, outcome manifest.Amount) {
 	t.Helper()
 	opened, err := h.Open(t.Context(), u)
 	if err != nil {
@@ -123,7 +123,7 @@ func cellsOf(t *testing.T, h *extracttest.Fixture, q testworld.Question, u extra
 	}
 	defer opened.Close()
 	c := &counted{Table: opened}
-	_, made := extracttest.Cost(t, h.Question(t, q, c))
+	_, made := extracttest.Cost(t, h.Query(t, q, c))
 	return c.cells.Load(), made.Outcome
 }
 
@@ -134,9 +134,9 @@ func TestAWindowIsReadAlone(t *testing.T) {
 	w := testworld.Numbered(5, 60)
 	h := extracttest.Delivered(t, w)
 	day := behaviour.Span{From: w.Span.From + 1, To: w.Span.From + 1}
-	hours := testworld.Question{Span: day, Kinds: []string{"play"}, Active: "any"}
+	hours := testworld.Query{Span: day, Kinds: []string{"play"}, Active: "any"}
 	hours.Conditions.Hours = "20-22"
-	latest := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	latest := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	latest.Conditions.Latest = 2
 	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {
 		l, err := layout.ByName(name)
@@ -174,7 +174,7 @@ func TestWhoIsSureIsActive(t *testing.T) {
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)
 	before := w.Span.From.Start(time.UTC).AddDate(0, 0, -2).UnixMicro()
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	q.Conditions.At = &before
 	for _, u := range []extracttest.Turn{extracttest.Plain, {Name: extracttest.Plain.Name, Workers: 1, Unrolled: true}} {
 		r, err := h.Extract(t.Context(), q, u, filepath.Join(testkit.Scratch(t), "out"))

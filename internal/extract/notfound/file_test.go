@@ -25,7 +25,7 @@ func TestNamesOfThoseNotFoundAreSorted(t *testing.T) {
 	}
 	slices.Sort(want)
 	day := behaviour.DateOf(2014, 9, 1)
-	q := testworld.Question{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}, Active: "any", Users: append(list, "u1")}
+	q := testworld.Query{Span: behaviour.Span{From: day, To: day}, Kinds: []string{"play"}, Active: "any", Users: append(list, "u1")}
 	for _, layout := range []string{"reversed", "tall", "hashed", "game"} {
 		h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails

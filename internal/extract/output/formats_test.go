@@ -32,7 +32,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// outputs are all that an answer in a directory can look like.
+// outputs are all that a result in a directory can look like.
 func outputs() []query.Output {
 	var all []query.Output
 	for _, f := range query.Formats {
@@ -44,8 +44,8 @@ func outputs() []query.Output {
 	return all
 }
 
-// answerIn extracts an answer that looks like o.
-func answerIn(t *testing.T, h *extracttest.Fixture, q testworld.Question, o query.Output) (extract.Result, string) {
+// resultIn extracts a result that looks like o.
+func resultIn(t *testing.T, h *extracttest.Fixture, q testworld.Query, o query.Output) (extract.Result, string) {
 	t.Helper()
 	out, u := filepath.Join(testkit.Scratch(t), "out"), extracttest.Plain
 	u.Output = o
@@ -57,19 +57,19 @@ func answerIn(t *testing.T, h *extracttest.Fixture, q testworld.Question, o quer
 }
 
 // TestEveryOutputIsTheOracles asks worlds, with conditions and without, and reads
-// the answer in every shape it can have.
+// the result in every shape it can have.
 func TestEveryOutputIsTheOracles(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 30)
 		h := extracttest.Delivered(t, w)
 		h.Load(t, extracttest.Plain, w.Span)
 		r := rand.New(rand.NewPCG(seed, 7))
-		for i, q := range w.Questions(seed, 6) {
+		for i, q := range w.Queries(seed, 6) {
 			if i%2 == 1 {
 				w.Narrow(r, &q)
 			}
 			for _, o := range outputs() {
-				what := fmt.Sprintf("world %d, question %d, %+v, %+v", seed, i, q, o)
+				what := fmt.Sprintf("world %d, query %d, %+v, %+v", seed, i, q, o)
 				if o.Shape == trailfile.WideShape {
 					q.Conditions.Fields = nil
 					checkWide(t, what, h, w, q, o)
@@ -79,8 +79,8 @@ func TestEveryOutputIsTheOracles(t *testing.T) {
 				if o.Format == query.CSV {
 					want.Rows = lineFeeds(want.Rows)
 				}
-				result, out := answerIn(t, h, q, o)
-				got := testworld.Answer{Users: int(result.Users), Found: int(result.Found), Active: int(result.Active), Rows: readOutput(t, h.FS, out, w.Names())}
+				result, out := resultIn(t, h, q, o)
+				got := testworld.Result{Users: int(result.Users), Found: int(result.Found), Active: int(result.Active), Rows: readOutput(t, h.FS, out, w.Names())}
 				if o.Times == query.Local {
 					checkLocal(t, what, h, out, got.Rows)
 				}
@@ -124,7 +124,7 @@ func lineFeeds(rows []testworld.Row) []testworld.Row {
 	return rows
 }
 
-// readOutput reads the files that an answer's manifest names, in the order of the
+// readOutput reads the files that a result's manifest names, in the order of the
 // rows' users, times, behaviours and IDs.
 func readOutput(t *testing.T, fs dfs.FS, out string, kinds []string) []testworld.Row {
 	t.Helper()
@@ -224,7 +224,7 @@ func readLines(t *testing.T, fs dfs.FS, name string, m *manifest.Extract) []map[
 				t.Fatalf("%s: column %s is not in the manifest", name, c.Name)
 			}
 			if row[i] != "" {
-				if line[c.Name] = row[i]; !trailfile.Shape(cmp.Or(m.Question.Shape, "long")).IsLocal(c.Name) {
+				if line[c.Name] = row[i]; !trailfile.Shape(cmp.Or(m.Query.Shape, "long")).IsLocal(c.Name) {
 					line[c.Name] = oracleText(t, m.Columns[at].Type, row[i])
 				}
 			}
@@ -255,11 +255,11 @@ func oracleText(t *testing.T, typ behaviour.Type, s string) string {
 	return s
 }
 
-// checkWide compares an answer of one row a user with what plain loops make of the
+// checkWide compares a result of one row a user with what plain loops make of the
 // oracle's rows.
-func checkWide(t *testing.T, what string, h *extracttest.Fixture, w *testworld.W, q testworld.Question, o query.Output) {
+func checkWide(t *testing.T, what string, h *extracttest.Fixture, w *testworld.W, q testworld.Query, o query.Output) {
 	t.Helper()
-	_, out := answerIn(t, h, q, o)
+	_, out := resultIn(t, h, q, o)
 	m := extracttest.ReadManifest(t, h.FS, out)
 	got := map[string]map[string]string{}
 	for _, p := range m.Parts {
@@ -270,7 +270,7 @@ func checkWide(t *testing.T, what string, h *extracttest.Fixture, w *testworld.W
 			got[line["user_id"]] = line
 		}
 	}
-	want := wideOf(w.Oracle(q).Rows, m.Question.Types)
+	want := wideOf(w.Oracle(q).Rows, m.Query.Types)
 	if o.Times == query.Local {
 		checkLocalWide(t, what, m, got)
 	}
@@ -290,7 +290,7 @@ func checkLocalWide(t *testing.T, what string, m *manifest.Extract, rows map[str
 		t.Fatal(err)
 	}
 	for _, line := range rows {
-		for _, kind := range m.Question.Types {
+		for _, kind := range m.Query.Types {
 			for _, name := range []string{kind + "_first", kind + "_last"} {
 				local, utc := line[name+"_local"], line[name]
 				delete(line, name+"_local")
@@ -345,7 +345,7 @@ func wideOf(rows []testworld.Row, kinds []string) map[string]map[string]string {
 func TestEveryOutputHasTheSameBytes(t *testing.T) {
 	w := testworld.World(7, 60)
 	h := extracttest.Delivered(t, w)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	turns := []extracttest.Turn{
 		{Name: "plain", Workers: 1, Memory: 1 << 30, Regions: 1},
 		{Name: "regions", Workers: 8, Memory: 1 << 30, Regions: 9},
@@ -373,7 +373,7 @@ func TestEveryOutputHasTheSameBytes(t *testing.T) {
 }
 
 // streamed asks for a stream of one format.
-func streamed(t *testing.T, h *extracttest.Fixture, q testworld.Question, o query.Output, to io.Writer) (extract.Result, error) {
+func streamed(t *testing.T, h *extracttest.Fixture, q testworld.Query, o query.Output, to io.Writer) (extract.Result, error) {
 	t.Helper()
 	u := extracttest.Plain
 	u.Output, u.Output.Stream = o, to
@@ -423,7 +423,7 @@ func (g *gone) Write(b []byte) (int, error) {
 func TestAStreamEndsWhenItsReaderHasGone(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	h.Load(t, extracttest.Plain, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	for _, f := range query.Formats {
 		for _, takes := range []gone{0, 100} {
 			left := takes
@@ -464,7 +464,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 func TestAnEmptyStreamHasItsHeader(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	h.Load(t, extracttest.Plain, w.Span)
-	q := testworld.Question{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
+	q := testworld.Query{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
 	for o, want := range map[query.Output]string{
 		{Format: query.CSV, Shape: trailfile.WideShape}: "user_id,play_count,play_first,play_last,play_days\n",
 		{Format: query.JSONL}:                           "",
@@ -476,14 +476,14 @@ func TestAnEmptyStreamHasItsHeader(t *testing.T) {
 	}
 }
 
-// TestAnEmptyPartitionedAnswerTellsItsColumns in the manifest: there is no file.
-func TestAnEmptyPartitionedAnswerTellsItsColumns(t *testing.T) {
+// TestAnEmptyPartitionedResultTellsItsColumns in the manifest: there is no file.
+func TestAnEmptyPartitionedResultTellsItsColumns(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	h.Load(t, extracttest.Plain, w.Span)
-	q := testworld.Question{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names(), Active: "any"}
-	r, out := answerIn(t, h, q, query.Output{Partition: "date"})
+	q := testworld.Query{Users: []string{"nobody"}, Span: w.Span, Kinds: w.Names(), Active: "any"}
+	r, out := resultIn(t, h, q, query.Output{Partition: "date"})
 	m := extracttest.ReadManifest(t, h.FS, out)
-	if r.Files != 0 || len(m.Parts) != 0 || len(m.Columns) < 5 || m.Columns[1].Name != "date" || m.Question.PartitionBy != "date" {
+	if r.Files != 0 || len(m.Parts) != 0 || len(m.Columns) < 5 || m.Columns[1].Name != "date" || m.Query.PartitionBy != "date" {
 		text, err := json.Marshal(m)
 		t.Errorf("%d files, %s, %v; want none and all columns", r.Files, text, err)
 	}
@@ -495,7 +495,7 @@ func TestAnEmptyPartitionedAnswerTellsItsColumns(t *testing.T) {
 func TestWrongOutputsAreRefused(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	h.Load(t, extracttest.Plain, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	for says, o := range map[string]query.Output{
 		`--format "xml" is none of parquet, csv, jsonl, arrow`:    {Format: "xml"},
 		`--shape "tall" is none of long, wide`:                    {Shape: "tall"},
@@ -506,17 +506,17 @@ func TestWrongOutputsAreRefused(t *testing.T) {
 		u := extracttest.Plain
 		u.Output = o
 		if _, err := h.Extract(t.Context(), q, u, filepath.Join(h.Dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%+v: %v, want ErrQuestion and %q", o, err, says)
+			t.Errorf("%+v: %v, want ErrWrong and %q", o, err, says)
 		}
 	}
 	q.Conditions.Fields = []string{"seconds"}
 	u := extracttest.Plain
 	u.Output.Shape = trailfile.WideShape
 	if _, err := h.Extract(t.Context(), q, u, filepath.Join(h.Dir, "out")); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), "there are only count, first, last, days") {
-		t.Errorf("fields of a wide answer: %v, want ErrQuestion", err)
+		t.Errorf("fields of a wide result: %v, want ErrWrong", err)
 	}
 	if left := extracttest.Leftovers(t, h.Dir); strings.Contains(strings.Join(left, " "), "out") {
-		t.Errorf("wrong questions left %q", left)
+		t.Errorf("wrong queries left %q", left)
 	}
 }
 
@@ -528,11 +528,11 @@ func TestAStepsColumnIsNoField(t *testing.T) {
 	h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte("user_id,time,step_2,other\nu,2014-09-01 08:00:00,7,8\nu,2014-09-01 08:10:00,7,8\n")})
 	span := behaviour.Span{From: day, To: day}
 	h.Load(t, extracttest.Plain, span)
-	q := testworld.Question{Span: span, Kinds: []string{"play"}}
+	q := testworld.Query{Span: span, Kinds: []string{"play"}}
 	q.Conditions.Steps = []testworld.Step{{Kind: "play"}, {Kind: "play"}}
 	_, err := h.Extract(t.Context(), q, extracttest.Plain, filepath.Join(h.Dir, "out"))
 	if want := "--sequence: the field step_2 is called as the column of step 2; leave it out with --fields"; !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, want ErrQuestion and %q", err, want)
+		t.Errorf("%v, want ErrWrong and %q", err, want)
 	}
 	q.Conditions.Fields = []string{"play.other"}
 	if _, err := h.Extract(t.Context(), q, extracttest.Plain, filepath.Join(h.Dir, "out")); err != nil {

@@ -97,7 +97,7 @@ func each(q *query.Query, parts <-chan *Part, at *progress.Worker, take func(*Pa
 // Fill adds counts and parts to the manifest of a result.
 func Fill(m *manifest.Extract, c *judge.Counts, parts []Record) {
 	m.Found, m.Active = c.Found, c.Active
-	if m.Question.Users == userlist.Everyone {
+	if m.Query.Users == userlist.Everyone {
 		m.Users = c.Found
 	}
 	c.Reach(len(m.Sequence))

@@ -17,9 +17,9 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// longTrails is a table of users who log in often on each of some days, and a question
+// longTrails is a table of users who log in often on each of some days, and a query
 // for all of it. Their logins are so many parts.
-func longTrails(t *testing.T, days, parts int) (*extracttest.Fixture, testworld.Question) {
+func longTrails(t *testing.T, days, parts int) (*extracttest.Fixture, testworld.Query) {
 	t.Helper()
 	const users = 500
 	h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
@@ -43,10 +43,10 @@ behaviours:
 		h.Deliver(t, testworld.File{Name: d.String() + "/login.csv", Text: []byte(logins)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
 	}
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 2, Memory: 256 << 20, Regions: 3}, span)
-	return h, testworld.Question{Span: span, Kinds: []string{"login", "play"}, Active: "any"}
+	return h, testworld.Query{Span: span, Kinds: []string{"login", "play"}, Active: "any"}
 }
 
-// TestAPartitionGrowsAcrossParts lays an answer of five parts into directories: each day
+// TestAPartitionGrowsAcrossParts lays a result of five parts into directories: each day
 // has one file, and each behaviour as many as the larger one needs.
 func TestAPartitionGrowsAcrossParts(t *testing.T) {
 	h, q := longTrails(t, 6, 5)
@@ -78,7 +78,7 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 				t.Errorf("by %s: %d workers write other bytes", partition, u.Workers)
 			}
 		}
-		c := h.Question(t, q, h.Opened(t, "trails"))
+		c := h.Query(t, q, h.Opened(t, "trails"))
 		c.Output.Partition = partition
 		x, err := explain.Estimate(t.Context(), c, h.Opened(t, "trails"))
 		if err != nil {
@@ -94,7 +94,7 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 // that users are in order in each file.
 func checkLeaves(t *testing.T, h *extracttest.Fixture, out string, kinds []string, rows []testworld.Row) {
 	t.Helper()
-	extracttest.Same(t, out, testworld.Answer{Rows: readOutput(t, h.FS, out, kinds)}, testworld.Answer{Rows: rows})
+	extracttest.Same(t, out, testworld.Result{Rows: readOutput(t, h.FS, out, kinds)}, testworld.Result{Rows: rows})
 	m := extracttest.ReadManifest(t, h.FS, out)
 	for _, p := range m.Parts {
 		lines := readLines(t, h.FS, dfs.Join(out, p.Name), m)

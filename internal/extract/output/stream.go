@@ -19,7 +19,7 @@ import (
 )
 
 // ErrGone is wrapped if the reader of a stream has stopped.
-var ErrGone = exit.New(exit.Gone, "the reader of the answer has gone")
+var ErrGone = exit.New(exit.Gone, "the reader of the result has gone")
 
 // A Stream is a Sink that writes all parts as one file, as they come. It has one writer, so that
 // the parts are in order and no part is held. A stream cannot be resumed.

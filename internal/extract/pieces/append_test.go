@@ -31,7 +31,7 @@ func tinyGrowing(t *testing.T) *extracttest.Growing {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 2}
 	h.Load(t, u, w.Span)
-	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	return extracttest.NewGrowing(t, h, u, q)
 }
 

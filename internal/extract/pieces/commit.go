@@ -89,7 +89,7 @@ func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error)
 	}
 	var base *manifest.Extract
 	if first.Append {
-		if base, err = p.base(ctx, first.Plan, have.Answer); err != nil {
+		if base, err = p.base(ctx, first.Plan, have.Result); err != nil {
 			return extract.Result{}, err
 		}
 	}
@@ -271,9 +271,9 @@ func (p *plan) gather(ctx context.Context, have *planned, reports []*report, the
 		}
 	}
 	have.Facts.Settle(people, daily)
-	output.Fill(have.Answer, &counted, parts)
-	have.Answer.Cost = have.Facts.Cost(&counted)
-	return have.Answer, calls, nil
+	output.Fill(have.Result, &counted, parts)
+	have.Result.Cost = have.Facts.Cost(&counted)
+	return have.Result, calls, nil
 }
 
 // gathered returns the files that an earlier commit has moved. It removes files that a killed commit had

@@ -18,7 +18,7 @@ import (
 
 // TestCommitFindsDamagedParts damages a file of a piece that is done: before the commit, or
 // after a commit was killed that had brought the parts together. The commit names the piece
-// and publishes nothing; the piece is done again, and then the commit makes the answer.
+// and publishes nothing; the piece is done again, and then the commit makes the result.
 func TestCommitFindsDamagedParts(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	q.Users = []string{"nobody", "00003", "00250", "00499"}
@@ -42,7 +42,7 @@ func TestCommitFindsDamagedParts(t *testing.T) {
 		for i, damage := range extracttest.Damages {
 			t.Run(x.file+" is "+damage.Name, func(t *testing.T) {
 				out := filepath.Join(h.Dir, fmt.Sprint(strings.ReplaceAll(x.file, "/", "-"), i))
-				list := linesOf(t, h, extracttest.Task{Question: q, Out: out}, u)
+				list := linesOf(t, h, extracttest.Task{Query: q, Out: out}, u)
 				if _, err := h.RunPieces(t.Context(), u, list); err != nil || len(list) < 2 {
 					t.Fatalf("%d pieces, %v", len(list), err)
 				}
@@ -102,7 +102,7 @@ func TestAnEmptyPartIsChecked(t *testing.T) {
 	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 1}
 	for i, damage := range extracttest.Damages {
 		out := filepath.Join(h.Dir, fmt.Sprint("out", i))
-		list := linesOf(t, h, extracttest.Task{Question: q, Out: out}, u)
+		list := linesOf(t, h, extracttest.Task{Query: q, Out: out}, u)
 		if _, err := h.RunPieces(t.Context(), u, list); err != nil {
 			t.Fatal(err)
 		}

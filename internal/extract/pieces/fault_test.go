@@ -23,12 +23,12 @@ import (
 
 // TestPiecesSurviveAnyFault fails each operation of plan, run-piece and commit, one after
 // the other. After each failure OUT is absent or whole, and the same again ends with the
-// answer of one process.
+// result of one process.
 func TestPiecesSurviveAnyFault(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
 	h.Load(t, u, w.Span)
-	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	sizes := testkit.Pick(map[int64][]dfstest.Mode{1: dfstest.Modes}, map[int64][]dfstest.Mode{1: {0, dfstest.Dead | dfstest.Torn}, 1 << 40: {dfstest.Torn, dfstest.Uncertain, dfstest.Dead}})
 	for size, modes := range sizes {
 		u.PieceSize = size
@@ -51,7 +51,7 @@ func TestPiecesSurviveAnyFault(t *testing.T) {
 
 // pieceFault extracts into a directory of home by pieces with a fault in operation n, and
 // again without. It says whether the extract never came to its fault.
-func pieceFault(t *testing.T, h *extracttest.Fixture, q testworld.Question, u extracttest.Turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
+func pieceFault(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	out := filepath.Join(home, "out")
 	fault := dfstest.FaultAt(h.FS, n, mode)
@@ -91,7 +91,7 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}
 	h.Load(t, u, w.Span)
-	q := testworld.Question{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	out := filepath.Join(h.Dir, "home", "out")
 	partial, kept := filepath.Join(h.Dir, "home", ".out.partial"), filepath.Join(h.Dir, "kept")
 	list, err := h.PlanPieces(t.Context(), q, u, out)
@@ -149,13 +149,13 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 	}
 }
 
-// TestTheQuestionIsRemovedLast fails each operation by which a commit tidies up: as long as
+// TestTheQueryIsRemovedLast fails each operation by which a commit tidies up: as long as
 // something is left, the plan tells whose it is.
-func TestTheQuestionIsRemovedLast(t *testing.T) {
+func TestTheQueryIsRemovedLast(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}
 	h.Load(t, u, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
 		home := filepath.Join(h.Dir, fmt.Sprint("home-", n))
 		list, err := h.PlanPieces(t.Context(), q, u, filepath.Join(home, "out"))
@@ -169,22 +169,22 @@ func TestTheQuestionIsRemovedLast(t *testing.T) {
 		pieces.Commit(t.Context(), fault, list)
 		left, err := os.ReadDir(filepath.Join(home, ".out.partial"))
 		if err == nil && len(left) > 0 && !slices.ContainsFunc(left, func(e os.DirEntry) bool { return e.Name() == "_question.json" }) {
-			t.Errorf("fault at %d: %v is left without its question", n, left)
+			t.Errorf("fault at %d: %v is left without its query", n, left)
 		}
 		return fault.Count() <= n
 	})
 }
 
-// TestCommitKeepsAnAnswer fails each operation of a commit that replaces a result. One of
+// TestCommitKeepsAResult fails each operation of a commit that replaces a result. One of
 // the two results is in OUT, complete. The same commit then continues, and leaves nothing behind.
-func TestCommitKeepsAnAnswer(t *testing.T) {
+func TestCommitKeepsAResult(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}
 	h.Load(t, u, w.Span)
-	before := testworld.Question{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
-	after := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	before := testworld.Query{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
+	after := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	want := map[string]map[string]string{}
-	for name, q := range map[string]testworld.Question{"before": before, "after": after} {
+	for name, q := range map[string]testworld.Query{"before": before, "after": after} {
 		out := filepath.Join(h.Dir, name)
 		if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestCommitKeepsAnAnswer(t *testing.T) {
 		_, err = pieces.Commit(t.Context(), fault, list)
 		got := dfstest.Snapshot(t, h.FS, out)
 		if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
-			t.Errorf("mode %d, fault at %d (%v): the answer is neither the old one nor the new one", mode, n, err)
+			t.Errorf("mode %d, fault at %d (%v): the result is neither the old one nor the new one", mode, n, err)
 		}
 		if _, again := pieces.Commit(t.Context(), h.FS, list); again != nil && !errors.Is(again, pieces.ErrNothing) {
 			t.Errorf("mode %d, fault at %d (%v): second commit: %v", mode, n, err, again)
@@ -229,13 +229,13 @@ func TestCommitKeepsAnAnswer(t *testing.T) {
 func TestKilledPiecesGoOn(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for name, e := range map[string]extracttest.Task{
-		"everything":              {Question: q},
-		"conditions of rows only": {Question: extracttest.Picky(q), Unrolled: true},
+		"everything":              {Query: q},
+		"conditions of rows only": {Query: extracttest.Picky(q), Unrolled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := extracttest.Turn{Name: "trails", Workers: 2, PieceSize: extracttest.SmallSizes.PartEvents * 5 / 4, Unrolled: e.Unrolled}
 			clean := filepath.Join(h.Dir, "clean pieces", name)
-			if _, err := h.Extract(t.Context(), e.Question, u, clean); err != nil {
+			if _, err := h.Extract(t.Context(), e.Query, u, clean); err != nil {
 				t.Fatal(err)
 			}
 			want := dfstest.Snapshot(t, h.FS, clean)
@@ -257,7 +257,7 @@ func TestKilledPiecesGoOn(t *testing.T) {
 
 func linesOf(t *testing.T, h *extracttest.Fixture, e extracttest.Task, u extracttest.Turn) []pieces.Piece {
 	t.Helper()
-	list, err := h.PlanPieces(t.Context(), e.Question, u, e.Out)
+	list, err := h.PlanPieces(t.Context(), e.Query, u, e.Out)
 	if err != nil {
 		t.Fatal(err)
 	}

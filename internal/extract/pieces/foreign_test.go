@@ -18,7 +18,7 @@ import (
 func TestPiecesCountForeignCells(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 64 << 20, Regions: 2}, w.Span)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 5}
 	for _, strict := range []bool{false, true} {
 		out := filepath.Join(testkit.Scratch(t), "out")

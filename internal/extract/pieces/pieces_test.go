@@ -26,10 +26,10 @@ import (
 
 func TestMain(m *testing.M) { extracttest.Main(m) }
 
-// TestAnyPiecesOneAnswer cuts queries into pieces of any size, which two workers do in any
+// TestAnyPiecesOneResult cuts queries into pieces of any size, which two workers do in any
 // order and more than once. The directory has the same bytes as the directory of one process
 // that cuts the same pieces. The rows are equal to the oracle's.
-func TestAnyPiecesOneAnswer(t *testing.T) {
+func TestAnyPiecesOneResult(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 21, 22, 23) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := testworld.World(seed, 40)
@@ -39,13 +39,13 @@ func TestAnyPiecesOneAnswer(t *testing.T) {
 				h.Load(t, extracttest.Turn{Name: fmt.Sprint("trails", regions), Workers: 2, Memory: 1 << 26, Regions: regions}, w.Span)
 			}
 			home := testkit.Scratch(t)
-			for i, q := range w.Questions(seed, 12) {
+			for i, q := range w.Queries(seed, 12) {
 				u := extracttest.Turn{
 					Name: fmt.Sprint("trails", []int{1, 6}[dice.IntN(2)]), Workers: 1 + dice.IntN(3),
 					Unrolled: dice.IntN(4) == 0, Unsure: dice.IntN(4) == 0,
 					PieceSize: []int64{1, 1 + dice.Int64N(20), 1 + dice.Int64N(1000), 1 << 40}[i%4],
 				}
-				what := fmt.Sprintf("question %d, %+v, %+v", i, u, q)
+				what := fmt.Sprintf("query %d, %+v, %+v", i, u, q)
 				alone, shared := filepath.Join(home, fmt.Sprint("alone", i)), filepath.Join(home, fmt.Sprint("shared", i))
 				if _, err := h.Extract(t.Context(), q, u, alone); err != nil {
 					t.Fatalf("%s: %v", what, err)
@@ -75,7 +75,7 @@ func TestPiecesOfEveryFormat(t *testing.T) {
 	} {
 		for _, users := range [][]string{nil, {"nobody"}, {}} {
 			u.Output, u.PieceSize = o, 40
-			q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any", Users: users}
+			q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any", Users: users}
 			alone, shared := filepath.Join(h.Dir, fmt.Sprint("alone", i, len(users), users == nil)), filepath.Join(h.Dir, fmt.Sprint("shared", i, len(users), users == nil))
 			if _, err := h.Extract(t.Context(), q, u, alone); err != nil {
 				t.Fatal(err)
@@ -167,7 +167,7 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// TestOnePlaceOnePlan plans another question for the same directory.
+// TestOnePlaceOnePlan plans another query for the same directory.
 func TestOnePlaceOnePlan(t *testing.T) {
 	h, q := extracttest.Crowd(t, 200, 5)
 	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 300}
@@ -251,7 +251,7 @@ func TestAChangedTableIsPlannedAgain(t *testing.T) {
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 26, PieceSize: 20}
 	first := behaviour.Span{From: w.Span.From, To: w.Span.From}
 	h.Load(t, u, first)
-	q := testworld.Question{Span: first, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: first, Kinds: w.Names(), Active: "any"}
 	out := filepath.Join(h.Dir, "out")
 	list, err := h.PlanPieces(t.Context(), q, u, out)
 	if err != nil || len(list) < 2 {

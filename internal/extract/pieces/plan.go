@@ -53,7 +53,7 @@ type Piece struct {
 	Until     manifest.Key      `json:"until,omitempty"` // the first user key after the range
 	Users     *userlist.Members `json:"users,omitempty"` // nil means all users of the range
 	Fetch     fetch.Plan        `json:"fetch,omitempty"`
-	Question  manifest.Question `json:"question"`
+	Query     manifest.Query    `json:"question"`
 }
 
 // Access has the settings with which a worker opens the table, in addition to its address.
@@ -72,7 +72,7 @@ type Access struct {
 type planned struct {
 	query.Identity
 	Of     int                  `json:"pieces"`
-	Answer *manifest.Extract    `json:"answer"` // without its counts and parts
+	Result *manifest.Extract    `json:"answer"` // without its counts and parts
 	Facts  *facts.Facts         `json:"facts"`
 	None   []manifest.TrailPart `json:"none"` // the parts of a result without users
 }
@@ -139,7 +139,7 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 		return nil, r, err
 	} else if done && !c.Append {
 		err := p.tidyAfter(ctx, cuts.Plan)
-		return nil, r, errors.Join(fmt.Errorf("%w: --out %s is the answer of this plan; remove it to have it made again", ErrNothing, c.Out), err)
+		return nil, r, errors.Join(fmt.Errorf("%w: --out %s is the result of this plan; remove it to have it made again", ErrNothing, c.Out), err)
 	}
 	if err := c.Target.Check(ctx); err != nil {
 		return nil, r, err
@@ -159,7 +159,7 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	access.Unrolled = access.Unrolled || x.Query.Unrolled
 	first := Piece{
 		Header: piece.Header{Usertrail: Name, Version: piece.Version, Plan: cuts.Plan, Of: len(cuts.Ranges), Table: address},
-		Access: access, Version: x.Query.Version(), Out: c.Out, Overwrite: c.Overwrite, Append: c.Append, Strict: c.Strict, Fetch: c.Plan, Question: x.Query.Manifest(),
+		Access: access, Version: x.Query.Version(), Out: c.Out, Overwrite: c.Overwrite, Append: c.Append, Strict: c.Strict, Fetch: c.Plan, Query: x.Query.Manifest(),
 	}
 	return piecesOf(first, cuts.Ranges, list), r, nil
 }
@@ -217,13 +217,13 @@ func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces)
 	if err != nil {
 		return err
 	}
-	file := planned{Identity: x.Query.Identity(), Of: len(cuts.Ranges), Answer: x.Query.Result(), Facts: known, None: none}
-	file.Plan, file.Answer.Plan = cuts.Plan, cuts.Plan
+	file := planned{Identity: x.Query.Identity(), Of: len(cuts.Ranges), Result: x.Query.Result(), Facts: known, None: none}
+	file.Plan, file.Result.Plan = cuts.Plan, cuts.Plan
 	b, err := manifest.Seal(file)
 	if err != nil {
 		return err
 	}
-	return dfs.WriteFile(ctx, p.FS, p.Name(place.QuestionName), b)
+	return dfs.WriteFile(ctx, p.FS, p.Name(place.QueryName), b)
 }
 
 // A plan is the place of a result of pieces.
@@ -317,7 +317,7 @@ func (p *plan) readUsers(ctx context.Context, s *userlist.Members, limit int64) 
 // planned returns the plan in p, or nil if there is none. If the file of the plan is not as it was
 // written, the error wraps ErrStale and manifest.ErrDamaged.
 func (p *plan) planned(ctx context.Context) (*planned, error) {
-	b, err := dfs.ReadFile(ctx, p.FS, p.Name(place.QuestionName))
+	b, err := dfs.ReadFile(ctx, p.FS, p.Name(place.QueryName))
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
 	}
@@ -326,7 +326,7 @@ func (p *plan) planned(ctx context.Context) (*planned, error) {
 	}
 	var have planned
 	if err := manifest.Unseal(b, &have); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w: plan again", ErrStale, p.Name(place.QuestionName), err)
+		return nil, fmt.Errorf("%w: %s: %w: plan again", ErrStale, p.Name(place.QueryName), err)
 	}
 	if have.Of == 0 {
 		return nil, nil // an extract of one process is there

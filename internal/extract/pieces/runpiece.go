@@ -246,7 +246,7 @@ func (at *plan) await(ctx context.Context, p *Piece, patience time.Duration) (df
 // config returns the Config of a piece, for the users in its range.
 func (w *Worker) config(ctx context.Context, at *plan, p *Piece, t table.Table) (extract.Config, error) {
 	c := extract.Config{
-		Spec: query.Recorded(&p.Question), Target: place.Target{FS: w.FS, Out: p.Out, Overwrite: p.Overwrite},
+		Spec: query.Recorded(&p.Query), Target: place.Target{FS: w.FS, Out: p.Out, Overwrite: p.Overwrite},
 		Table: t, Plan: p.Fetch, Strict: p.Strict, Workers: w.Workers, Memory: w.Memory, Sizes: w.Sizes, Progress: w.Progress,
 	}
 	var err error

@@ -139,8 +139,8 @@ func (s *Staging) Append(ctx context.Context, base, m *manifest.Extract) error {
 func datesOf(m *manifest.Extract) ([]string, error) {
 	var dirs []string
 	for _, part := range m.Parts {
-		if d, ok := DateOf(part.Name); !ok || !m.Question.Span.Has(d) {
-			return nil, fmt.Errorf("append: the part %s is not of %s", part.Name, m.Question.Span)
+		if d, ok := DateOf(part.Name); !ok || !m.Query.Span.Has(d) {
+			return nil, fmt.Errorf("append: the part %s is not of %s", part.Name, m.Query.Span)
 		}
 		dir := dfs.Dir(part.Name)
 		if !slices.Contains(dirs, dir) {
@@ -169,7 +169,7 @@ func renameNames(m *manifest.Extract) string {
 		return ""
 	}
 	stem, ending, _ := strings.Cut(notfound.FileName, ".")
-	f.Name = fmt.Sprintf("%s-%s.%s", stem, m.Question.Span, ending)
+	f.Name = fmt.Sprintf("%s-%s.%s", stem, m.Query.Span, ending)
 	return f.Name
 }
 

@@ -344,7 +344,7 @@ var stagedName = sync.OnceValue(func() *regexp.Regexp {
 // stages reports whether a Staging or a Place may contain a file or directory with the name base.
 func stages(base string, dir bool) bool {
 	switch base {
-	case QuestionName, AppendName, ManifestName, SuccessName, notfound.FileName, UsersName, NoneName, ResultName, SortName:
+	case QueryName, AppendName, ManifestName, SuccessName, notfound.FileName, UsersName, NoneName, ResultName, SortName:
 		return true
 	}
 	if stagedName().MatchString(base) {

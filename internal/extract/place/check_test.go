@@ -25,7 +25,7 @@ type site struct {
 	*extracttest.Fixture
 	w   *testworld.W
 	u   extracttest.Turn
-	q   testworld.Question
+	q   testworld.Query
 	out string
 }
 
@@ -34,7 +34,7 @@ func newSite(t *testing.T) *site {
 	w, h := extracttest.Tiny(t)
 	s := &site{Fixture: h, w: w, u: extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Overwrite: true, PieceSize: 1 << 40}, out: filepath.Join(h.Dir, "home", "out")}
 	s.Load(t, s.u, w.Span)
-	s.q = testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	s.q = testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	s.write(t, "home/precious.txt", "precious")
 	return s
 }
@@ -272,7 +272,7 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 	defer c.Table.Close()
 	c.Lists = []string{list}
 	if _, err := extract.Run(t.Context(), c); !errors.Is(err, query.ErrWrong) {
-		t.Errorf("%v, want ErrQuestion", err)
+		t.Errorf("%v, want ErrWrong", err)
 	}
 	t.Chdir(filepath.Dir(list))
 	s.refused(t, s.out, query.ErrWrong)
@@ -281,7 +281,7 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 	}
 }
 
-// TestTheResultOfTheSameQueryIsKnown asks a question twice, then others, and then the
+// TestTheResultOfTheSameQueryIsKnown asks a query twice, then others, and then the
 // first of a table that has changed.
 func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 	w := testworld.World(1, 30)
@@ -290,14 +290,14 @@ func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 	first.To--
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}, first)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Output: query.Output{Format: query.CSV}}
-	q := testworld.Question{Users: w.Users, Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Users: w.Users, Span: w.Span, Kinds: w.Names(), Active: "any"}
 	q.Conditions.Without = w.Names()[:1]
 	out := filepath.Join(h.Dir, "out")
 	want, err := h.Extract(t.Context(), q, u, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := func(what string, q testworld.Question, u extracttest.Turn, already bool) {
+	again := func(what string, q testworld.Query, u extracttest.Turn, already bool) {
 		t.Helper()
 		r, err := h.Extract(t.Context(), q, u, out)
 		if !errors.Is(err, iofs.ErrExist) || r.Already != already {

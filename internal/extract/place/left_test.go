@@ -21,7 +21,7 @@ import (
 
 // wordy is a table of a few users with long values, and a query for all of it. Rows that
 // are sorted in the least memory spill into several runs.
-func wordy(t *testing.T) (*extracttest.Fixture, testworld.Question) {
+func wordy(t *testing.T) (*extracttest.Fixture, testworld.Query) {
 	t.Helper()
 	h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails
@@ -40,14 +40,14 @@ behaviours:
 		h.Deliver(t, testworld.File{Name: d.String() + "/visit.csv", Text: []byte(visits)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
 	}
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}, span)
-	return h, testworld.Question{Users: []string{"01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "nobody"}, Span: span, Kinds: []string{"visit", "play"}, Active: "any"}
+	return h, testworld.Query{Users: []string{"01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "nobody"}, Span: span, Kinds: []string{"visit", "play"}, Active: "any"}
 }
 
 // A killed is a query whose extracts end dead, and another one to the same directory.
 type killed struct {
 	*extracttest.Fixture
 	u     extracttest.Turn
-	asked map[string]testworld.Question
+	asked map[string]testworld.Query
 	want  map[string]map[string]string
 }
 
@@ -63,7 +63,7 @@ func TestWhateverAKilledExtractLeavesIsItsOwn(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %s", o.Format, o.Partition), func(t *testing.T) {
 			k := &killed{
 				Fixture: h, u: extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Output: o},
-				asked: map[string]testworld.Question{"the same": q, "another": other}, want: map[string]map[string]string{},
+				asked: map[string]testworld.Query{"the same": q, "another": other}, want: map[string]map[string]string{},
 			}
 			for name, q := range k.asked {
 				clean := filepath.Join(testkit.Scratch(t), "clean")
@@ -123,7 +123,7 @@ func (f halfRemoved) Remove(ctx context.Context, name string) error {
 // removed. The next extract removes the rest.
 func TestAHalfRemovedResultIsStillAResult(t *testing.T) {
 	w, h := extracttest.Tiny(t)
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}, w.Span)
 	for _, partition := range []string{"", "date"} {
 		u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Overwrite: true, Output: query.Output{Partition: partition}}

@@ -37,7 +37,7 @@ type Place struct {
 const (
 	ManifestName = "_manifest.json"
 	SuccessName  = "_SUCCESS"
-	QuestionName = "_question.json"
+	QueryName    = "_question.json"
 	UsersName    = "_users"
 	NoneName     = "_none"
 	ResultName   = "_answer"
@@ -125,7 +125,7 @@ func resultIn(ctx context.Context, fs dfs.FS, dir string) (*manifest.Extract, er
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for --out: %w", err)
-	case m.Table == "" || len(m.Question.Types) == 0:
+	case m.Table == "" || len(m.Query.Types) == 0:
 		return nil, nil // of another program
 	}
 	return &m, nil
@@ -154,7 +154,7 @@ func (p *Place) Damage(ctx context.Context, parts []manifest.TrailPart) (string,
 // Damaged returns the error of a result m in OUT with damage. It names all dates of m, because --overwrite replaces
 // the whole result.
 func (p *Place) Damaged(m *manifest.Extract, damage string) error {
-	return fmt.Errorf("--out %s: %w, and it is damaged: %s: move it away, or extract all its dates, %s, again with --overwrite", p.Out, iofs.ErrExist, damage, m.Question.Span)
+	return fmt.Errorf("--out %s: %w, and it is damaged: %s: move it away, or extract all its dates, %s, again with --overwrite", p.Out, iofs.ErrExist, damage, m.Query.Span)
 }
 
 // Committed reports whether OUT holds the result of a plan. If appends is set, OUT may have other
@@ -178,13 +178,13 @@ func (p *Place) Tidy(ctx context.Context) error {
 	} else if errors.Is(err, iofs.ErrExist) {
 		err = nil // it is not a result
 	}
-	return errors.Join(err, removeBut(ctx, p.FS, p.Dir, QuestionName))
+	return errors.Join(err, removeBut(ctx, p.FS, p.Dir, QueryName))
 }
 
 // Abandoned reports whether the place has only files of extracts, and no query: a commit was
 // killed while it removed them.
 func (p *Place) Abandoned(ctx context.Context) (bool, error) {
-	_, err := p.FS.Stat(ctx, p.Name(QuestionName))
+	_, err := p.FS.Stat(ctx, p.Name(QueryName))
 	if !errors.Is(err, iofs.ErrNotExist) { // another query
 		return false, err
 	}

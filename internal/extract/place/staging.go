@@ -96,7 +96,7 @@ func (s *Staging) begin(ctx context.Context, id any) error {
 	if err != nil {
 		return err
 	}
-	have, err := dfs.ReadFile(ctx, s.FS, dfs.Join(s.Dir, QuestionName))
+	have, err := dfs.ReadFile(ctx, s.FS, dfs.Join(s.Dir, QueryName))
 	switch {
 	case err != nil && !errors.Is(err, iofs.ErrNotExist):
 		return err
@@ -104,7 +104,7 @@ func (s *Staging) begin(ctx context.Context, id any) error {
 		if err := wipe(ctx, s.FS, s.Dir); err != nil {
 			return err
 		}
-		return dfs.WriteFile(ctx, s.FS, dfs.Join(s.Dir, QuestionName), want)
+		return dfs.WriteFile(ctx, s.FS, dfs.Join(s.Dir, QueryName), want)
 	}
 	if err := s.FS.Sweep(ctx, s.Dir); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (s *Staging) Publish(ctx context.Context, m *manifest.Extract, overwrite bo
 			return fmt.Errorf("publish: %w", err)
 		}
 	}
-	if err := s.FS.Remove(ctx, dfs.Join(s.Dir, QuestionName)); err != nil {
+	if err := s.FS.Remove(ctx, dfs.Join(s.Dir, QueryName)); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return s.Rename(ctx, overwrite)

@@ -8,7 +8,7 @@ import (
 
 // An Identity is everything that decides the bytes of a result.
 type Identity struct {
-	manifest.Question
+	manifest.Query
 	Table   string `json:"table"`
 	Version string `json:"table_version"`
 	Plan    string `json:"plan,omitempty"` // that cuts the query into pieces
@@ -19,7 +19,7 @@ type Identity struct {
 
 // Identity returns the identity of q without pieces.
 func (q *Query) Identity() Identity {
-	return Identity{Question: q.Manifest(), Table: q.Info.Address, Version: q.Info.Version, Unrolled: q.Unrolled}
+	return Identity{Query: q.Manifest(), Table: q.Info.Address, Version: q.Info.Version, Unrolled: q.Unrolled}
 }
 
 // Version returns the version of the table for which the result holds. It is empty if nothing
@@ -32,9 +32,9 @@ func (q *Query) Version() string {
 }
 
 // Manifest returns the query for the manifest of the result.
-func (q *Query) Manifest() manifest.Question {
+func (q *Query) Manifest() manifest.Query {
 	c := &q.Conditions
-	m := manifest.Question{
+	m := manifest.Query{
 		Span: q.Span, Types: q.Names(), Active: q.Active, Users: q.Users.Digest(), Format: string(q.Output.Format), PartitionBy: q.Output.Partition, Excel: q.Output.Excel,
 		Where: c.Where, WhereFirst: c.WhereFirst, Having: c.Having, Sequence: c.Sequence, Without: c.Without,
 		Fields: c.Fields, Hours: c.Hours, Context: c.Context, At: c.At, Latest: c.Latest,
@@ -50,7 +50,7 @@ func (q *Query) Manifest() manifest.Question {
 
 // Recorded returns the query of a manifest, without its users. It is the inverse of
 // Query.Manifest.
-func Recorded(m *manifest.Question) Spec {
+func Recorded(m *manifest.Query) Spec {
 	return Spec{
 		Span: m.Span, Types: m.Types, Active: m.Active,
 		Conditions: Conditions{
@@ -68,7 +68,7 @@ func (q *Query) Result() *manifest.Extract {
 		all = append(all, behaviour.Field{Name: c.Name, Type: c.Type})
 	}
 	return &manifest.Extract{
-		Version: manifest.Version, Table: q.Info.Address, Zone: q.Info.Schema.Zone, Question: q.Manifest(),
+		Version: manifest.Version, Table: q.Info.Address, Zone: q.Info.Schema.Zone, Query: q.Manifest(),
 		TableVersion: q.Version(), Unrolled: q.Unrolled,
 		Columns: all, Fields: q.Columns(), Users: int64(q.Users.Len()), Sequence: q.funnel(),
 	}

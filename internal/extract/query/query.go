@@ -21,7 +21,7 @@ import (
 
 // ErrWrong is wrapped if another try of the same command cannot succeed: an unknown behaviour, a wrong
 // rule, a condition that does not parse.
-var ErrWrong = exit.New(exit.Usage, "wrong question")
+var ErrWrong = exit.New(exit.Usage, "wrong query")
 
 // EveryType, as Spec.Types, means all behaviours of a table.
 const EveryType = "all"

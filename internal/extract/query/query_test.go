@@ -11,27 +11,27 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-func TestWrongQuestionsAreRefused(t *testing.T) {
+func TestWrongQueriesAreRefused(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}
 	h.Load(t, u, w.Span)
-	good := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "all"}
+	good := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "all"}
 	out := filepath.Join(h.Dir, "out")
-	for says, spoil := range map[string]func(*testworld.Question){
-		"comes after":                   func(q *testworld.Question) { q.Span.From, q.Span.To = q.Span.To, q.Span.From },
-		"names no behaviour":            func(q *testworld.Question) { q.Kinds = nil },
-		`has no behaviour "pray"`:       func(q *testworld.Question) { q.Kinds = []string{"play", "pray"} },
-		"only 4 behaviours":             func(q *testworld.Question) { q.Active = "min:5" },
-		"it is all, any or min:N":       func(q *testworld.Question) { q.Active = "some" },
-		"it has play, playlist, order,": func(q *testworld.Question) { q.Kinds = []string{"Play"} },
+	for says, spoil := range map[string]func(*testworld.Query){
+		"comes after":                   func(q *testworld.Query) { q.Span.From, q.Span.To = q.Span.To, q.Span.From },
+		"names no behaviour":            func(q *testworld.Query) { q.Kinds = nil },
+		`has no behaviour "pray"`:       func(q *testworld.Query) { q.Kinds = []string{"play", "pray"} },
+		"only 4 behaviours":             func(q *testworld.Query) { q.Active = "min:5" },
+		"it is all, any or min:N":       func(q *testworld.Query) { q.Active = "some" },
+		"it has play, playlist, order,": func(q *testworld.Query) { q.Kinds = []string{"Play"} },
 	} {
 		q := good
 		spoil(&q)
 		if _, err := h.Extract(t.Context(), q, u, out); !errors.Is(err, query.ErrWrong) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%+v: %v, want ErrQuestion and %q", q, err, says)
+			t.Errorf("%+v: %v, want ErrWrong and %q", q, err, says)
 		}
 	}
 	if left := extracttest.Leftovers(t, h.Dir); strings.Contains(strings.Join(left, " "), "out") {
-		t.Errorf("wrong questions left %q", left)
+		t.Errorf("wrong queries left %q", left)
 	}
 }

@@ -125,7 +125,7 @@ func (s *source) sequence(all *sums) *Sequence {
 	if len(s.m.Sequence) == 0 {
 		return nil
 	}
-	out := &Sequence{Text: s.m.Question.Sequence, Gaps: []Gap{}}
+	out := &Sequence{Text: s.m.Query.Sequence, Gaps: []Gap{}}
 	for _, step := range s.m.Sequence {
 		out.Steps = append(out.Steps, Step{Behaviour: step.Behaviour, Within: within(step.Within), Users: step.Users})
 	}

@@ -18,9 +18,9 @@ func TestNumbersAgreeWithDuckDB(t *testing.T) {
 	weeks := evenings()
 	weeks.parts = crowd(5, 300, 100, 4, 2, 2)
 	weeks.Sequence = weeks.Sequence[:2]
-	weeks.Question.Span = behaviour.Span{From: firstDay, To: firstDay + 99}
+	weeks.Query.Span = behaviour.Span{From: firstDay, To: firstDay + 99}
 	century := busyYear()
-	century.Question.Span = behaviour.Span{From: behaviour.DateOf(1970, 1, 1), To: behaviour.DateOf(2069, 12, 31)}
+	century.Query.Span = behaviour.Span{From: behaviour.DateOf(1970, 1, 1), To: behaviour.DateOf(2069, 12, 31)}
 	var names, dirs []string
 	for name, m := range map[string]*made{"days": evenings(), "weeks": weeks, "months": busyYear(), "a century": century} {
 		dir := m.write(t)

@@ -57,7 +57,7 @@ func (m *made) write(t *testing.T) string {
 		t.Fatal(err)
 	}
 	m.Version, m.Zone = manifest.Version, cmp.Or(m.Zone, sampleZone)
-	m.Question.Format = cmp.Or(m.Question.Format, "parquet")
+	m.Query.Format = cmp.Or(m.Query.Format, "parquet")
 	for i, people := range m.parts {
 		m.Parts = append(m.Parts, m.writePart(t, dir, fmt.Sprintf("part-%05d.parquet", i), people))
 		m.Kept += m.Parts[i].Users
@@ -83,7 +83,7 @@ func (m *made) writePart(t *testing.T, dir, name string, people []person) manife
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := trailfile.Long(m.Question.Types, len(m.Sequence), m.Fields)
+	s := trailfile.Long(m.Query.Types, len(m.Sequence), m.Fields)
 	w, err := trailfile.NewWriter(f, s, trailfile.Options{GroupRows: 5000, PageBytes: 4 << 10})
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func evenings() *made {
 	m := &made{parts: crowd(1, 3000, 10, 4, 3, 3)}
 	m.Table = "hdfs://nameservice1/trails"
 	m.Users, m.Found, m.Active = 5000, 4200, 3600
-	m.Question = manifest.Question{
+	m.Query = manifest.Query{
 		Span: behaviour.Span{From: firstDay, To: firstDay + 9}, Types: []string{"visit", "play", "order", "login"}, Active: "min:2", Users: "0123",
 		Where: "play.seconds >= 600 || order.price > 0", Sequence: "visit -> play within 1h -> order within 1d",
 	}
@@ -170,9 +170,9 @@ func evenings() *made {
 func busyYear() *made {
 	m := &made{parts: crowd(2, 800, 365, 20, 2, 0)}
 	m.Table = "trails"
-	m.Question = manifest.Question{Span: behaviour.Span{From: firstDay, To: firstDay + 364}, Active: "any", Users: "all"}
+	m.Query = manifest.Query{Span: behaviour.Span{From: firstDay, To: firstDay + 364}, Active: "any", Users: "all"}
 	for i := range 20 {
-		m.Question.Types = append(m.Question.Types, fmt.Sprintf("behaviour_%02d", i))
+		m.Query.Types = append(m.Query.Types, fmt.Sprintf("behaviour_%02d", i))
 	}
 	return m
 }
@@ -182,7 +182,7 @@ func nothing() *made {
 	m := &made{}
 	m.Table = "trails"
 	m.Users = 12
-	m.Question = manifest.Question{Span: behaviour.Span{From: firstDay, To: firstDay}, Types: []string{"play"}, Active: "all", Users: "0123"}
+	m.Query = manifest.Query{Span: behaviour.Span{From: firstDay, To: firstDay}, Types: []string{"play"}, Active: "all", Users: "0123"}
 	return m
 }
 

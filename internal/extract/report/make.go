@@ -135,7 +135,7 @@ func (s *source) stepColumns() []string {
 
 // draw makes a report from the sums.
 func (s *source) draw(all *sums) *Report {
-	m, q := s.m, &s.m.Question
+	m, q := s.m, &s.m.Query
 	shown := choose(q.Types, all.kinds)
 	r := &Report{
 		Counts: Counts{Users: m.Users, Found: m.Found, Active: m.Active, Kept: all.users, Events: all.events, Files: int64(len(m.Parts))},

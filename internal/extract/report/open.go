@@ -45,7 +45,7 @@ func open(ctx context.Context, fs dfs.FS, dir string) (*source, error) {
 	if s.zone, err = time.LoadLocation(s.m.Zone); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", manifestName, manifest.ErrDamaged, err)
 	}
-	if s.span = s.m.Question.Span; s.span.Days() > longSpan {
+	if s.span = s.m.Query.Span; s.span.Days() > longSpan {
 		err = s.narrow(ctx)
 	}
 	return s, err
@@ -54,7 +54,7 @@ func open(ctx context.Context, fs dfs.FS, dir string) (*source, error) {
 // fits refuses a result in any form but Parquet with one row per event, in parts that hold
 // whole users.
 func (s *source) fits() error {
-	q := &s.m.Question
+	q := &s.m.Query
 	switch {
 	case q.Format != "parquet":
 		return s.unfit("is written as " + q.Format)

@@ -31,7 +31,7 @@ func family() *made {
 		},
 	}}
 	m.Table, m.Users, m.Found, m.Active = "trails", 9, 5, 4
-	m.Question = manifest.Question{
+	m.Query = manifest.Query{
 		Span: behaviour.Span{From: firstDay, To: firstDay + 2}, Types: []string{"play", "order", "visit"}, Active: "any", Users: "0123",
 		Sequence: "play -> order within 3h", Without: []string{"login"}, Latest: 1000,
 	}
@@ -57,7 +57,7 @@ func TestFamilyIsCountedRight(t *testing.T) {
 		got, want any
 	}{
 		{"question", r.Asked, report.Asked{
-			Table: "trails", Zone: sampleZone, Span: m.Question.Span, Types: m.Question.Types, Active: "any",
+			Table: "trails", Zone: sampleZone, Span: m.Query.Span, Types: m.Query.Types, Active: "any",
 			Conditions: []manifest.Condition{{Flag: "--sequence", Text: "play -> order within 3h"}, {Flag: "--without", Text: "login"}, {Flag: "--latest", Text: "1,000"}},
 		}},
 		{"kinds", r.Kinds, []report.Kind{{Name: "play", Events: 3, Users: 2}, {Name: "order", Events: 4, Users: 3}, {Name: "visit"}}},
@@ -71,7 +71,7 @@ func TestFamilyIsCountedRight(t *testing.T) {
 				{From: 0, To: 1, Users: 1}, {From: 1, To: 10}, {From: 10, To: 60}, {From: 60, To: 600}, {From: 600, To: 3600}, {From: 3600, To: 21600, Users: 2},
 			}}},
 		}},
-		{"samples", r.Samples, report.Samples{Span: m.Question.Span, Positions: report.Positions, Trails: []report.Trail{
+		{"samples", r.Samples, report.Samples{Span: m.Query.Span, Positions: report.Positions, Trails: []report.Trail{
 			{User: "ann", Events: 4, Marks: []report.Mark{mark(0, 0, 8*hour), mark(0, 2, 23*hour), mark(1, 0, 9*hour), mark(1, 1, 9*hour)}},
 			{User: "bob", Events: 1, Marks: []report.Mark{mark(1, 0, 0)}},
 			{User: "eve", Events: 2, Marks: []report.Mark{mark(0, 2, 12*hour), mark(1, 2, 13*hour)}},
@@ -136,8 +136,8 @@ func TestPageLoadsNothing(t *testing.T) {
 func TestPageEscapes(t *testing.T) {
 	const evil = `</style></title><script>alert(1)</script><b onclick="x">'&`
 	m := family()
-	m.Table, m.Question.Where, m.Question.Sequence = evil+"table", evil+"where", evil+"sequence"
-	m.Question.Types[0], m.Sequence[0].Behaviour, m.Sequence[1].Within = evil+"kind", evil+"step", evil+"within"
+	m.Table, m.Query.Where, m.Query.Sequence = evil+"table", evil+"where", evil+"sequence"
+	m.Query.Types[0], m.Sequence[0].Behaviour, m.Sequence[1].Within = evil+"kind", evil+"step", evil+"within"
 	m.parts[0][0].user = evil + "user"
 	text := page(t, makeReport(t, m.write(t), 1))
 	for _, bad := range []string{"<script", "<b onclick", evil} {
@@ -157,8 +157,8 @@ func TestPageEscapes(t *testing.T) {
 func TestPageShowsControls(t *testing.T) {
 	const evil = "\u202e\u2066\u200f\x1b[2J"
 	m := family()
-	m.Table, m.Question.Where, m.Question.Sequence, m.Question.Active = evil+"table", evil+"where", evil+"sequence", evil+"active"
-	m.Question.Types[0], m.Sequence[0].Behaviour, m.Sequence[1].Within = evil+"kind", evil+"step", evil+"within"
+	m.Table, m.Query.Where, m.Query.Sequence, m.Query.Active = evil+"table", evil+"where", evil+"sequence", evil+"active"
+	m.Query.Types[0], m.Sequence[0].Behaviour, m.Sequence[1].Within = evil+"kind", evil+"step", evil+"within"
 	m.parts[0][0].user = evil + "user"
 	text := page(t, makeReport(t, m.write(t), 1))
 	if strings.ContainsAny(text, evil[:len(evil)-3]) {
@@ -212,7 +212,7 @@ func TestLongSpansAreSummedUp(t *testing.T) {
 		{1, report.Day, 1}, {31, report.Day, 31}, {32, report.Week, 5}, {217, report.Week, 31}, {218, report.Month, 8}, {366, report.Month, 13},
 	} {
 		m := family()
-		m.Question.Span.To = m.Question.Span.From + behaviour.Date(c.days-1)
+		m.Query.Span.To = m.Query.Span.From + behaviour.Date(c.days-1)
 		if c.days == 1 {
 			m.parts = [][]person{{m.parts[1][0]}}
 		}
@@ -220,7 +220,7 @@ func TestLongSpansAreSummedUp(t *testing.T) {
 		if r.Days.Unit != c.unit || len(r.Days.Periods) != c.lines {
 			t.Errorf("%d days: %d lines by %s, want %d by %s", c.days, len(r.Days.Periods), r.Days.Unit, c.lines, c.unit)
 		}
-		next, total := m.Question.Span.From, int64(0)
+		next, total := m.Query.Span.From, int64(0)
 		for _, p := range r.Days.Periods {
 			if p.From != next {
 				t.Errorf("%d days: a line begins on %s, want %s", c.days, p.From, next)
@@ -228,8 +228,8 @@ func TestLongSpansAreSummedUp(t *testing.T) {
 			next = p.To + 1
 			total += p.Total
 		}
-		if next != m.Question.Span.To+1 || total != m.Events {
-			t.Errorf("%d days: lines end before %s and hold %d behaviours, want %s and %d", c.days, next, total, m.Question.Span.To+1, m.Events)
+		if next != m.Query.Span.To+1 || total != m.Events {
+			t.Errorf("%d days: lines end before %s and hold %d behaviours, want %s and %d", c.days, next, total, m.Query.Span.To+1, m.Events)
 		}
 		page(t, r)
 	}
@@ -239,7 +239,7 @@ func TestLongSpansAreSummedUp(t *testing.T) {
 // somebody who wants everything do.
 func TestAllOfTimeIsNarrowed(t *testing.T) {
 	m := family()
-	m.Question.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	m.Query.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 	r := makeReport(t, m.write(t), 1)
 	if want := (behaviour.Span{From: firstDay, To: firstDay + 2}); r.Samples.Span != want || len(r.Days.Periods) != 3 {
 		t.Errorf("%s in %d lines is shown, want %s", r.Samples.Span, len(r.Days.Periods), want)
@@ -248,14 +248,14 @@ func TestAllOfTimeIsNarrowed(t *testing.T) {
 		t.Errorf("the page does not say which days it shows")
 	}
 	m = nothing()
-	m.Question.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	m.Query.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 	page(t, makeReport(t, m.write(t), 1))
 }
 
 // TestNobodyCameSoFar asks for a sequence that no user has.
 func TestNobodyCameSoFar(t *testing.T) {
 	m := nothing()
-	m.Question.Sequence = "play -> order -> visit"
+	m.Query.Sequence = "play -> order -> visit"
 	for i, name := range []string{"play", "order", "visit"} {
 		m.Sequence = append(m.Sequence, manifest.Step{Behaviour: name, Users: int64(1 - i/2)})
 	}
@@ -272,9 +272,9 @@ func TestNobodyCameSoFar(t *testing.T) {
 // TestPageStaysSmall draws users of very many behaviours of very many kinds.
 func TestPageStaysSmall(t *testing.T) {
 	m := &made{parts: [][]person{nil}}
-	m.Question = manifest.Question{Span: behaviour.Span{From: firstDay, To: firstDay}, Active: "any", Users: "all"}
+	m.Query = manifest.Query{Span: behaviour.Span{From: firstDay, To: firstDay}, Active: "any", Users: "all"}
 	for k := range behaviour.MaxKinds {
-		m.Question.Types = append(m.Question.Types, fmt.Sprintf("behaviour_%02d", k))
+		m.Query.Types = append(m.Query.Types, fmt.Sprintf("behaviour_%02d", k))
 	}
 	for u := range 20 {
 		p := person{user: fmt.Sprintf("user%02d", u)}
@@ -341,13 +341,13 @@ func TestOtherDirectoriesAreRefused(t *testing.T) {
 // TestOtherFormsAreRefused makes extracts in other forms than a report reads, and
 // wants to be told what to do.
 func TestOtherFormsAreRefused(t *testing.T) {
-	for says, change := range map[string]func(*manifest.Question){
-		"written as csv":      func(q *manifest.Question) { q.Format = "csv" },
-		"is wide":             func(q *manifest.Question) { q.Shape = "wide" },
-		"partitioned by date": func(q *manifest.Question) { q.PartitionBy = "date" },
+	for says, change := range map[string]func(*manifest.Query){
+		"written as csv":      func(q *manifest.Query) { q.Format = "csv" },
+		"is wide":             func(q *manifest.Query) { q.Shape = "wide" },
+		"partitioned by date": func(q *manifest.Query) { q.PartitionBy = "date" },
 	} {
 		m := family()
-		change(&m.Question)
+		change(&m.Query)
 		_, err := report.Make(t.Context(), report.Config{FS: local.New(), Dir: m.write(t)})
 		if !errors.Is(err, report.ErrUnfit) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "extract it again as Parquet") {
 			t.Errorf("got %v, want ErrUnfit that says %q and what to do", err, says)
@@ -360,7 +360,7 @@ func TestPartsAreAsTheManifestSays(t *testing.T) {
 	for name, change := range map[string]func(m *manifest.Extract){
 		"more behaviours": func(m *manifest.Extract) { m.Parts[0].Events++ },
 		"fewer users":     func(m *manifest.Extract) { m.Parts[1].Users-- },
-		"other types":     func(m *manifest.Extract) { m.Question.Types = []string{"play", "visit"} },
+		"other types":     func(m *manifest.Extract) { m.Query.Types = []string{"play", "visit"} },
 		"more steps":      func(m *manifest.Extract) { m.Sequence = append(m.Sequence, manifest.Step{Behaviour: "visit"}) },
 		"no zone":         func(m *manifest.Extract) { m.Zone = "Middle/Earth" },
 	} {

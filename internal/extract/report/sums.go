@@ -22,7 +22,7 @@ type sums struct {
 }
 
 func newSums(s *source) *sums {
-	types := s.m.Question.Types
+	types := s.m.Query.Types
 	out := &sums{
 		names: map[string]int{}, days: days{}, lengths: lengths{},
 		follows: newFollows(len(types)), between: newBetween(len(s.m.Sequence)), samples: newSamples(s.span, s.zone),

@@ -16,7 +16,7 @@ import (
 )
 
 // wanted returns the users of a sample by a plain loop: the active users with the smallest hashes.
-func wanted(w *testworld.W, q testworld.Question, s sample.Sample) []string {
+func wanted(w *testworld.W, q testworld.Query, s sample.Sample) []string {
 	var users []string
 	for _, r := range w.Oracle(q).Rows {
 		users = append(users, r.User)
@@ -40,7 +40,7 @@ func TestASampleIsOfActiveUsers(t *testing.T) {
 	for _, u := range []extracttest.Turn{{Name: "one", Workers: 1, Memory: 64 << 20, Regions: 1}, {Name: "many", Workers: 2, Memory: 64 << 20, Regions: 7}} {
 		h.Load(t, u, w.Span)
 		for _, active := range []string{"any", "all"} {
-			q := testworld.Question{Span: w.Span, Kinds: w.Names()[:2], Active: active}
+			q := testworld.Query{Span: w.Span, Kinds: w.Names()[:2], Active: active}
 			seen := map[string]bool{}
 			for _, s := range []sample.Sample{{Users: 3}, {Users: 3, Seed: 7}, {Users: 10}, {Users: 1000}} {
 				c, err := h.Config(t.Context(), q, u, "")

@@ -393,8 +393,8 @@ func TestEndsAreChecked(t *testing.T) {
 		"--around 2014-01-01":   {Around: &at, From: &later, Page: 2},
 	} {
 		c.Table, c.User = opened, "u"
-		if _, _, err := show.Page(t.Context(), c, new(gatherer)); !errors.Is(err, show.ErrQuestion) || !strings.Contains(err.Error(), flag) {
-			t.Errorf("%v, want ErrQuestion that says %s", err, flag)
+		if _, _, err := show.Page(t.Context(), c, new(gatherer)); !errors.Is(err, show.ErrQuery) || !strings.Contains(err.Error(), flag) {
+			t.Errorf("%v, want ErrQuery that says %s", err, flag)
 		}
 	}
 	before := at - 1

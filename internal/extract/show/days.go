@@ -20,7 +20,7 @@ func span(ctx context.Context, c *Config) (behaviour.Span, error) {
 			return s, err
 		}
 		if !ok {
-			return s, fmt.Errorf("%w: --from and --to are missing, and no load tells which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", ErrQuestion)
+			return s, fmt.Errorf("%w: --from and --to are missing, and no load tells which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", ErrQuery)
 		}
 		s = all
 	}
@@ -33,7 +33,7 @@ func span(ctx context.Context, c *Config) (behaviour.Span, error) {
 		s = behaviour.Span{From: min(s.From, *c.To), To: *c.To}
 	}
 	if s.From > s.To {
-		return s, fmt.Errorf("%w: --from %s comes after --to %s", ErrQuestion, s.From, s.To)
+		return s, fmt.Errorf("%w: --from %s comes after --to %s", ErrQuery, s.From, s.To)
 	}
 	return s, nil
 }

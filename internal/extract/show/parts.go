@@ -36,7 +36,7 @@ func budgetOf(memory int64) budget {
 // tooLarge returns the error for events that must be held together but do not fit.
 func (a *Asked) tooLarge(what string) error {
 	return fmt.Errorf("%w: user %q: %s take more than %s: raise --memory, ask for fewer --fields, or for an extract",
-		ErrQuestion, a.User, what, humanize.IBytes(uint64(a.budget.most)))
+		ErrQuery, a.User, what, humanize.IBytes(uint64(a.budget.most)))
 }
 
 // keys reads the events of w without values, in order.

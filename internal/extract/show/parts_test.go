@@ -102,7 +102,7 @@ func TestWhatAPageCannotHold(t *testing.T) {
 	for _, c := range []show.Config{{Page: 5}, {Latest: 50}} {
 		c.Table, c.User, c.Memory = opened, "u", 4<<20
 		_, _, err := show.Page(t.Context(), c, new(held))
-		if !errors.Is(err, show.ErrQuestion) || !strings.Contains(err.Error(), `user "u"`) || !strings.Contains(err.Error(), "--memory") {
+		if !errors.Is(err, show.ErrQuery) || !strings.Contains(err.Error(), `user "u"`) || !strings.Contains(err.Error(), "--memory") {
 			t.Errorf("latest %d: %v, want an error that names the user and --memory", c.Latest, err)
 		}
 		c.Memory = 64 << 20

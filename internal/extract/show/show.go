@@ -42,9 +42,9 @@ import (
 	"usertrail/internal/trail"
 )
 
-// ErrQuestion is wrapped by errors that a retry of the same command cannot correct: an
+// ErrQuery is wrapped by errors that a retry of the same command cannot correct: an
 // unknown behaviour, a token of another query.
-var ErrQuestion = exit.New(exit.Usage, "wrong question")
+var ErrQuery = exit.New(exit.Usage, "wrong query")
 
 // MinMemory is the least value of Config.Memory, in bytes, that a process can keep to.
 const MinMemory = 64 << 20
@@ -124,7 +124,7 @@ type Asked struct {
 	layout    layout.Layout
 	want      layout.Want
 	key       []byte
-	question  string
+	binding   string
 	after     *trail.Event // the last event shown; nil for the first page
 	uncounted bool
 	budget    budget
@@ -204,7 +204,7 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 	info := c.Table.Info()
 	a := &Asked{
 		User: c.User, Schema: info.Schema, Latest: c.Latest, At: c.At, Around: c.Around,
-		layout: info.Layout, question: c.question(), uncounted: c.Uncounted, budget: budgetOf(c.Memory),
+		layout: info.Layout, binding: c.binding(), uncounted: c.Uncounted, budget: budgetOf(c.Memory),
 	}
 	var err error
 	if a.Zone, err = time.LoadLocation(info.Schema.Zone); err != nil {
@@ -212,20 +212,20 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 	}
 	switch {
 	case c.User == "":
-		return nil, fmt.Errorf("%w: --user is missing: write --user ID", ErrQuestion)
+		return nil, fmt.Errorf("%w: --user is missing: write --user ID", ErrQuery)
 	case len(c.User) > behaviour.MaxUserLen:
-		return nil, fmt.Errorf("%w: --user is longer than %d bytes", ErrQuestion, behaviour.MaxUserLen)
+		return nil, fmt.Errorf("%w: --user is longer than %d bytes", ErrQuery, behaviour.MaxUserLen)
 	case !utf8.ValidString(c.User):
-		return nil, fmt.Errorf("%w: --user is not UTF-8", ErrQuestion)
+		return nil, fmt.Errorf("%w: --user is not UTF-8", ErrQuery)
 	case c.Page < 0:
-		return nil, fmt.Errorf("%w: --page %d: write how many behaviours, or 0 for all", ErrQuestion, c.Page)
+		return nil, fmt.Errorf("%w: --page %d: write how many behaviours, or 0 for all", ErrQuery, c.Page)
 	}
 	if err := c.ends(); err != nil {
 		return nil, err
 	}
 	a.key = info.Layout.AppendUserKey(nil, []byte(c.User))
 	if a.Kinds, err = info.Schema.Select(c.Types); err != nil {
-		return nil, fmt.Errorf("%w: --types: the table has %w", ErrQuestion, err)
+		return nil, fmt.Errorf("%w: --types: the table has %w", ErrQuery, err)
 	}
 	if err := a.chooseFields(c.Fields); err != nil {
 		return nil, err
@@ -240,10 +240,10 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 		return nil, err
 	}
 	if c.Around != nil && !a.Span.Has(behaviour.DateAt(*c.Around, a.Zone)) {
-		return nil, fmt.Errorf("%w: --around %s is not of the days %s: choose a time of these days, or other --from and --to", ErrQuestion, a.clock(*c.Around), a.Span)
+		return nil, fmt.Errorf("%w: --around %s is not of the days %s: choose a time of these days, or other --from and --to", ErrQuery, a.clock(*c.Around), a.Span)
 	}
 	if c.At != nil && c.From != nil && *c.At < c.From.Start(a.Zone).UnixMicro() {
-		return nil, fmt.Errorf("%w: --at %s comes before --from %s: nothing that is looked at can be that old", ErrQuestion, a.at(), *c.From)
+		return nil, fmt.Errorf("%w: --at %s comes before --from %s: nothing that is looked at can be that old", ErrQuery, a.at(), *c.From)
 	}
 	return a, nil
 }
@@ -259,17 +259,17 @@ func (c *Config) ends() error {
 	}
 	switch {
 	case c.Latest < 0:
-		return fmt.Errorf("%w: --latest %d: write how many behaviours, at least 1", ErrQuestion, c.Latest)
+		return fmt.Errorf("%w: --latest %d: write how many behaviours, at least 1", ErrQuery, c.Latest)
 	case c.Latest > 0 && c.At != nil:
-		return fmt.Errorf("%w: --latest and --at are two questions: choose one; the last behaviours up to a day are --latest and --to", ErrQuestion)
+		return fmt.Errorf("%w: --latest and --at are two queries: choose one; the last behaviours up to a day are --latest and --to", ErrQuery)
 	case c.Around != nil && (c.Latest > 0 || c.At != nil || c.After != ""):
-		return fmt.Errorf("%w: --around goes with none of --latest, --at and --after: it shows the events before and after a time", ErrQuestion)
+		return fmt.Errorf("%w: --around goes with none of --latest, --at and --after: it shows the events before and after a time", ErrQuery)
 	case c.Around != nil && c.Page == 0:
-		return fmt.Errorf("%w: --around with --page 0: write how many events, or leave --around out", ErrQuestion)
+		return fmt.Errorf("%w: --around with --page 0: write how many events, or leave --around out", ErrQuery)
 	case paged != "" && c.Latest > 0:
-		return fmt.Errorf("%w: %s goes with no --latest, which is no page: write how many behaviours behind --latest", ErrQuestion, paged)
+		return fmt.Errorf("%w: %s goes with no --latest, which is no page: write how many behaviours behind --latest", ErrQuery, paged)
 	case paged != "" && c.At != nil:
-		return fmt.Errorf("%w: %s goes with no --at, which is no page: it shows one behaviour of each type", ErrQuestion, paged)
+		return fmt.Errorf("%w: %s goes with no --at, which is no page: it shows one behaviour of each type", ErrQuery, paged)
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ func (a *Asked) clock(micros int64) string {
 func (a *Asked) chooseFields(names []string) error {
 	chosen, unknown, ok := a.Schema.Choose(a.Kinds, names)
 	if !ok {
-		return fmt.Errorf("%w: --fields: there is no field %q; there is %s", ErrQuestion, unknown, strings.Join(a.Schema.FieldNames(a.Kinds), ", "))
+		return fmt.Errorf("%w: --fields: there is no field %q; there is %s", ErrQuery, unknown, strings.Join(a.Schema.FieldNames(a.Kinds), ", "))
 	}
 	a.want.Fields = chosen
 	for _, f := range a.Schema.Columns(a.Kinds) {

@@ -28,7 +28,7 @@ func TestPagesAreTheOracles(t *testing.T) {
 		opened := h.load(t, w.Span)
 		r := rand.New(rand.NewPCG(seed, 5))
 		for _, user := range w.Users {
-			q := testworld.Question{Users: []string{user}, Span: w.Span, Kinds: w.Names(), Active: "any"}
+			q := testworld.Query{Users: []string{user}, Span: w.Span, Kinds: w.Names(), Active: "any"}
 			c := show.Config{Table: opened, User: user, Page: []int{0, 1, 2, 3, 7}[r.IntN(5)]}
 			if r.IntN(2) == 0 {
 				q.Kinds = []string{q.Kinds[r.IntN(4)]}
@@ -238,7 +238,7 @@ func TestTokensStayTrue(t *testing.T) {
 		t.Fatalf("%d users have a second page: the world is too small", len(after))
 	}
 	for user, token := range after {
-		all := w.Oracle(testworld.Question{Users: []string{user}, Span: w.Span, Kinds: w.Names(), Active: "any"}).Rows
+		all := w.Oracle(testworld.Query{Users: []string{user}, Span: w.Span, Kinds: w.Names(), Active: "any"}).Rows
 		for len(all) > 0 && all[0].String() != shownLast[user] {
 			all = all[1:]
 		}
@@ -278,8 +278,8 @@ func TestTokensAreChecked(t *testing.T) {
 		q := c
 		q.After = r.Next
 		spoil(&q)
-		if _, _, err := show.Page(t.Context(), q, new(gatherer)); !errors.Is(err, show.ErrQuestion) || !strings.Contains(err.Error(), "--after") {
-			t.Errorf("%s: %v, want ErrQuestion that names --after", name, err)
+		if _, _, err := show.Page(t.Context(), q, new(gatherer)); !errors.Is(err, show.ErrQuery) || !strings.Contains(err.Error(), "--after") {
+			t.Errorf("%s: %v, want ErrQuery that names --after", name, err)
 		}
 	}
 	q := c

@@ -19,9 +19,9 @@ const (
 
 var tokenText = base64.RawURLEncoding
 
-// question returns the text that a token is bound to. It has the dates and types as the user
+// binding returns the text that a token is bound to. It has the dates and types as the user
 // gave them, because the table's own dates change every night.
-func (c *Config) question() string {
+func (c *Config) binding() string {
 	types := slices.Compact(slices.Sorted(slices.Values(c.Types)))
 	return fmt.Sprintf("%q %s %s %q", c.User, dateOr(c.From), dateOr(c.To), types)
 }
@@ -40,26 +40,26 @@ func (a *Asked) token(e *trail.Event) string {
 	b = binary.BigEndian.AppendUint64(b, uint64(e.Time))
 	b = binary.BigEndian.AppendUint16(b, a.Schema.Kinds[e.Kind].ID)
 	b = binary.BigEndian.AppendUint64(b, uint64(e.ID))
-	return tokenText.EncodeToString(append(b, digest(a.question, b)...))
+	return tokenText.EncodeToString(append(b, digest(a.binding, b)...))
 }
 
-func digest(question string, b []byte) []byte {
-	sum := sha256.Sum256(append([]byte(question), b...))
+func digest(binding string, b []byte) []byte {
+	sum := sha256.Sum256(append([]byte(binding), b...))
 	return sum[:digestLen]
 }
 
 // parseToken returns the event that c.After names, with its time, kind and ID.
 func parseToken(c *Config, s *behaviour.Schema) (*trail.Event, error) {
 	wrong := func(why string) error {
-		return fmt.Errorf("%w: --after %q %s: take the one that the page before names, with the same --user, --from, --to and --types", ErrQuestion, c.After, why)
+		return fmt.Errorf("%w: --after %q %s: take the one that the page before names, with the same --user, --from, --to and --types", ErrQuery, c.After, why)
 	}
 	b, err := tokenText.DecodeString(c.After)
 	if err != nil || len(b) != tokenLen+digestLen || b[0] != tokenVersion {
 		return nil, wrong("is no token")
 	}
 	body := b[:tokenLen]
-	if string(digest(c.question(), body)) != string(b[tokenLen:]) {
-		return nil, wrong("is not a token of this question")
+	if string(digest(c.binding(), body)) != string(b[tokenLen:]) {
+		return nil, wrong("is not a token of this query")
 	}
 	id := binary.BigEndian.Uint16(body[9:])
 	kind, ok := s.KindByID(id)

@@ -261,7 +261,7 @@ func (l Fixed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}, nil
 }
 
-// fixedBounds are what follows the user in the rows where a question's begin and end,
+// fixedBounds are what follows the user in the rows where a query's begin and end,
 // nil if there can be none.
 func fixedBounds(s *behaviour.Schema, q Want) (first, last []byte, err error) {
 	times, err := q.times(s)

@@ -251,7 +251,7 @@ type reading struct {
 	want   layout.Want
 	reads  *layout.Reads
 	asked  func(user string) bool
-	must   []behaviour.Record // the answer
+	must   []behaviour.Record // the result
 	may    []behaviour.Record
 	ranges *part
 	rows   *part // nil where they cannot be told
@@ -272,7 +272,7 @@ func drawReading(t *testing.T, r *rand.Rand, l layout.Layout, w *world) *reading
 		}
 	}
 	q.asked = func(user string) bool { return asked[user] }
-	q.must, q.may = w.answer(q.want, q.asked)
+	q.must, q.may = w.result(q.want, q.asked)
 	q.ranges, q.rows = &part{columns: q.reads.Columns}, &part{columns: q.reads.Columns, rows: []string{}}
 	for user := range asked {
 		key := l.AppendUserKey(nil, []byte(user))
@@ -369,9 +369,9 @@ func checkStops(t *testing.T, n int, each func(yield func() bool) bool) {
 	}
 }
 
-// TestReadsAnswer checks that the rows or ranges of a query give exactly its events, in whatever
+// TestReadsGiveTheResult checks that the rows or ranges of a query give exactly its events, in whatever
 // order the table returns the cells, and whether or not the table leaves out cells of other times.
-func TestReadsAnswer(t *testing.T) {
+func TestReadsGiveTheResult(t *testing.T) {
 	onEach(t, 40, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, r.IntN(80))
 		s := stored(t, r, l, w)
@@ -393,7 +393,7 @@ func TestReadsAnswer(t *testing.T) {
 	})
 }
 
-// timely is p of the milliseconds that the question is about.
+// timely is p of the milliseconds that the query is about.
 func (q *reading) timely(p *part) *part {
 	first, last := q.want.Span.From.Start(q.w.zone).UnixMicro(), q.want.Span.To.End(q.w.zone).UnixMicro()-1
 	if q.want.Times != nil {
@@ -404,7 +404,7 @@ func (q *reading) timely(p *part) *part {
 	return &timely
 }
 
-// check decodes cells, twice with one decoder, and compares with the answer.
+// check decodes cells, twice with one decoder, and compares with the result.
 func (q *reading) check(t *testing.T, way string, cells []*cell.Cell) {
 	t.Helper()
 	d := q.l.Decoder(q.w.schema, q.want)
@@ -413,7 +413,7 @@ func (q *reading) check(t *testing.T, way string, cells []*cell.Cell) {
 		if err != nil {
 			t.Fatalf("%s: %s: %v", q, way, err)
 		}
-		if !answers(recs, q.must, q.may) {
+		if !complete(recs, q.must, q.may) {
 			t.Fatalf("%s: %s: the events are\n%s\nwant\n%s\nand perhaps\n%s", q, way, q.w.described(recs), q.w.described(q.must), q.w.described(q.may))
 		}
 	}
@@ -499,7 +499,7 @@ func TestSchemasGrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !answers(recs, grown.recs, nil) {
+		if !complete(recs, grown.recs, nil) {
 			t.Errorf("came back as\n%s\nwant\n%s", grown.described(recs), grown.described(grown.recs))
 		}
 	})
@@ -663,7 +663,7 @@ func TestForeignCellsChangeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !answers(got, want, nil) {
+		if !complete(got, want, nil) {
 			t.Errorf("with cells of others the records are %s, want %s", w.described(got), w.described(want))
 		}
 		if others += 2; d.skipped.Cells != others || d.skipped.First == "" {
@@ -705,7 +705,7 @@ func TestTheLatestComeFirst(t *testing.T) {
 			}
 			n += len(events)
 		}
-		if must, _ := w.answer(q.want, q.asked); n != len(must) {
+		if must, _ := w.result(q.want, q.asked); n != len(must) {
 			t.Errorf("%s: %d records are read, want %d", q, n, len(must))
 		}
 	})

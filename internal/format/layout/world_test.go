@@ -195,8 +195,8 @@ type mark struct {
 
 func markOf(r *behaviour.Record) mark { return mark{string(r.User), r.Time, r.ID, r.Kind} }
 
-// answers says whether recs are all of must, each once, and of may some or none.
-func answers(recs, must, may []behaviour.Record) bool {
+// complete reports whether recs holds each record of must once, and otherwise only records of may.
+func complete(recs, must, may []behaviour.Record) bool {
 	open := map[mark]*behaviour.Record{}
 	for i := range must {
 		open[markOf(&must[i])] = &must[i]
@@ -241,7 +241,7 @@ func (w *world) described(recs []behaviour.Record) string {
 	return strings.Join(out, "\n")
 }
 
-// drawWant makes a question up.
+// drawWant makes a query up.
 func (w *world) drawWant(r *rand.Rand) layout.Want {
 	var q layout.Want
 	for len(q.Kinds) == 0 {
@@ -275,9 +275,9 @@ func (w *world) drawWant(r *rand.Rand) layout.Want {
 	return q
 }
 
-// answer are the records that q asks for, of the users that are asked: those that must
+// result returns the records of the users that q asks for: the records that must
 // come, and those that may, which are out of its Times.
-func (w *world) answer(q layout.Want, asked func(user string) bool) (must, may []behaviour.Record) {
+func (w *world) result(q layout.Want, asked func(user string) bool) (must, may []behaviour.Record) {
 	for _, r := range w.recs {
 		if !slices.Contains(q.Kinds, r.Kind) || !q.Span.Has(r.Date) || !asked(string(r.User)) {
 			continue

@@ -31,7 +31,7 @@ type Appended struct {
 // own returns the entry of e, a result of one extract.
 func (e *Extract) own() Appended {
 	return Appended{
-		Span: e.Question.Span, TableVersion: e.TableVersion, Plan: e.Plan, Found: e.Found, NotFound: e.NotFound, NotFoundFile: e.NotFoundFile,
+		Span: e.Query.Span, TableVersion: e.TableVersion, Plan: e.Plan, Found: e.Found, NotFound: e.NotFound, NotFoundFile: e.NotFoundFile,
 		Active: e.Active, Kept: e.Kept, Events: e.Events,
 	}
 }
@@ -64,13 +64,13 @@ func (e *Extract) CheckAppend(next *Extract) error {
 	if what := e.differs(next); what != "" {
 		return fmt.Errorf("%w, and --append adds to a result of the same query: %s: repeat the query, or name another directory", iofs.ErrExist, what)
 	}
-	span := next.Question.Span
+	span := next.Query.Span
 	for _, a := range e.Extracts() {
 		switch {
 		case a.Span == span && a.TableVersion == next.TableVersion:
 			return fmt.Errorf("%w: %s", ErrAppended, span)
 		case a.Span == span:
-			return fmt.Errorf("%w: %s: the table has changed since, and later loads may have added records to these dates: to have them, extract all dates of the result again into another directory: %s", ErrAppended, span, e.Question.Span)
+			return fmt.Errorf("%w: %s: the table has changed since, and later loads may have added records to these dates: to have them, extract all dates of the result again into another directory: %s", ErrAppended, span, e.Query.Span)
 		case a.Span.Overlaps(span):
 			return fmt.Errorf("%w, and --append adds dates that it does not have: it has %s from one extract, and this one is of %s: choose other dates", iofs.ErrExist, a.Span, span)
 		}
@@ -90,7 +90,7 @@ func (e *Extract) differs(next *Extract) string {
 			return fmt.Sprintf("%s is %s there, and %s here", f.name, f.was, f.is)
 		}
 	}
-	if what := e.Question.differs(&next.Question); what != "" {
+	if what := e.Query.differs(&next.Query); what != "" {
 		return what
 	}
 	if !slices.Equal(e.Columns, next.Columns) {
@@ -99,14 +99,14 @@ func (e *Extract) differs(next *Extract) string {
 	return ""
 }
 
-// everyone is the value of Question.Users for all users.
+// everyone is the value of Query.Users for all users.
 const everyone = "all"
 
-// flagOf has the flags of the fields of a Question whose names differ from the flag.
+// flagOf has the flags of the fields of a Query whose names differ from the flag.
 var flagOf = map[string]string{"partition_by": "partition-by", "where_first": "where-first"}
 
 // differs returns how o differs from q, apart from the span, or "".
-func (q *Question) differs(o *Question) string {
+func (q *Query) differs(o *Query) string {
 	was, is := reflect.ValueOf(*q), reflect.ValueOf(*o)
 	for i := range was.NumField() {
 		name, _, _ := strings.Cut(was.Type().Field(i).Tag.Get("json"), ",")
@@ -122,7 +122,7 @@ func (q *Question) differs(o *Question) string {
 	return ""
 }
 
-// said returns a value of a Question in words.
+// said returns a value of a Query in words.
 func said(v reflect.Value) string {
 	if v.IsZero() {
 		return "not given"
@@ -150,14 +150,14 @@ func (e *Extract) Append(next *Extract) *Extract {
 	out, added := *e, next.own()
 	out.Appended = append(slices.Clone(e.Extracts()), added)
 	slices.SortFunc(out.Appended, func(a, b Appended) int { return cmp.Compare(a.Span.From, b.Span.From) })
-	out.Question.Span = behaviour.Span{From: min(e.Question.Span.From, added.Span.From), To: max(e.Question.Span.To, added.Span.To)}
+	out.Query.Span = behaviour.Span{From: min(e.Query.Span.From, added.Span.From), To: max(e.Query.Span.To, added.Span.To)}
 	out.TableVersion, out.Plan, out.NotFoundFile = next.TableVersion, "", nil
 	out.Found, out.NotFound, out.Active, out.Kept, out.Events = 0, 0, 0, 0, 0
 	for _, a := range out.Appended {
 		out.Found, out.NotFound, out.Active = out.Found+a.Found, out.NotFound+a.NotFound, out.Active+a.Active
 		out.Kept, out.Events = out.Kept+a.Kept, out.Events+a.Events
 	}
-	if e.Question.Users == everyone {
+	if e.Query.Users == everyone {
 		out.Users = out.Found
 	}
 	out.Sequence = slices.Clone(e.Sequence)

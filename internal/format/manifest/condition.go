@@ -14,7 +14,7 @@ type Condition struct {
 }
 
 // Conditions returns the conditions of q. It formats times in zone.
-func (q *Question) Conditions(zone *time.Location) []Condition {
+func (q *Query) Conditions(zone *time.Location) []Condition {
 	var all []Condition
 	add := func(flag, text string) {
 		if text != "" {

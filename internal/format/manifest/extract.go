@@ -12,8 +12,8 @@ type Extract struct {
 	TableVersion string            `json:"table_version,omitempty"`
 	Unrolled     bool              `json:"unrolled,omitempty"`
 	Plan         string            `json:"plan,omitempty"` // the plan that cut the query into pieces, whose ends are ends of parts
-	Question     Question          `json:"question"`
-	Columns      []behaviour.Field `json:"columns,omitempty"` // all columns; the one that partitions the answer is not in its files
+	Query        Query             `json:"question"`
+	Columns      []behaviour.Field `json:"columns,omitempty"` // all columns; the one that partitions the result is not in its files
 	Fields       []behaviour.Field `json:"fields"`            // the columns that are fields of behaviours
 	Users        int64             `json:"users"`             // asked
 	Found        int64             `json:"found"`
@@ -27,14 +27,14 @@ type Extract struct {
 	Parts        []TrailPart       `json:"parts"`
 	// Appended lists the extracts of a result that extract --append made, in order of their dates.
 	// It is empty if one extract made the result. Otherwise the counts of users are sums: a user counts
-	// once for each extract. The span of Question reaches from the first date to the last one.
+	// once for each extract. The span of Query reaches from the first date to the last one.
 	Appended []Appended `json:"appended,omitempty"`
 }
 
 func (e *Extract) version() int { return e.Version }
 
-// A Question holds the flags that determine a result.
-type Question struct {
+// A Query holds the flags that determine a result.
+type Query struct {
 	Span   behaviour.Span `json:"span"`
 	Types  []string       `json:"types"`
 	Active string         `json:"active"`

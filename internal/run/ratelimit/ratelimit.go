@@ -3,10 +3,10 @@
 //
 //	gets=5000/s,puts=20000/s,bytes=50MiB/s
 //
-// A request waits for its own size before it is sent. The size of its answer is known
-// only when the answer arrives; later requests wait for it. Since the Pace was made, a
+// A request waits for its own size before it is sent. The size of its response is known
+// only when the response arrives; later requests wait for it. Since the Pace was made, a
 // program has never sent more than the limit allows for that time. It can have received
-// more only by the answers to requests that were in flight.
+// more only by the responses to requests that were in flight.
 package ratelimit
 
 import (
@@ -23,7 +23,7 @@ import (
 type Amount struct {
 	Gets  int64 // rows requested, or returned by a scan
 	Puts  int64 // cells put
-	Bytes int64 // bytes of requests and answers
+	Bytes int64 // bytes of requests and responses
 }
 
 // Limits are maxima for each second; 0 is no limit.
@@ -58,7 +58,7 @@ func (p *Pace) Wait(ctx context.Context, a Amount) error {
 	return pipe.Sleep(ctx, d)
 }
 
-// Owe adds an amount without waiting, such as an answer that has arrived. Later calls of
+// Owe adds an amount without waiting, such as a response that has arrived. Later calls of
 // Wait wait for it.
 func (p *Pace) Owe(a Amount) {
 	if p != nil {

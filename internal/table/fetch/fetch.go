@@ -68,11 +68,11 @@ func Each[T any](ctx context.Context, batches iter.Seq2[*Batch, error], workers 
 				return err
 			}
 			for o := range todo {
-				err := work(ctx, o.batch, func(t T) error { return pipe.Send(ctx, o.answers, t) })
+				err := work(ctx, o.batch, func(t T) error { return pipe.Send(ctx, o.results, t) })
 				if err != nil {
 					return err
 				}
-				close(o.answers)
+				close(o.results)
 			}
 			return nil
 		})
@@ -81,11 +81,11 @@ func Each[T any](ctx context.Context, batches iter.Seq2[*Batch, error], workers 
 	return g.Wait()
 }
 
-// An order is a batch and the place where its answers will be put, which is closed behind
+// An order is a batch and the place where its results will be put, which is closed behind
 // the last.
 type order[T any] struct {
 	batch   *Batch
-	answers chan T
+	results chan T
 }
 
 // hand sends every batch to a free worker, and its place in the queue to the collector. The
@@ -113,7 +113,7 @@ func collect[T any](ctx context.Context, queue <-chan order[T], emit func(T) err
 	for o := range queue {
 		close(o.batch.turn)
 		for {
-			t, ok := pipe.Receive(ctx, o.answers)
+			t, ok := pipe.Receive(ctx, o.results)
 			if !ok {
 				break
 			}

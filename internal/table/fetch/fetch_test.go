@@ -121,7 +121,7 @@ func logins(wait func(start []byte) time.Duration) scanner {
 // uneven waits longest for every third batch.
 func uneven(start []byte) time.Duration { return time.Duration(1+int(start[1])%3) * time.Second }
 
-func TestAnswersComeInTheOrderOfTheBatches(t *testing.T) {
+func TestResultsComeInTheOrderOfTheBatches(t *testing.T) {
 	for _, workers := range []int{0, 1, 3, 16} {
 		synctest.Test(t, func(t *testing.T) {
 			var got []string
@@ -160,14 +160,14 @@ func TestEachIsBounded(t *testing.T) {
 	const workers = 4
 	synctest.Test(t, func(t *testing.T) {
 		var now, most, asked atomic.Int64
-		answer := logins(uneven)
+		read := logins(uneven)
 		counting := scanner(func(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 			asked.Add(1)
 			n := now.Add(1)
 			defer now.Add(-1)
 			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 			}
-			return answer(ctx, q, emit)
+			return read(ctx, q, emit)
 		})
 		emitted := int64(0)
 		err := each(t.Context(), counting, batches(100), config(workers), func(tr *fetch.Trails) error {
@@ -191,12 +191,12 @@ func TestEachIsBounded(t *testing.T) {
 func TestEachStopsAtTheFirstError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		answer := logins(uneven)
+		read := logins(uneven)
 		failing := scanner(func(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 			if asked.Add(1) == 5 {
 				return errMoved
 			}
-			return answer(ctx, q, emit)
+			return read(ctx, q, emit)
 		})
 		emitted := 0
 		err := each(t.Context(), failing, batches(1000), config(4), func(tr *fetch.Trails) error {
@@ -356,9 +356,9 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestABatchHasManyAnswers answers every batch by three numbers: they come in order, and two
+// TestABatchHasManyResults answers every batch by three numbers: they come in order, and two
 // are waiting at most.
-func TestABatchHasManyAnswers(t *testing.T) {
+func TestABatchHasManyResults(t *testing.T) {
 	var got []string
 	begin := func() (fetch.Work[string], error) {
 		return func(_ context.Context, p *fetch.Batch, emit func(string) error) error {

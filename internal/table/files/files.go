@@ -86,7 +86,7 @@ func (t *Table) Regions(context.Context) ([]split.Region, error) {
 func (t *Table) Spent() table.Spent { return t.meter.Spent() }
 
 // FileOptions implements table.Stager. Blocks are small and are cut between users, so a read
-// of one user reads one block. There is no Bloom filter, because rolls give the same answers
+// of one user reads one block. There is no Bloom filter, because rolls give the same results
 // (docs/reference/table.md has the measurements).
 func (t *Table) FileOptions(context.Context) (hfile.Options, error) {
 	return hfile.Options{

@@ -12,6 +12,6 @@ import (
 // Users implements table.Table. The rolls name exactly the users that have rows.
 func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	m := t.Manifest()
-	users, err := t.rolls.Users(ctx, rolls.Question{Layout: t.Layout(), Schema: m.Schema, Region: r, Span: span, Files: m.Files})
+	users, err := t.rolls.Users(ctx, rolls.Query{Layout: t.Layout(), Schema: m.Schema, Region: r, Span: span, Files: m.Files})
 	return users, gone(err)
 }

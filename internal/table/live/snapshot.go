@@ -152,7 +152,7 @@ type taken struct {
 // table was opened, so the rolls of the table name its users.
 func (t *taken) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
 	if t.of != nil {
-		if q, ok := t.of.question(r, span); ok {
+		if q, ok := t.of.query(r, span); ok {
 			return t.of.rolls.Users(ctx, q)
 		}
 	}

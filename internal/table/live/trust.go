@@ -263,7 +263,7 @@ func (p *probe) eachUser(ctx context.Context, f *manifest.File, n int, each func
 	if err != nil {
 		return err
 	}
-	users, err := p.rolls.Users(ctx, rolls.Question{Layout: p.Layout(), Schema: m.Schema, Region: split.Region{}, Span: f.Span, Files: []manifest.File{*f}})
+	users, err := p.rolls.Users(ctx, rolls.Query{Layout: p.Layout(), Schema: m.Schema, Region: split.Region{}, Span: f.Span, Files: []manifest.File{*f}})
 	if err != nil {
 		return err
 	}

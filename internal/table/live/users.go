@@ -19,17 +19,17 @@ import (
 // Users implements table.Table. It reads the rolls of all loads. If the table may have users that no
 // roll names, it reads the rows.
 func (t *Table) Users(ctx context.Context, r split.Region, span behaviour.Span) (table.Users, error) {
-	q, ok := t.question(r, span)
+	q, ok := t.query(r, span)
 	if !ok {
 		return table.RowUsers(ctx, t, r, span), nil
 	}
 	return t.rolls.Users(ctx, q)
 }
 
-// question returns the question for the rolls. ok is false if the rolls may miss users.
-func (t *Table) question(r split.Region, span behaviour.Span) (q rolls.Question, ok bool) {
+// query returns the query for the rolls. ok is false if the rolls may miss users.
+func (t *Table) query(r split.Region, span behaviour.Span) (q rolls.Query, ok bool) {
 	m, p := t.Manifest(), t.left()
-	return rolls.Question{
+	return rolls.Query{
 		Layout: t.Layout(), Schema: m.Schema, Region: r, Span: span, Files: m.Files, Perhaps: p.rolls, Unsure: t.store.expires(span, time.Now()),
 	}, !t.store.others && rolled(m) && p.covered
 }

@@ -21,7 +21,7 @@ type merge struct {
 	rolls   *Rolls
 	region  split.Region
 	span    behaviour.Span
-	cursors []*cursor // of all rolls of the question
+	cursors []*cursor // of all rolls of the query
 
 	left  places
 	user  table.User
@@ -32,7 +32,7 @@ type merge struct {
 }
 
 // want adds a roll, if it can have requested users.
-func (m *merge) want(q *Question, f *manifest.File, sure bool) {
+func (m *merge) want(q *Query, f *manifest.File, sure bool) {
 	if q.hasUsers(f) {
 		m.cursors = append(m.cursors, &cursor{file: f, sure: sure})
 	}
@@ -160,7 +160,7 @@ type cursor struct {
 // unknown is the kind of a behaviour that is not in the schema.
 const unknown = -1
 
-func (c *cursor) open(ctx context.Context, s *Rolls, q *Question) error {
+func (c *cursor) open(ctx context.Context, s *Rolls, q *Query) error {
 	o, err := s.hold(ctx, c.file.Roll)
 	if err != nil {
 		return err

@@ -2,7 +2,7 @@
 // loads (package roll). A roll is a file next to the HFiles of a load, or in the catalog of a
 // live table. It names each user with the days and behaviours of the user's records.
 //
-// A roll follows the regions at the time of its load. A question is about a current region:
+// A roll follows the regions at the time of its load. A query is about a current region:
 // the package cuts the rolls at the keys of that region.
 package rolls
 
@@ -46,8 +46,8 @@ type Rolls struct {
 // New returns the rolls in dir. It reads no file.
 func New(fs dfs.FS, dir string) *Rolls { return &Rolls{fs: fs, dir: dir, all: map[string]*opened{}} }
 
-// A Question asks for the users of a region with rows in a span.
-type Question struct {
+// A Query asks for the users of a region with rows in a span.
+type Query struct {
 	Layout layout.Layout
 	Schema *behaviour.Schema
 	Region split.Region
@@ -62,7 +62,7 @@ type Question struct {
 
 // Users merges the rolls that can have users of the region. It reads the rolls until it is
 // closed. The end of ctx does not end reads, because other callers share the open rolls.
-func (s *Rolls) Users(ctx context.Context, q Question) (table.Users, error) {
+func (s *Rolls) Users(ctx context.Context, q Query) (table.Users, error) {
 	m := &merge{rolls: s, region: q.Region, span: q.Span}
 	for i := range q.Files {
 		m.want(&q, &q.Files[i], !q.Unsure)
@@ -85,7 +85,7 @@ func (s *Rolls) Users(ctx context.Context, q Question) (table.Users, error) {
 
 // hasUsers reports whether a roll can have users of the region within the span. If the rows of
 // a user are in two regions, the user belongs to the region that has the key.
-func (q *Question) hasUsers(f *manifest.File) bool {
+func (q *Query) hasUsers(f *manifest.File) bool {
 	if !f.Span.Overlaps(q.Span) {
 		return false
 	}

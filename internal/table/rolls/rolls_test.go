@@ -83,7 +83,7 @@ func (s *rollDir) write(dice *rand.Rand, name string) manifest.File {
 }
 
 // users merges the rolls of q with plain loops.
-func (s *rollDir) users(q rolls.Question) []string {
+func (s *rollDir) users(q rolls.Query) []string {
 	did, sure := map[string]activity.Set{}, map[string]activity.Set{}
 	named := map[string]bool{}
 	for i, f := range append(slices.Clip(q.Files), q.Perhaps...) {
@@ -120,7 +120,7 @@ func TestRowsThatLieApartHideNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newRollDir(t)
-	q := rolls.Question{Layout: hashed, Schema: schema, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
+	q := rolls.Query{Layout: hashed, Schema: schema, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
 	q.Files = append(q.Files, s.write(rand.New(rand.NewPCG(6, 6)), "apart.roll"))
 	q.Files[0].First, q.Files[0].Last = []byte("f000_9_login"), []byte("f0ff_1_login")
 	q.Region = split.Region{Start: []byte("2"), End: []byte("4")}
@@ -142,13 +142,13 @@ func TestRowsThatLieApartHideNobody(t *testing.T) {
 	}
 }
 
-// TestRollsAreMerged compares merged rolls of many questions with plain loops, user by
+// TestRollsAreMerged compares merged rolls of many queries with plain loops, user by
 // user and by searches.
 func TestRollsAreMerged(t *testing.T) {
 	dice := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
 		s := newRollDir(t)
-		q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Unsure: dice.IntN(4) == 0}
+		q := rolls.Query{Layout: layout.Reversed{}, Schema: schema, Unsure: dice.IntN(4) == 0}
 		for i := range dice.IntN(6) {
 			q.Files = append(q.Files, s.write(dice, fmt.Sprintf("%d.roll", i)))
 		}
@@ -199,7 +199,7 @@ func TestRollsAreMerged(t *testing.T) {
 // TestSeeksGoForwardOnly seeks keys that lie before where the walk is.
 func TestSeeksGoForwardOnly(t *testing.T) {
 	s := newRollDir(t)
-	q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Span: span, Files: []manifest.File{s.write(rand.New(rand.NewPCG(1, 1)), "roll")}}
+	q := rolls.Query{Layout: layout.Reversed{}, Schema: schema, Span: span, Files: []manifest.File{s.write(rand.New(rand.NewPCG(1, 1)), "roll")}}
 	want := s.users(q)
 	users, err := rolls.New(local.New(), s.dir).Users(t.Context(), q)
 	if err != nil {
@@ -253,7 +253,7 @@ func TestFewRollsStayOpen(t *testing.T) {
 	}
 	c := &counter{FS: local.New()}
 	r := rolls.New(c, s.dir)
-	q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Span: span}
+	q := rolls.Query{Layout: layout.Reversed{}, Schema: schema, Span: span}
 	count := func() int {
 		users, err := r.Users(t.Context(), q)
 		if err != nil {
@@ -289,7 +289,7 @@ func TestFewRollsStayOpen(t *testing.T) {
 // TestARollThatIsMissingIsSaid takes one of two rolls away, and damages it.
 func TestARollThatIsMissingIsSaid(t *testing.T) {
 	s, dice := newRollDir(t), rand.New(rand.NewPCG(3, 3))
-	q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Span: span, Files: []manifest.File{s.write(dice, "one"), s.write(dice, "two")}}
+	q := rolls.Query{Layout: layout.Reversed{}, Schema: schema, Span: span, Files: []manifest.File{s.write(dice, "one"), s.write(dice, "two")}}
 	r := rolls.New(local.New(), s.dir)
 	defer r.Close()
 	two := filepath.Join(s.dir, "two")
@@ -326,7 +326,7 @@ func TestARollThatIsMissingIsSaid(t *testing.T) {
 func TestAnotherRollIsRefused(t *testing.T) {
 	s, dice := newRollDir(t), rand.New(rand.NewPCG(5, 5))
 	right := s.write(dice, "roll")
-	q := rolls.Question{Layout: layout.Reversed{}, Schema: schema, Span: span}
+	q := rolls.Query{Layout: layout.Reversed{}, Schema: schema, Span: span}
 	for what, change := range map[string]func(*manifest.File){
 		"another size":       func(f *manifest.File) { f.RollSize++ },
 		"other users":        func(f *manifest.File) { f.Users++ },

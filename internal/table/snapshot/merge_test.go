@@ -29,7 +29,7 @@ func order(a, b *written) int {
 	return cmp.Or(cell.Compare(&a.Cell, &b.Cell), cmp.Compare(b.number, a.number))
 }
 
-// A model is everything that was written to a family, and the answer by plain
+// A model is everything that was written to a family, and the result by plain
 // loops over it.
 type model struct {
 	dice   *rand.Rand
@@ -88,8 +88,8 @@ func (m *model) hidden(p *written) bool {
 	return false
 }
 
-// answer returns the visible cells of the rows in [start, end) that the query asks for.
-func (m *model) answer(start, end string, asked choice) []string {
+// result returns the visible cells of the rows in [start, end) that the query asks for.
+func (m *model) result(start, end string, asked choice) []string {
 	var puts []*written
 	for _, w := range m.all {
 		in := string(w.Row) >= start && (end == "" || string(w.Row) < end)
@@ -247,13 +247,13 @@ func TestAMergeSeesWhatPlainLoopsSee(t *testing.T) {
 			ranges := pick(m.dice, [][2]string{{"", ""}}, [][2]string{{"row1", "row3"}, {"row3", "row4"}, {"row5", ""}}, [][2]string{{"", "row2"}, {"row2\x00", "row31"}})
 			var want []string
 			for _, r := range ranges {
-				want = append(want, m.answer(r[0], r[1], asked)...)
+				want = append(want, m.result(r[0], r[1], asked)...)
 			}
 			if got := seen(t, newMerge(files, m.family, asked), ranges); !slices.Equal(got, want) {
 				t.Fatalf("seed %d, %d files, %q, %+v: seen are\n%s\nwant\n%s", seed, len(files), ranges, asked, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
-		checkRows(t, newMerge(files, m.family, choice{}), m.answer("", "", choice{}))
+		checkRows(t, newMerge(files, m.family, choice{}), m.result("", "", choice{}))
 	}
 }
 

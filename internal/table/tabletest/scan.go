@@ -128,7 +128,7 @@ func (w *world) span() behaviour.Span {
 	return behaviour.Span{From: from, To: min(lastDay, from+behaviour.Date(w.dice.IntN(3)))}
 }
 
-// want makes a question up. Its times, if it has any, are whole milliseconds.
+// want makes a query up. Its times, if it has any, are whole milliseconds.
 func (w *world) want() layout.Want {
 	q := layout.Want{Span: w.span()}
 	for k := range w.schema.Kinds {
@@ -223,9 +223,9 @@ func testGet(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// testQuestions asks for users' behaviours, as ranges and, where the layout can tell
+// testQueries asks for users' behaviours, as ranges and, where the layout can tell
 // them, as rows.
-func testQuestions(t *testing.T, w *world, from table.Table) {
+func testQueries(t *testing.T, w *world, from table.Table) {
 	answered := 0
 	for range 50 {
 		want := w.want()

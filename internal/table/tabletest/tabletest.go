@@ -107,7 +107,7 @@ func testReads(t *testing.T, w *world, from table.Table) {
 	}{
 		{"Read gives every cell of the ranges once", testScan},
 		{"Read gives every cell of the rows once", testGet},
-		{"Read gives all that a user's question asks for", testQuestions},
+		{"Read gives all that a user's query asks for", testQueries},
 		{"Read gives what comes newest", testNewest},
 		{"Read gives the rows that are like others", testFuzzy},
 		{"Read gives what is needed with and without hints", testHints},

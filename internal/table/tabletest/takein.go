@@ -60,7 +60,7 @@ func testRegions(t *testing.T, w *world) {
 	}
 }
 
-// testStaged: files of a load that is not taken in change no answer, and are
+// testStaged: files of a load that is not taken in change no result, and are
 // swept.
 func testStaged(t *testing.T, w *world) {
 	from := w.stager(t, w.some(t))

@@ -46,9 +46,9 @@ func loadDraft(t *testing.T, logs, zone, dir string, s behaviour.Span) bulkload.
 	return r
 }
 
-// TestDraftsOfTheRealLogsGiveTheRightAnswers loads tables with drafted jobs, and compares
+// TestDraftsOfTheRealLogsGiveTheRightResults loads tables with drafted jobs, and compares
 // their content with the numbers in data/README.md.
-func TestDraftsOfTheRealLogsGiveTheRightAnswers(t *testing.T) {
+func TestDraftsOfTheRealLogsGiveTheRightResults(t *testing.T) {
 	for _, c := range []struct {
 		logs, zone, from, to  string
 		types                 []string

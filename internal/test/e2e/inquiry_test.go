@@ -80,8 +80,8 @@ func (q *inquiry) least() (n int) {
 	return n
 }
 
-// A sqlQuestion is an inquiry with its result, in the form that testdata/conditions.py reads.
-type sqlQuestion struct {
+// A sqlQuery is an inquiry with its result, in the form that testdata/conditions.py reads.
+type sqlQuery struct {
 	From       string   `json:"from"`
 	To         string   `json:"to"`
 	Users      string   `json:"users"` // the file of the list
@@ -100,8 +100,8 @@ type sqlQuestion struct {
 	Latest     int      `json:"latest"`
 }
 
-func (q *inquiry) sql(from, to, users, out string) sqlQuestion {
-	return sqlQuestion{
+func (q *inquiry) sql(from, to, users, out string) sqlQuery {
+	return sqlQuery{
 		From: from, To: to, Users: users, Out: out, Types: q.types, Least: q.least(), Where: q.where.sql, WhereFirst: q.whereFirst, Having: q.having.sql,
 		Steps: append([]step{}, q.steps...), Without: q.without, Fields: q.fields, Hours: q.hours.sql, Context: q.context, At: q.at.sql, Latest: q.latest,
 	}
@@ -156,7 +156,7 @@ type sqlFixture struct {
 func (c *sqlFixture) inquire(t *testing.T, inquiries []inquiry) {
 	t.Helper()
 	dir := t.TempDir()
-	var questions []sqlQuestion
+	var queries []sqlQuery
 	var counts []counted
 	var typed [][]string
 	for i := range inquiries {
@@ -164,9 +164,9 @@ func (c *sqlFixture) inquire(t *testing.T, inquiries []inquiry) {
 			continue
 		}
 		both := []string{"all", c.list}
-		next := len(questions) % len(both)
+		next := len(queries) % len(both)
 		for _, users := range testkit.Pick(both[next:next+1], both) {
-			q, out := &inquiries[i], filepath.Join(dir, fmt.Sprint(len(questions)))
+			q, out := &inquiries[i], filepath.Join(dir, fmt.Sprint(len(queries)))
 			args := append([]string{"--table", c.table, "--users", users, "--from", c.from, "--to", c.to, "--out", out, "--quiet"}, q.flags()...)
 			var got counted
 			command(t, "extract", &got, args...)
@@ -175,22 +175,22 @@ func (c *sqlFixture) inquire(t *testing.T, inquiries []inquiry) {
 				users = ""
 			}
 			counts, typed = append(counts, got), append(typed, args)
-			questions = append(questions, q.sql(c.from, c.to, users, out))
+			queries = append(queries, q.sql(c.from, c.to, users, out))
 		}
 	}
-	asked, err := json.Marshal(questions)
+	asked, err := json.Marshal(queries)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "questions.json")
 	testkit.WriteFile(t, path, string(asked))
-	var answers []verdict
-	python(t, &answers, "conditions.py", c.name, c.logs, path)
-	if len(answers) != len(questions) {
-		t.Fatalf("DuckDB answered %d of %d questions", len(answers), len(questions))
+	var results []verdict
+	python(t, &results, "conditions.py", c.name, c.logs, path)
+	if len(results) != len(queries) {
+		t.Fatalf("DuckDB answered %d of %d queries", len(results), len(queries))
 	}
-	for i := range answers {
-		answers[i].holds(t, typed[i], &counts[i], questions[i].Users == "")
+	for i := range results {
+		results[i].holds(t, typed[i], &counts[i], queries[i].Users == "")
 	}
 }
 
@@ -223,7 +223,7 @@ func (v *verdict) holds(t *testing.T, typed []string, got *counted, all bool) {
 		t.Errorf("extract %q has the columns %q, SQL %q", typed, v.Columns, v.SQLColumns)
 	}
 	if v.OnlySQL != 0 || v.OnlyExtract != 0 || v.Disorder != 0 {
-		t.Errorf("extract %q: %d rows are in the SQL's answer only, %d in the extract only, and %d out of order", typed, v.OnlySQL, v.OnlyExtract, v.Disorder)
+		t.Errorf("extract %q: %d rows are in the SQL's result only, %d in the extract only, and %d out of order", typed, v.OnlySQL, v.OnlyExtract, v.Disorder)
 	}
 	if all && v.Events == 0 {
 		t.Errorf("extract %q keeps nobody", typed)

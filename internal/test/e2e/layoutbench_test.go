@@ -46,8 +46,8 @@ func checkFigures(t *testing.T, file string, tables int) {
 	var all []struct {
 		Layout, Where        string
 		Each, Records, Bytes int64
-		Load                 float64 `json:"load_seconds"`
-		Questions            map[string]map[string]float64
+		Load                 float64                       `json:"load_seconds"`
+		Queries              map[string]map[string]float64 `json:"questions"`
 	}
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
@@ -60,12 +60,12 @@ func checkFigures(t *testing.T, file string, tables int) {
 			t.Errorf("a figure is missing in %+v", f)
 		}
 		for _, name := range []string{"at", "user", "latest", "days", "list", "span"} {
-			q := f.Questions[name]
+			q := f.Queries[name]
 			if q["p50_ms"] <= 0 || q["p99_ms"] < q["p50_ms"] || q["per_second"] <= 0 {
 				t.Errorf("%s, %d behaviours a user: %s took %v", f.Layout, f.Each, name, q)
 			}
 		}
-		if all := f.Questions["user"]; all["rows"] < 1 || all["cells"] < float64(f.Each) || all["behaviours"] != float64(f.Each) {
+		if all := f.Queries["user"]; all["rows"] < 1 || all["cells"] < float64(f.Each) || all["behaviours"] != float64(f.Each) {
 			t.Errorf("%s, %d behaviours a user: the query for a user has %v", f.Layout, f.Each, all)
 		}
 	}

@@ -51,7 +51,7 @@ func manyBehaviours(t *testing.T, dir, layout string) []deed {
 }
 
 // TestTablesOfManyBehavioursAnswerRight loads 1,024 behaviours in every layout and counts the
-// answers again.
+// results again.
 func TestTablesOfManyBehavioursAnswerRight(t *testing.T) {
 	for _, layout := range []string{"reversed", "wide", "hashed", "tall", "game"} {
 		t.Run(layout, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A question is a query about all users, and its result.
-type question struct {
+// A countedQuery is a query about all users, and its result.
+type countedQuery struct {
 	From   string   `json:"from"`
 	To     string   `json:"to"`
 	Types  []string `json:"types"`
@@ -21,7 +21,9 @@ type question struct {
 	Events int64 `json:"events"`
 }
 
-func (q question) String() string { return fmt.Sprint(q.From, "..", q.To, " ", q.Types, " ", q.Active) }
+func (q countedQuery) String() string {
+	return fmt.Sprint(q.From, "..", q.To, " ", q.Types, " ", q.Active)
+}
 
 var (
 	journeyTypes = []string{"purchase", "coupon_redeemed", "campaign_received"}
@@ -63,10 +65,10 @@ func (r *real) load(t *testing.T) string {
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 // holds runs the queries and compares the results.
-func holds(t *testing.T, r *real, questions []question) {
+func holds(t *testing.T, r *real, queries []countedQuery) {
 	t.Helper()
 	table := r.load(t)
-	for _, q := range questions {
+	for _, q := range queries {
 		got := extractAll(t, table, filepath.Join(t.TempDir(), "out"), span(t, q.From, q.To), q.Types, q.Active)
 		if got.Found != q.Found || got.Active != q.Users || got.Events != q.Events {
 			t.Errorf("%s %v: found %d, active %d, %d behaviours; want %d, %d, %d", r.logs, q, got.Found, got.Active, got.Events, q.Found, q.Users, q.Events)
@@ -76,7 +78,7 @@ func holds(t *testing.T, r *real, questions []question) {
 
 // TestJourney and TestLaunch compare with the numbers that came with the data.
 func TestJourney(t *testing.T) {
-	holds(t, journey, []question{
+	holds(t, journey, []countedQuery{
 		{"2016-11-14", "2017-12-31", journeyTypes, "all", 2379, 410, 30_074},
 		{"2017-03-01", "2017-03-31", journeyTypes, "all", 1541, 12, 108},
 		{"2017-01-01", "2017-12-31", journeyTypes, "min:2", 2379, 1544, 74_683},
@@ -84,17 +86,17 @@ func TestJourney(t *testing.T) {
 }
 
 func TestLaunch(t *testing.T) {
-	holds(t, launch, []question{{"2016-05-01", "2016-05-10", launchTypes, "all", 2702, 2003, 8_713}})
+	holds(t, launch, []countedQuery{{"2016-05-01", "2016-05-10", launchTypes, "all", 2702, 2003, 8_713}})
 }
 
 // TestDuckDBAnswersTheSame uses DuckDB, over the delivered files, for numbers that did not
 // come with the data.
 func TestDuckDBAnswersTheSame(t *testing.T) {
 	for _, c := range []struct {
-		real      *real
-		questions []question
+		real    *real
+		queries []countedQuery
 	}{
-		{journey, []question{
+		{journey, []countedQuery{
 			{From: "2017-05-05", To: "2017-05-05", Types: journeyTypes, Active: "any"},
 			{From: "2017-02-01", To: "2017-04-30", Types: journeyTypes, Active: "min:2"},
 			{From: "2016-11-14", To: "2017-12-31", Types: []string{"purchase", "coupon_redeemed"}, Active: "all"},
@@ -102,21 +104,21 @@ func TestDuckDBAnswersTheSame(t *testing.T) {
 			{From: "2017-11-05", To: "2017-11-05", Types: []string{"purchase"}, Active: "all"},
 			{From: "2018-01-01", To: "2018-12-31", Types: journeyTypes, Active: "any"},
 		}},
-		{launch, []question{
+		{launch, []countedQuery{
 			{From: "2016-04-27", To: "2016-05-27", Types: launchTypes, Active: "all"},
 			{From: "2016-05-27", To: "2016-05-27", Types: launchTypes, Active: "any"},
 			{From: "2016-05-03", To: "2016-05-04", Types: []string{"newPlayer"}, Active: "all"},
 		}},
 	} {
-		asked, err := json.Marshal(c.questions)
+		asked, err := json.Marshal(c.queries)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var answers []question
-		python(t, &answers, "questions.py", c.real.logs, filepath.Join(testkit.Shared(t, "data/logs"), c.real.logs), string(asked))
-		if len(answers) != len(c.questions) {
-			t.Fatalf("DuckDB answered %d of %d questions", len(answers), len(c.questions))
+		var results []countedQuery
+		python(t, &results, "questions.py", c.real.logs, filepath.Join(testkit.Shared(t, "data/logs"), c.real.logs), string(asked))
+		if len(results) != len(c.queries) {
+			t.Fatalf("DuckDB answered %d of %d queries", len(results), len(c.queries))
 		}
-		holds(t, c.real, answers)
+		holds(t, c.real, results)
 	}
 }

@@ -34,7 +34,7 @@ func TestEveryLayoutInHBase(t *testing.T) {
 	w.lays(layout.Default)
 	w.load(w.files(), bulkload.HFile, false)
 	w.load(w.files(), bulkload.HFile, true)
-	want := w.answerTo(journeyErrands, w.files(), fetch.Auto, true)
+	want := w.resultsOf(journeyErrands, w.files(), fetch.Auto, true)
 	for _, name := range testkit.Pick([]string{"hashed"}, layout.Names()) {
 		if name == layout.Default || name == "day" { // the toy, which is not a layout for HBase
 			continue
@@ -73,7 +73,7 @@ func (w *waysFixture) inHBase(name string, want map[string]string) {
 	asked := []fetch.Plan{fetch.Auto, fetch.Scan, fetch.Snapshot}
 	for i, plan := range asked {
 		rolls := i == 0
-		w.same(fmt.Sprintf("read by %s, by rolls: %t", plan, rolls), w.answerTo(journeyErrands, s, plan, rolls), want)
+		w.same(fmt.Sprintf("read by %s, by rolls: %t", plan, rolls), w.resultsOf(journeyErrands, s, plan, rolls), want)
 	}
 	trails := files.Store{FS: w.fs, Dir: filepath.Join(w.dir, "trails")}
 	w.load(trails, bulkload.HFile, false)
@@ -81,16 +81,16 @@ func (w *waysFixture) inHBase(name string, want map[string]string) {
 	w.load(trails, bulkload.HFile, true)
 	w.imports(imported)
 	w.verified(imported)
-	w.same("imported", w.answerTo(journeyErrands[:1], imported, fetch.Auto, true), only(want, journeyErrands[0].name))
+	w.same("imported", w.resultsOf(journeyErrands[:1], imported, fetch.Auto, true), only(want, journeyErrands[0].name))
 	if digest := w.c.Digest(w.t, filepath.Base(s.Address())); digest != w.c.Digest(w.t, filepath.Base(imported.Address())) {
 		w.t.Error("what was put is not what was imported")
 	}
 }
 
-// only returns the answers of one tableQuery.
-func only(answers map[string]string, name string) map[string]string {
+// only returns the results of one tableQuery.
+func only(results map[string]string, name string) map[string]string {
 	out := map[string]string{}
-	for k, v := range answers {
+	for k, v := range results {
 		if k == name || strings.HasPrefix(k, name+"/") {
 			out[k] = v
 		}

@@ -174,9 +174,9 @@ func of(results map[string]string, queries []tableQuery) map[string]string {
 	return out
 }
 
-// answerTo returns the Parquet files and the counts of queries. Without rolls, only the rows
+// resultsOf returns the Parquet files and the counts of queries. Without rolls, only the rows
 // tell which users exist.
-func (w *waysFixture) answerTo(queries []tableQuery, s table.Store, plan fetch.Plan, rolls bool) map[string]string {
+func (w *waysFixture) resultsOf(queries []tableQuery, s table.Store, plan fetch.Plan, rolls bool) map[string]string {
 	w.t.Helper()
 	var asked table.Table
 	asked, err := s.Open(w.t.Context())
@@ -195,11 +195,11 @@ func (w *waysFixture) answerTo(queries []tableQuery, s table.Store, plan fetch.P
 	} else {
 		asked = table.Unrolled(asked)
 	}
-	answers := map[string]string{}
+	results := map[string]string{}
 	for i := range queries {
-		maps.Copy(answers, w.run(&queries[i], asked, plan))
+		maps.Copy(results, w.run(&queries[i], asked, plan))
 	}
-	return answers
+	return results
 }
 
 // run returns the Parquet files and counts of one query.
@@ -217,15 +217,15 @@ func (w *waysFixture) run(e *tableQuery, asked table.Table, plan fetch.Plan) map
 	if some := result.Kept > 0; !some || e.name != "everything" && result.Kept == result.Found {
 		w.t.Errorf("%s: of %d found users %d are kept", e.name, result.Found, result.Kept)
 	}
-	answer := map[string]string{
+	found := map[string]string{
 		e.name: fmt.Sprintf("%d users, %d found, %d active, %d kept by the steps %v, %d events", result.Users, result.Found, result.Active, result.Kept, funnel(w.t, out), result.Events),
 	}
 	for name, b := range dfstest.Snapshot(w.t, w.fs, out) {
 		if name != place.ManifestName { // it names the table
-			answer[e.name+"/"+name] = b
+			found[e.name+"/"+name] = b
 		}
 	}
-	return answer
+	return found
 }
 
 // users returns the first few users, one of them unknown, or all users.
@@ -302,11 +302,11 @@ func TestEveryWayAgrees(t *testing.T) {
 	}
 	bring(true)
 
-	want := w.answerTo(tableQueries, trails, fetch.Auto, true)
+	want := w.resultsOf(tableQueries, trails, fetch.Auto, true)
 	if len(want) < 3*len(tableQueries) {
-		t.Fatalf("the answers have %d files", len(want)-len(tableQueries))
+		t.Fatalf("the results have %d files", len(want)-len(tableQueries))
 	}
-	w.same("the table of files without its rolls", w.answerTo(tableQueries, trails, fetch.Auto, false), want)
+	w.same("the table of files without its rolls", w.resultsOf(tableQueries, trails, fetch.Auto, false), want)
 	w.verified(trails)
 	users := w.some(trails, 20)
 	pages := w.shown(trails, users)
@@ -323,7 +323,7 @@ func TestEveryWayAgrees(t *testing.T) {
 			for _, rolls := range testkit.Pick([]bool{way != "puts"}, []bool{true, false}) {
 				queries := turn(n)
 				n++
-				w.same(fmt.Sprintf("%s, read by %s, by rolls: %t", way, plan, rolls), w.answerTo(queries, s, plan, rolls), of(want, queries))
+				w.same(fmt.Sprintf("%s, read by %s, by rolls: %t", way, plan, rolls), w.resultsOf(queries, s, plan, rolls), of(want, queries))
 			}
 		}
 	}

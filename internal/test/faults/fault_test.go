@@ -65,19 +65,19 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func testFault(t *testing.T, r *reference, f fault, questions []question) {
+func testFault(t *testing.T, r *reference, f fault, queries []query) {
 	if !f.once {
 		testkit.OnlyAll(t, "RegionServer killed, and by regions split, merged and moved while HFiles are handed over")
 	}
 	c := clustertest.Alone(t)
-	w := begin(t, r, c.HDFS(t), questions, at(breakpoint.Fetch, 1), f.flags)
+	w := begin(t, r, c.HDFS(t), queries, at(breakpoint.Fetch, 1), f.flags)
 	if f.change != nil {
 		w.change(t, f.change)
 	} else {
 		f.inject(t, w)
 	}
 	if f.late {
-		w.questions = append(w.questions, w.questions[0])
+		w.queries = append(w.queries, w.queries[0])
 		w.extracts = append(w.extracts, w.extract(t, len(w.extracts), nowhere, f.flags...))
 	}
 	w.checkEnds(t)
@@ -86,11 +86,11 @@ func testFault(t *testing.T, r *reference, f fault, questions []question) {
 // work is a running load of a fixture, with running extracts from the reference.
 type work struct {
 	*fixture
-	r         *reference
-	files     string // the folder of catalog and results
-	load      *process
-	questions []question
-	extracts  []*process
+	r        *reference
+	files    string // the folder of catalog and results
+	load     *process
+	queries  []query
+	extracts []*process
 }
 
 // piecemeal makes a load by puts send about twenty requests, at most two at a time to each
@@ -99,14 +99,14 @@ var piecemeal = []string{"--in-flight", "2", "--max-rate", "puts=48000/s"}
 
 // begin starts the work and returns when each process has stopped. The load stops when its
 // first cells are in the table, and the extracts stop at reading.
-func begin(t *testing.T, r *reference, files string, questions []question, reading stop, flags []string) *work {
+func begin(t *testing.T, r *reference, files string, queries []query, reading stop, flags []string) *work {
 	t.Helper()
-	for _, q := range questions {
-		r.answer(t, q)
+	for _, q := range queries {
+		r.expect(t, q)
 	}
-	w := &work{fixture: newFixture(t, r.c, files), r: r, files: files, questions: questions}
+	w := &work{fixture: newFixture(t, r.c, files), r: r, files: files, queries: queries}
 	level(t, w.fixture, r.fixture)
-	for i := range questions {
+	for i := range queries {
 		w.extracts = append(w.extracts, w.extract(t, i, reading, flags...))
 	}
 	w.load = w.fixture.loadUntil(t, at(breakpoint.Put, 1), slices.Concat(flags, piecemeal)...)
@@ -154,11 +154,11 @@ func (w *work) change(t *testing.T, change func(*testing.T, *fixture)) {
 	}
 }
 
-// extract starts the extract of one of the questions. It reads one batch of users at a
+// extract starts the extract of one of the queries. It reads one batch of users at a
 // time.
 func (w *work) extract(t *testing.T, i int, s stop, flags ...string) *process {
 	t.Helper()
-	return w.r.extractUntil(t, s, w.questions[i], w.out(i), append(flags, "--workers", "1")...)
+	return w.r.extractUntil(t, s, w.queries[i], w.out(i), append(flags, "--workers", "1")...)
 }
 
 // out returns the folder for the result of query i.
@@ -171,7 +171,7 @@ func (w *work) checkEnds(t *testing.T) {
 	w.r.checkSaid(t, w.load.done(t))
 	t.Logf("the load went on for %s", time.Since(began).Round(time.Millisecond))
 	for i, p := range w.extracts {
-		w.r.checkAnswer(t, w.questions[i], p.done(t), w.out(i))
+		w.r.checkResult(t, w.queries[i], p.done(t), w.out(i))
 	}
 	t.Logf("all went on for %s", time.Since(began).Round(time.Millisecond))
 	w.r.checkLoad(t, w.fixture)

@@ -55,24 +55,24 @@ func (h *fixture) loadUntil(t *testing.T, s stop, flags ...string) *process {
 	return start(t, h.dir, append(h.env(), s.env()...), "bulkload", append([]string{"--mode", "put", "--from", span.From.String(), "--to", span.To.String()}, flags...)...)
 }
 
-// A question is the query of an extract. If it has pieces, a part of the result ends at the
+// A query is the query of an extract. If it has pieces, a part of the result ends at the
 // end of each piece.
-type question struct{ plan, users, pieces string }
+type query struct{ plan, users, pieces string }
 
-// The values of question.pieces.
+// The values of query.pieces.
 const (
 	uncut = ""
 	cut   = "12000"
 )
 
-// pairs returns all questions, in pairs of a get and a scan.
-func pairs(pieces string) [][]question {
+// pairs returns all queries, in pairs of a get and a scan.
+func pairs(pieces string) [][]query {
 	list := filepath.Join(testkit.Home(), "users")
-	return [][]question{{{"get", list, pieces}, {"scan", "all", pieces}}, {{"scan", list, pieces}, {"get", "all", pieces}}}
+	return [][]query{{{"get", list, pieces}, {"scan", "all", pieces}}, {{"scan", list, pieces}, {"get", "all", pieces}}}
 }
 
 // extractUntil starts an extract into the folder out.
-func (h *fixture) extractUntil(t *testing.T, s stop, q question, out string, flags ...string) *process {
+func (h *fixture) extractUntil(t *testing.T, s stop, q query, out string, flags ...string) *process {
 	t.Helper()
 	if q.pieces != uncut {
 		flags = append(flags, "--piece-size", q.pieces)
@@ -111,18 +111,18 @@ type reference struct {
 	t       *testing.T // ends when the reference ends
 	loaded  result
 	digest  clustertest.Digest
-	answers map[question]answer
+	results map[query]extracted
 }
 
-// An answer is the output and the files of an extract.
-type answer struct {
+// An extracted has the output and the files of an extract.
+type extracted struct {
 	said  result
 	parts map[string]string
 }
 
 func newReference(t *testing.T, c *clustertest.Cluster) *reference {
 	t.Helper()
-	r := &reference{fixture: newFixture(t, c, t.TempDir()), t: t, answers: map[question]answer{}}
+	r := &reference{fixture: newFixture(t, c, t.TempDir()), t: t, results: map[query]extracted{}}
 	began := time.Now()
 	r.loaded = r.load(t).done(t)
 	t.Logf("the load took %s", time.Since(began).Round(time.Millisecond))
@@ -133,29 +133,29 @@ func newReference(t *testing.T, c *clustertest.Cluster) *reference {
 	return r
 }
 
-// answer runs a new query and keeps the result. Results for the same users must have the same
+// expect runs a new query and keeps the result. Results for the same users must have the same
 // counts. Results with the same pieces must have the same files.
-func (r *reference) answer(t *testing.T, q question) {
+func (r *reference) expect(t *testing.T, q query) {
 	t.Helper()
-	if _, ok := r.answers[q]; ok {
+	if _, ok := r.results[q]; ok {
 		return
 	}
 	began := time.Now()
 	out := filepath.Join(r.t.TempDir(), "out")
-	a := answer{said: r.extractUntil(t, nowhere, q, out).done(t), parts: r.parts(t, out)}
+	a := extracted{said: r.extractUntil(t, nowhere, q, out).done(t), parts: r.parts(t, out)}
 	t.Logf("%v took %s: %d parts", q, time.Since(began).Round(time.Millisecond), len(a.parts))
 	if q.pieces == cut && len(a.parts) < 3 {
 		t.Fatalf("%v has %d parts, want some more", q, len(a.parts))
 	}
-	for other, b := range r.answers {
+	for other, b := range r.results {
 		if other.users != q.users {
 			continue
 		}
 		if !a.said.same(b.said) || other.pieces == q.pieces && !maps.Equal(a.parts, b.parts) {
-			t.Fatalf("%v and %v have different answers: %+v, %+v", q, other, a, b)
+			t.Fatalf("%v and %v have different results: %+v, %+v", q, other, a, b)
 		}
 	}
-	r.answers[q] = a
+	r.results[q] = a
 }
 
 // same reports whether two extracts have the same counts.
@@ -182,10 +182,10 @@ func (r *reference) checkSaid(t *testing.T, said result) {
 	}
 }
 
-// checkAnswer checks the output and the files of an extract.
-func (r *reference) checkAnswer(t *testing.T, q question, said result, out string) {
+// checkResult checks the output and the files of an extract.
+func (r *reference) checkResult(t *testing.T, q query, said result, out string) {
 	t.Helper()
-	want := r.answers[q]
+	want := r.results[q]
 	if !said.same(want.said) || said.Files != want.said.Files {
 		t.Errorf("%v says %+v, undisturbed %+v", q, said, want.said)
 	}

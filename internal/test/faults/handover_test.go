@@ -71,8 +71,8 @@ func testHandovers(t *testing.T, r *reference) {
 			r.checkLoad(t, w.fixture)
 			w.checkSwept(t)
 			q, out := pairs(uncut)[0][0], filepath.Join(files, "out")
-			r.answer(t, q)
-			r.checkAnswer(t, q, w.extractUntil(t, nowhere, q, out).done(t), out)
+			r.expect(t, q)
+			r.checkResult(t, q, w.extractUntil(t, nowhere, q, out).done(t), out)
 			if got := w.loadFiles(t, nowhere).wait(t); got.status != nothing {
 				t.Errorf("the same load once more ended with status %d, want %d: %s", got.status, nothing, got.stderr)
 			}

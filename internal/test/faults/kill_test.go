@@ -18,7 +18,7 @@ func killClients(t *testing.T, r *reference) {
 	}
 	w.checkPartly(t)
 	w.load = w.fixture.load(t)
-	for i := range w.questions {
+	for i := range w.queries {
 		w.extracts[i] = w.extract(t, i, nowhere)
 	}
 	w.checkEnds(t)

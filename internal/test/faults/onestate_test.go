@@ -23,7 +23,7 @@ func TestExtractsAreOfOneState(t *testing.T) {
 	dir := t.TempDir()
 	out := func(name string) string { return filepath.Join(dir, name) }
 	h.loadFiles(t, nowhere, "--to", span.From.String()).done(t)
-	all := func(plan string) question { return question{plan: plan, users: "all"} }
+	all := func(plan string) query { return query{plan: plan, users: "all"} }
 	first := h.extractUntil(t, nowhere, all("scan"), out("first")).done(t)
 
 	frozen := map[string]*process{}

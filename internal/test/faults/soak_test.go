@@ -371,7 +371,7 @@ func (s *soak) compare(t *testing.T) {
 		address, job string
 		env          []string
 	}{{calmly, job, nil}, {s.address, filepath.Join(s.dir, "usertrail.yaml"), s.env}}
-	var answers []map[string]string
+	var results []map[string]string
 	for i, w := range ways {
 		v := start(t, s.dir, w.env, "bulkload", "verify", "--quiet", "--job", w.job).wait(t)
 		if v.status != 0 || v.Cells != want.Cells || v.Records != good {
@@ -382,10 +382,10 @@ func (s *soak) compare(t *testing.T) {
 		if x.status != 0 || x.Events != good {
 			s.differs("%s: the extract of everything ends with status %d and brings %d behaviours; want 0 and %d:\n%s", w.address, x.status, x.Events, good, x.stderr)
 		}
-		answers = append(answers, (&fixture{}).parts(t, out))
+		results = append(results, (&fixture{}).parts(t, out))
 	}
-	if !maps.Equal(answers[0], answers[1]) || len(answers[0]) == 0 {
-		s.differs("the extracts of everything differ: %v, undisturbed %v", answers[1], answers[0])
+	if !maps.Equal(results[0], results[1]) || len(results[0]) == 0 {
+		s.differs("the extracts of everything differ: %v, undisturbed %v", results[1], results[0])
 	}
 	fmt.Printf("sums: %d read, %d loaded, %d bad; made up %d, %d, %d; %d cells\n", sums.read, sums.loaded, sums.quarantined, all.read, all.loaded, all.quarantined, want.Cells)
 }

@@ -39,7 +39,7 @@ func (x *run) both(s *Step) error {
 	x.script.line("wait $first")
 	var did [2]said
 	for i, r := range []*running{first, second} {
-		if did[i].answer, err = r.wait(); err != nil {
+		if did[i].reply, err = r.wait(); err != nil {
 			return err
 		}
 	}

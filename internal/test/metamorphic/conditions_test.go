@@ -249,9 +249,9 @@ func byTime(a, b event) int {
 	return cmp.Or(cmp.Compare(a.micros, b.micros), cmp.Compare(kindIDs[a.kind], kindIDs[b.kind]))
 }
 
-// answer returns whether the user is active, by the user's events in the span, and the events
+// result returns whether the user is active, by the user's events in the span, and the events
 // of the result.
-func (s *Step) answer(own []event, zone string) (active bool, out []event) {
+func (s *Step) result(own []event, zone string) (active bool, out []event) {
 	c := s.Conditions
 	if c == nil {
 		c = new(Conditions)

@@ -17,7 +17,7 @@ func (x *run) cut(s *Step) error {
 	if x.inHBase(s.Table) && (t == nil || x.half != nil) {
 		return nil // the result is not certain
 	}
-	args, err := x.question(s)
+	args, err := x.query(s)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (x *run) cut(s *Step) error {
 	plan, err := x.command(&once, "extract", "", slices.Concat([]string{"plan"}, args)...)
 	asked := ""
 	if t != nil {
-		asked = fmt.Sprint(s.question(), s.From, s.Until, s.Flags, s.Overwrite, t.version(), t.String())
+		asked = fmt.Sprint(s.query(), s.From, s.Until, s.Flags, s.Overwrite, t.version(), t.String())
 	}
 	switch {
 	case err != nil:

@@ -80,7 +80,7 @@ type damageWorld struct {
 // A reading is what commands said that read something.
 type reading struct {
 	status int
-	answer string // what must not change
+	result string // what must not change
 	said   string // standard error
 }
 
@@ -93,10 +93,10 @@ behaviours:
   order: {id: 2, fields: {price: int64}}
 `
 
-// TestNoDamageIsTakenForAnAnswer damages the first file of each kind in several ways and, in a run
+// TestNoDamageIsTakenForAResult damages the first file of each kind in several ways and, in a run
 // that covers everything, the last one. A command that reads the file must refuse it and name it, or
-// answer as if it were whole.
-func TestNoDamageIsTakenForAnAnswer(t *testing.T) {
+// result as if it were whole.
+func TestNoDamageIsTakenForAResult(t *testing.T) {
 	w := newDamageWorld(t)
 	was := map[string]reading{}
 	for _, kind := range fileKinds {
@@ -157,13 +157,13 @@ func (w *damageWorld) damaged(t *testing.T, kind *fileKind, file, another string
 			spoil()
 			got, want := w.readings[name](), was[name]
 			switch {
-			case got.status == 0 && got.answer != want.answer:
-				t.Errorf("%s, %s: %s has another answer:\n%s\nwant\n%s", file, what, name, clip(got.answer), clip(want.answer))
+			case got.status == 0 && got.result != want.result:
+				t.Errorf("%s, %s: %s has another result:\n%s\nwant\n%s", file, what, name, clip(got.result), clip(want.result))
 			case got.status == 0:
 			case got.status == 73 && ways[what] == nil: // it looks like another program's: "move it away"
 				refused++
-			case !slices.Contains([]int{1, 64, 75}, got.status) || strings.Contains(got.said, "panic:") || !strings.Contains(got.said+got.answer, filepath.Base(file)) && what != removed:
-				t.Errorf("%s, %s: %s: status %d, want that the file is named:\n%s%s", file, what, name, got.status, got.answer, got.said)
+			case !slices.Contains([]int{1, 64, 75}, got.status) || strings.Contains(got.said, "panic:") || !strings.Contains(got.said+got.result, filepath.Base(file)) && what != removed:
+				t.Errorf("%s, %s: %s: status %d, want that the file is named:\n%s%s", file, what, name, got.status, got.result, got.said)
 			default:
 				refused++
 			}
@@ -224,8 +224,8 @@ func (w *damageWorld) otherVersion(t *testing.T, kind *fileKind, file string, da
 		}
 		refused++
 		for _, part := range want {
-			if !strings.Contains(got.said+got.answer, part) || strings.Contains(got.said, "panic:") {
-				t.Errorf("%s with %s: %s: status %d, want %q in\n%s%s", file, want[1], name, got.status, part, got.answer, got.said)
+			if !strings.Contains(got.said+got.result, part) || strings.Contains(got.said, "panic:") {
+				t.Errorf("%s with %s: %s: status %d, want %q in\n%s%s", file, want[1], name, got.status, part, got.result, got.said)
 				break
 			}
 		}

@@ -43,10 +43,10 @@ func newDamageWorld(t *testing.T) *damageWorld {
 
 // planned makes plans of a load and of an extract, and does the first pieces.
 func (w *damageWorld) planned() {
-	lines := w.must(0, "bulkload", "plan", "--from", "2014-09-05", "--to", "2014-09-05").answer
+	lines := w.must(0, "bulkload", "plan", "--from", "2014-09-05", "--to", "2014-09-05").result
 	w.write("load.pieces", lines)
 	w.with(lines, "bulkload", "run-piece", "--quiet")
-	lines = w.must(0, "extract", append([]string{"plan"}, append(w.ask("planned", "users.txt")[1:], "--piece-size", "8")...)...).answer
+	lines = w.must(0, "extract", append([]string{"plan"}, append(w.ask("planned", "users.txt")[1:], "--piece-size", "8")...)...).result
 	w.write("extract.pieces", lines)
 	first, _, _ := strings.Cut(lines, "\n")
 	w.with(first+"\n", "extract", "run-piece", "--quiet")
@@ -200,7 +200,7 @@ func (w *damageWorld) filesIn(dir string, got reading) reading {
 		}
 		fmt.Fprintf(&out, "%s %s\n", f, text)
 	}
-	got.answer = out.String()
+	got.result = out.String()
 	return got
 }
 
@@ -287,7 +287,7 @@ func (w *damageWorld) runPieces() reading {
 func (w *damageWorld) commit() reading {
 	got := w.then([]string{"bulkload", "commit", "--pieces", "load.pieces", "--quiet"}, w.events("trails"))
 	bad := w.filesIn("trails/quarantine", got)
-	bad.answer += got.answer
+	bad.result += got.result
 	return bad
 }
 

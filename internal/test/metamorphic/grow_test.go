@@ -30,9 +30,9 @@ type appended struct {
 // span returns the dates of p.
 func (p *appended) span() string { return p.from + ".." + p.until }
 
-// question returns what must be the same in each extract of a growing result. The order of types and
+// query returns what must be the same in each extract of a growing result. The order of types and
 // users makes no difference.
-func (s *Step) question() string {
+func (s *Step) query() string {
 	types, users := slices.Sorted(slices.Values(s.Types)), slices.Sorted(slices.Values(s.Users))
 	return fmt.Sprint(s.Table, types, s.Active, s.Format, slices.Compact(users), s.Conditions.flags())
 }
@@ -59,7 +59,7 @@ func (g *growing) expected(s *Step, t *table) []int {
 			all = append(slices.Clone(all), *g.killed)
 		}
 		switch {
-		case g.step.question() != s.question():
+		case g.step.query() != s.query():
 			out = []int{73}
 		case slices.ContainsFunc(g.parts, func(p appended) bool { return p.from == s.From && p.until == s.Until }):
 			out = []int{99}
@@ -87,7 +87,7 @@ func (x *run) grow(s *Step) error {
 	if t == nil || x.inHBase(s.Table) || s.Conditions.wrong(t) || slices.ContainsFunc(s.Types, func(k string) bool { return !slices.Contains(t.names(), k) }) {
 		return nil
 	}
-	args, err := x.question(s)
+	args, err := x.query(s)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (x *run) spansIn(out string) (all []string, err error) {
 	}
 	type span struct{ From, To string }
 	var m struct {
-		Question struct{ Span span }
+		Query    struct{ Span span } `json:"question"`
 		Appended []struct{ Span span }
 	}
 	if err := json.Unmarshal(b, &m); err != nil {
@@ -237,7 +237,7 @@ func (x *run) spansIn(out string) (all []string, err error) {
 		all = append(all, a.Span.From+".."+a.Span.To)
 	}
 	if len(all) == 0 {
-		all = []string{m.Question.Span.From + ".." + m.Question.Span.To}
+		all = []string{m.Query.Span.From + ".." + m.Query.Span.To}
 	}
 	return all, nil
 }

@@ -762,7 +762,7 @@ func (t *table) extract(s *Step) result {
 			continue
 		}
 		r.found++
-		active, out := s.answer(own, t.zone)
+		active, out := s.result(own, t.zone)
 		if active {
 			r.active++
 		}

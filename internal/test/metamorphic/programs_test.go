@@ -55,7 +55,7 @@ func newPrograms(t testing.TB) *programs {
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// A call and an answer are the lines that a process reads and writes.
+// A call and a reply are the lines that a process reads and writes.
 type call struct {
 	Dir   string            `json:"dir"`
 	Args  []string          `json:"args"`
@@ -63,7 +63,7 @@ type call struct {
 	Stdin string            `json:"stdin,omitempty"`
 }
 
-type answer struct {
+type reply struct {
 	Status int    `json:"status"`
 	Stdout string `json:"stdout"`
 	Stderr string `json:"stderr"`
@@ -137,7 +137,7 @@ type running struct {
 	p     *programs
 	s     *server
 	ended chan struct{}
-	got   answer
+	got   reply
 	err   error
 
 	alone bool  // the process runs nothing else
@@ -178,16 +178,16 @@ func (p *programs) on(s *server, c call, alone bool) (*running, error) {
 func (r *running) stops() bool { return testkit.AwaitStop(r.s.cmd.Process.Pid, r.ended) }
 
 // wait returns the outcome of the command.
-func (r *running) wait() (answer, error) {
+func (r *running) wait() (reply, error) {
 	select {
 	case <-r.ended:
 	case <-time.After(10 * time.Minute):
 		_ = r.s.cmd.Process.Signal(syscall.SIGQUIT)
-		return answer{}, fmt.Errorf("%s has not ended after ten minutes\n%s", r.s.program, r.s.stderr.String())
+		return reply{}, fmt.Errorf("%s has not ended after ten minutes\n%s", r.s.program, r.s.stderr.String())
 	}
 	if r.err != nil {
 		r.s.kill()
-		return answer{}, fmt.Errorf("%s ended in the middle: %w\n%s", r.s.program, r.err, r.s.stderr.String())
+		return reply{}, fmt.Errorf("%s ended in the middle: %w\n%s", r.s.program, r.err, r.s.stderr.String())
 	}
 	if r.alone {
 		r.kill()

@@ -227,7 +227,7 @@ func (x *run) truncate(name string, n int) error {
 
 // A said is the exit status of a command, and its last line.
 type said struct {
-	answer
+	reply
 	stopped bool // it reached the step at which it was to stop
 	last    map[string]any
 }
@@ -264,7 +264,7 @@ func (x *run) command(s *Step, program, stdin string, args ...string) (said, err
 			return out, err
 		}
 	}
-	if out.answer, err = r.wait(); err != nil {
+	if out.reply, err = r.wait(); err != nil {
 		return out, err
 	}
 	return out, errors.Join(x.heard(&out, program, args), x.weighed(r, program, args))

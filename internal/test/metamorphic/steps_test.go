@@ -139,7 +139,7 @@ func (x *run) steal(s *Step) error {
 		if err := r.goOn(); err != nil {
 			return err
 		}
-		if end.answer, err = r.wait(); err != nil {
+		if end.reply, err = r.wait(); err != nil {
 			return err
 		}
 		if err := x.heard(&end, "bulkload", []string{""}); err != nil {
@@ -623,7 +623,7 @@ func (x *run) extract(s *Step) error {
 	if x.inHBase(s.Table) && (x.table(s.Table) == nil || x.half != nil) {
 		return nil // the result is not certain
 	}
-	args, err := x.question(s)
+	args, err := x.query(s)
 	if err != nil {
 		return err
 	}
@@ -657,8 +657,8 @@ func (x *run) extract(s *Step) error {
 	return x.compareResult(s, got, want)
 }
 
-// question returns the command line of an extract. It also writes the list of users.
-func (x *run) question(s *Step) ([]string, error) {
+// query returns the command line of an extract. It also writes the list of users.
+func (x *run) query(s *Step) ([]string, error) {
 	users := "all"
 	if len(s.Users) > 0 {
 		users = "lists/asked.txt"

@@ -118,7 +118,7 @@ func (h *Fixture) Verified(t testing.TB, what, name string) {
 }
 
 // Ask runs a query on a table and returns the bytes of the result's parts.
-func Ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Question) (map[string]string, error) {
+func Ask(ctx context.Context, t testing.TB, opened table.Table, q testworld.Query) (map[string]string, error) {
 	t.Helper()
 	users, err := UserList(opened, q)
 	if err != nil {
@@ -146,7 +146,7 @@ func CheckCounts(t *testing.T, r bulkload.Result, want testworld.Counts) {
 }
 
 // UserList returns the users of a query: all users if it lists none.
-func UserList(opened table.Table, q testworld.Question) (*userlist.List, error) {
+func UserList(opened table.Table, q testworld.Query) (*userlist.List, error) {
 	if q.Users == nil {
 		return userlist.All(), nil
 	}

@@ -142,7 +142,7 @@ var havings = []Having{
 }
 
 // Narrow adds generated conditions to a query.
-func (w *W) Narrow(r *rand.Rand, q *Question) {
+func (w *W) Narrow(r *rand.Rand, q *Query) {
 	c := &q.Conditions
 	if r.IntN(2) == 0 {
 		c.Where = wheres[r.IntN(len(wheres))]
@@ -200,7 +200,7 @@ func (w *W) Narrow(r *rand.Rand, q *Question) {
 
 // narrowed returns the part of one user's trail that is in the result. trail has every kind.
 // It also returns whether the user is found and active, and the rows of a sequence's steps.
-func (w *W) narrowed(trail []Row, q Question) (out []Row, found, active bool) {
+func (w *W) narrowed(trail []Row, q Query) (out []Row, found, active bool) {
 	c := &q.Conditions
 	var kept []bool
 	did, without := map[string]bool{}, false
@@ -275,7 +275,7 @@ func micros(r Row) int64 {
 }
 
 // chosen returns the part of an active user's trail that is in the result.
-func (w *W) chosen(trail []Row, kept []bool, steps []Row, q Question) []Row {
+func (w *W) chosen(trail []Row, kept []bool, steps []Row, q Query) []Row {
 	c := &q.Conditions
 	var asked []Row
 	var hit []bool

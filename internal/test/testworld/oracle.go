@@ -11,8 +11,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Question is the query of one extract.
-type Question struct {
+// A Query is the query of one extract.
+type Query struct {
 	Users  []string // nil is all users; repeated and unknown users are allowed
 	Span   behaviour.Span
 	Kinds  []string // as --types
@@ -22,8 +22,8 @@ type Question struct {
 	Conditions Conditions
 }
 
-// An Answer is the expected result.
-type Answer struct {
+// A Result is the expected result.
+type Result struct {
 	Users  int // number of different requested users; for all users, the number of found ones
 	Found  int // number of these with any of the kinds in the span
 	Active int // number of these that are active
@@ -42,7 +42,7 @@ type Row struct {
 }
 
 // Oracle computes the result of q with simple loops and a sort.
-func (w *W) Oracle(q Question) Answer {
+func (w *W) Oracle(q Query) Result {
 	everybody := q.Users == nil
 	asked := slices.Clone(q.Users)
 	if everybody {
@@ -51,25 +51,25 @@ func (w *W) Oracle(q Question) Answer {
 	slices.Sort(asked)
 	asked = slices.Compact(asked)
 
-	answer := Answer{Users: len(asked)}
+	result := Result{Users: len(asked)}
 	for _, user := range asked {
 		rows, found, active := w.narrowed(w.trail(user, q), q)
 		if found {
-			answer.Found++
+			result.Found++
 		}
 		if active {
-			answer.Active++
+			result.Active++
 		}
-		answer.Rows = append(answer.Rows, rows...)
+		result.Rows = append(result.Rows, rows...)
 	}
 	if everybody {
-		answer.Users = answer.Found
+		result.Users = result.Found
 	}
-	return answer
+	return result
 }
 
 // trail returns the events of a user on the days of q, in order.
-func (w *W) trail(user string, q Question) []Row {
+func (w *W) trail(user string, q Query) []Row {
 	var acts []*act
 	for _, a := range w.acts {
 		d := w.date(a)
@@ -88,7 +88,7 @@ func (w *W) trail(user string, q Question) []Row {
 }
 
 // needed returns the number of different kinds that make a user active.
-func (q Question) needed() int {
+func (q Query) needed() int {
 	switch {
 	case q.Active == "" || q.Active == "all":
 		kinds := slices.Clone(q.Kinds)
@@ -125,13 +125,13 @@ func (r Row) String() string {
 	return fmt.Sprintf("%q %s %s %s %d %q", r.User, r.Date, r.Time, r.Behaviour, r.ID, r.Values)
 }
 
-// Questions generates n queries. The first asks for everything.
-func (w *W) Questions(seed uint64, n int) []Question {
+// Queries generates n queries. The first asks for everything.
+func (w *W) Queries(seed uint64, n int) []Query {
 	r := rand.New(rand.NewPCG(seed, 2))
-	out := []Question{{Span: w.Span, Kinds: w.Names(), Active: "any"}}
+	out := []Query{{Span: w.Span, Kinds: w.Names(), Active: "any"}}
 	for len(out) < n {
 		from := w.Span.From + behaviour.Date(r.IntN(w.Span.Days()))
-		q := Question{
+		q := Query{
 			Span:   behaviour.Span{From: from, To: from + behaviour.Date(r.IntN(int(w.Span.To-from)+1))},
 			Kinds:  some(r, w.Names(), 1+r.IntN(len(kinds))),
 			Active: []string{"all", "any", "min:1", "min:2"}[r.IntN(4)],

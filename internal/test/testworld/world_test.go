@@ -61,7 +61,7 @@ func TestWorldsAreNasty(t *testing.T) {
 			count(seen, "no last newline", !bytes.HasSuffix(f.Text, []byte("\n")))
 			count(seen, "carriage return", bytes.Contains(f.Text, []byte("\r\n")))
 		}
-		for _, r := range w.Oracle(w.Questions(seed, 1)[0]).Rows {
+		for _, r := range w.Oracle(w.Queries(seed, 1)[0]).Rows {
 			count(seen, "microseconds", len(r.Time) > len("2006-01-02T15:04:05.999Z"))
 			count(seen, "no value", len(r.Values) == 0)
 			count(seen, "other day in UTC", !strings.HasPrefix(r.Time, r.Date))
@@ -103,12 +103,12 @@ func TestFilesHoldWhatTheOracleSays(t *testing.T) {
 			}
 			records += f.Records
 		}
-		answer := w.Oracle(w.Questions(seed, 1)[0])
+		result := w.Oracle(w.Queries(seed, 1)[0])
 		counts := w.Counts(true)
-		if len(answer.Rows) != counts.Loaded || records != counts.Read || counts.Read != counts.Loaded+counts.Quarantined {
-			t.Errorf("world %d: %d rows, %d records, but counts are %+v", seed, len(answer.Rows), records, counts)
+		if len(result.Rows) != counts.Loaded || records != counts.Read || counts.Read != counts.Loaded+counts.Quarantined {
+			t.Errorf("world %d: %d rows, %d records, but counts are %+v", seed, len(result.Rows), records, counts)
 		}
-		for _, row := range answer.Rows {
+		for _, row := range result.Rows {
 			number, offset := column.Place(row.ID)
 			line := parse(t, string(files[number].Text[offset:]))[0]
 			if !slices.Contains(line, row.User) {
@@ -235,9 +235,9 @@ func TestJobMeansTheWorld(t *testing.T) {
 func TestOracleAgreesWithItself(t *testing.T) {
 	for seed := range uint64(worlds) {
 		w := testworld.World(seed, 25)
-		for i, q := range w.Questions(seed, 20) {
+		for i, q := range w.Queries(seed, 20) {
 			a := w.Oracle(q)
-			name := fmt.Sprintf("world %d, question %d, %+v", seed, i, q)
+			name := fmt.Sprintf("world %d, query %d, %+v", seed, i, q)
 			if a.Active > a.Found || a.Found > a.Users {
 				t.Errorf("%s: %d users, %d found, %d active", name, a.Users, a.Found, a.Active)
 			}
@@ -260,7 +260,7 @@ func TestOracleAgreesWithItself(t *testing.T) {
 
 // checkAnyDayByDay checks that with --active any, the rows of a span are the rows of its
 // days.
-func checkAnyDayByDay(t *testing.T, name string, w *testworld.W, q testworld.Question) {
+func checkAnyDayByDay(t *testing.T, name string, w *testworld.W, q testworld.Query) {
 	t.Helper()
 	q.Active = "any"
 	whole, days := len(w.Oracle(q).Rows), 0
@@ -283,10 +283,10 @@ func padded(s string) string {
 	return s + "000000"[:6-(len(s)-strings.IndexByte(s, '.')-1)]
 }
 
-// TestOracleAnswersSmallQuestions prints small worlds and complete results, for review by
+// TestOracleAnswersSmallQueries prints small worlds and complete results, for review by
 // hand.
-func TestOracleAnswersSmallQuestions(t *testing.T) {
-	datadriven.RunTest(t, "testdata/answers", func(t *testing.T, d *datadriven.TestData) string {
+func TestOracleAnswersSmallQueries(t *testing.T) {
+	datadriven.RunTest(t, "testdata/results", func(t *testing.T, d *datadriven.TestData) string {
 		var seed uint64
 		var people, day int
 		var kinds, active string
@@ -298,12 +298,12 @@ func TestOracleAnswersSmallQuestions(t *testing.T) {
 		}
 		d.ScanArgs(t, "types", &kinds)
 		d.ScanArgs(t, "active", &active)
-		q := testworld.Question{Span: w.Span, Kinds: strings.Split(kinds, "+"), Active: active}
+		q := testworld.Query{Span: w.Span, Kinds: strings.Split(kinds, "+"), Active: active}
 		if d.MaybeScanArgs(t, "day", &day) {
 			q.Span.From += behaviour.Date(day)
 			q.Span.To = q.Span.From
 		}
-		return drawAnswer(w.Oracle(q))
+		return drawResult(w.Oracle(q))
 	})
 }
 
@@ -320,7 +320,7 @@ func drawFiles(w *testworld.W) string {
 	return b.String()
 }
 
-func drawAnswer(a testworld.Answer) string {
+func drawResult(a testworld.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d users, %d found, %d active\n", a.Users, a.Found, a.Active)
 	for _, r := range a.Rows {

@@ -20,13 +20,13 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestAnEmptyAnswerIsAPartWithoutRows checks that a reader of an empty result finds the columns.
-func TestAnEmptyAnswerIsAPartWithoutRows(t *testing.T) {
+// TestAnEmptyResultIsAPartWithoutRows checks that a reader of an empty result finds the columns.
+func TestAnEmptyResultIsAPartWithoutRows(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 2, Memory: 1 << 20}
 	h.Load(t, u, w.Span)
 	never := behaviour.Span{From: w.Span.To + 50, To: w.Span.To + 60}
-	for name, q := range map[string]testworld.Question{
+	for name, q := range map[string]testworld.Query{
 		"no such days":  {Span: never, Kinds: w.Names(), Active: "any"},
 		"nobody known":  {Users: []string{"nobody", "", "neither"}, Span: w.Span, Kinds: w.Names(), Active: "any"},
 		"an empty list": {Users: []string{}, Span: w.Span, Kinds: w.Names(), Active: "any"},
@@ -45,12 +45,12 @@ func TestAnEmptyAnswerIsAPartWithoutRows(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsNotReplacedUnasked(t *testing.T) {
+func TestAResultIsNotReplacedUnasked(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}
 	h.Load(t, u, w.Span)
 	out := filepath.Join(h.Dir, "out")
-	q := testworld.Question{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
 	if _, err := h.Extract(t.Context(), q, u, out); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestAnAnswerIsNotReplacedUnasked(t *testing.T) {
 		t.Errorf("%v, want ErrExist", err)
 	}
 	if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), before); diff != "" {
-		t.Errorf("the answer that was there: %s", diff)
+		t.Errorf("the result that was there: %s", diff)
 	}
 }
 

@@ -14,8 +14,8 @@ func plays() *behaviour.Schema {
 	return &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "play"}, {ID: 2, Name: "order"}}}
 }
 
-func TestQuestionsAreRead(t *testing.T) {
-	got, err := job.ParseQuestions("q.yaml", []byte(`
+func TestQueriesAreRead(t *testing.T) {
+	got, err := job.ParseQueries("q.yaml", []byte(`
 # who asks what
 - {ask: latest, last: 5, per_day: 50000}
 - {ask: latest, per_day: 1}
@@ -30,7 +30,7 @@ func TestQuestionsAreRead(t *testing.T) {
 - {ask: span, hours: 0.5, types: [order, play], per_day: 3}
 - {ask: user, per_day: 7}
 `), plays())
-	want := []job.Question{
+	want := []job.Query{
 		{Ask: job.Latest, Last: 5, PerDay: 50000},
 		{Ask: job.Latest, Last: 10, PerDay: 1},
 		{Who: "support", Ask: job.At, PerDay: 0.5},
@@ -49,13 +49,13 @@ func TestQuestionsAreRead(t *testing.T) {
 			got[i].Types = nil
 		}
 		if !reflect.DeepEqual(got[i], want[i]) {
-			t.Errorf("question %d is %+v, want %+v", i, got[i], want[i])
+			t.Errorf("query %d is %+v, want %+v", i, got[i], want[i])
 		}
 	}
 }
 
-func TestQuestionsHaveTitles(t *testing.T) {
-	for want, q := range map[string]job.Question{
+func TestQueriesHaveTitles(t *testing.T) {
+	for want, q := range map[string]job.Query{
 		"latest 10":     {Ask: job.Latest, Last: 10},
 		"at":            {Ask: job.At},
 		"user":          {Ask: job.User},
@@ -71,9 +71,9 @@ func TestQuestionsHaveTitles(t *testing.T) {
 	}
 }
 
-// TestWrongQuestionsSayWhatIsWrong checks that each message has the position, the key, and a
+// TestWrongQueriesSayWhatIsWrong checks that each message has the position, the key, and a
 // correct value.
-func TestWrongQuestionsSayWhatIsWrong(t *testing.T) {
+func TestWrongQueriesSayWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                                    "q.yaml:1:1: the file is empty: write a list such as",
 		"[]":                                                  "the list is empty",
@@ -81,7 +81,7 @@ func TestWrongQuestionsSayWhatIsWrong(t *testing.T) {
 		"- latest":                                            "q.yaml:1:3: is a text, want keys with values",
 		"- {ask: latest}":                                     "per_day: missing: how often a day it is asked",
 		"- {per_day: 1}":                                      "ask: missing: one of at, user, latest, days, span",
-		"- {ask: lates, per_day: 1}":                          `ask: "lates" is no question, did you mean latest?`,
+		"- {ask: lates, per_day: 1}":                          `ask: "lates" is no query, did you mean latest?`,
 		"- {ask: at, per_dya: 1}":                             "q.yaml:1:13: per_dya: unknown key, did you mean per_day?",
 		"- {ask: at, frequency: 1}":                           "unknown key, the nearest is ",
 		"- {ask: at, per_day: often}":                         `per_day: "often" is not a number`,
@@ -95,14 +95,14 @@ func TestWrongQuestionsSayWhatIsWrong(t *testing.T) {
 		"- {ask: days, users: 1.5, per_day: 1}":               "users: 1.5 is not in 1..",
 		"- {ask: days, types: [plya], per_day: 1}":            `types: the job has no behaviour "plya", did you mean play?`,
 		"- {ask: span, hours: 0, per_day: 1}":                 "hours: 0 is not above 0 and at most 8784",
-		"- {ask: span, per_day: 1}\n---\n- {ask: at}":         "a second document begins: a file holds one list of questions",
+		"- {ask: span, per_day: 1}\n---\n- {ask: at}":         "a second document begins: a file holds one list of queries",
 		"- {ask: span, hours: 1, per_day: 1, per_day: 2}":     "per_day: occurs twice",
 		"- {ask: [at], per_day: 1}":                           "ask: is a list, want a text",
 		"- {ask: at, per_day: 1":                              "not YAML",
-		"- {ask: at, per_day: -1}\n- {ask: bt, per_day: 1}\n": "q.yaml:2:4: ask: \"bt\" is no question",
+		"- {ask: at, per_day: -1}\n- {ask: bt, per_day: 1}\n": "q.yaml:2:4: ask: \"bt\" is no query",
 	} {
-		got, err := job.ParseQuestions("q.yaml", []byte(text), plays())
-		if !errors.Is(err, job.ErrQuestions) || !strings.Contains(err.Error(), want) {
+		got, err := job.ParseQueries("q.yaml", []byte(text), plays())
+		if !errors.Is(err, job.ErrQueries) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v, want %q", text, got, err, want)
 		}
 	}

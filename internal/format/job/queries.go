@@ -14,11 +14,11 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// ErrQuestions is wrapped by every error about a wrong file of questions.
-var ErrQuestions = errors.New("the file of questions is wrong")
+// ErrQueries is wrapped by every error about a wrong file of queries.
+var ErrQueries = errors.New("the file of queries is wrong")
 
-// A Question is a query that users of a table make, and how often they make it.
-type Question struct {
+// A Query is a query that users of a table make, and how often they make it.
+type Query struct {
 	Who    string   `json:"who,omitempty"`
 	Ask    Ask      `json:"ask"`
 	Last   int      `json:"last,omitempty"`  // number of latest events; 10
@@ -29,10 +29,10 @@ type Question struct {
 	PerDay float64  `json:"per_day"`
 }
 
-// An Ask is a kind of question.
+// An Ask is a kind of query.
 type Ask string
 
-// The kinds of questions.
+// The kinds of queries.
 const (
 	At     Ask = "at"     // the events of the user at a time
 	User   Ask = "user"   // all events of the user
@@ -48,7 +48,7 @@ type Users struct {
 	Share float64 `json:"share,omitempty"` // 0..1
 }
 
-// asks lists the kinds of questions and the keys that each allows, in addition to who and
+// asks lists the kinds of queries and the keys that each allows, in addition to who and
 // per_day.
 var asks = map[Ask][]string{
 	At:     {},
@@ -61,9 +61,9 @@ var asks = map[Ask][]string{
 // askNames lists the kinds as a file names them. A list is days with users.
 var askNames = []string{string(At), string(User), string(Latest), string(Days), string(Hours)}
 
-var questionLevel = level{"of a question", []string{"who", "ask", "last", "days", "hours", "types", "users", "per_day"}}
+var queryLevel = level{"of a query", []string{"who", "ask", "last", "days", "hours", "types", "users", "per_day"}}
 
-// Limits of the numbers in a question.
+// Limits of the numbers in a query.
 const (
 	maxLast  = 1_000_000
 	maxDays  = 36_600
@@ -72,38 +72,38 @@ const (
 	maxAsked = 1e12 // per day
 )
 
-// LoadQuestions reads the file of questions called name, about a table of schema s.
-func LoadQuestions(ctx context.Context, files dfs.FS, name string, s *behaviour.Schema) ([]Question, error) {
+// LoadQueries reads the file of queries called name, about a table of schema s.
+func LoadQueries(ctx context.Context, files dfs.FS, name string, s *behaviour.Schema) ([]Query, error) {
 	data, err := read(ctx, files, name)
 	if err != nil {
-		return nil, fmt.Errorf("job: %w: %w", ErrQuestions, err)
+		return nil, fmt.Errorf("job: %w: %w", ErrQueries, err)
 	}
-	return ParseQuestions(name, data, s)
+	return ParseQueries(name, data, s)
 }
 
-// ParseQuestions reads the text of a file of questions, which is a list in YAML, about a
+// ParseQueries reads the text of a file of queries, which is a list in YAML, about a
 // table of schema s. It reports all mistakes at once.
-func ParseQuestions(name string, data []byte, s *behaviour.Schema) ([]Question, error) {
+func ParseQueries(name string, data []byte, s *behaviour.Schema) ([]Query, error) {
 	doc := &document{name: name}
-	var out []Question
-	if root, ok := doc.root(data, "list of questions", "write a list such as - {ask: latest, last: 10, per_day: 50000}"); ok {
+	var out []Query
+	if root, ok := doc.root(data, "list of queries", "write a list such as - {ask: latest, last: 10, per_day: 50000}"); ok {
 		for _, item := range root.items() {
-			out = append(out, item.question(s))
+			out = append(out, item.query(s))
 		}
 	}
-	if err := doc.errOf(ErrQuestions); err != nil {
+	if err := doc.errOf(ErrQueries); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// question reads one question.
-func (v value) question(s *behaviour.Schema) Question {
-	o, ok := v.object(questionLevel)
+// query reads one query.
+func (v value) query(s *behaviour.Schema) Query {
+	o, ok := v.object(queryLevel)
 	if !ok {
-		return Question{}
+		return Query{}
 	}
-	q := Question{Last: 10, Days: 10, Hours: 1}
+	q := Query{Last: 10, Days: 10, Hours: 1}
 	q.Who, _ = o.get("who").word()
 	q.readAsk(o)
 	if n, ok := o.get("last").whole(1, maxLast); ok {
@@ -127,19 +127,19 @@ func (v value) question(s *behaviour.Schema) Question {
 	return q.trimmed()
 }
 
-// readAsk reads the kind of question, and reports keys that the kind does not allow.
-func (q *Question) readAsk(o object) {
+// readAsk reads the kind of query, and reports keys that the kind does not allow.
+func (q *Query) readAsk(o object) {
 	ask := o.get("ask")
 	if !ask.given() {
 		ask.wrong("missing: one of %s", strings.Join(askNames, ", "))
 		return
 	}
-	name, ok := ask.oneOf("question", askNames)
+	name, ok := ask.oneOf("query", askNames)
 	if !ok {
 		return
 	}
 	q.Ask = Ask(name)
-	for _, key := range questionLevel.keys[2 : len(questionLevel.keys)-1] {
+	for _, key := range queryLevel.keys[2 : len(queryLevel.keys)-1] {
 		if v := o.get(key); v.given() && !slices.Contains(asks[q.Ask], key) {
 			v.wrong("says nothing of ask: %s", name)
 		}
@@ -147,7 +147,7 @@ func (q *Question) readAsk(o object) {
 }
 
 // readTypes reads the requested behaviours.
-func (q *Question) readTypes(v value, s *behaviour.Schema) {
+func (q *Query) readTypes(v value, s *behaviour.Schema) {
 	names, _ := v.texts()
 	for i, name := range names {
 		k, ok := s.Find(name)
@@ -161,7 +161,7 @@ func (q *Question) readTypes(v value, s *behaviour.Schema) {
 }
 
 // trimmed returns q without the defaults that do not apply to its kind.
-func (q Question) trimmed() Question {
+func (q Query) trimmed() Query {
 	if q.Ask != Latest {
 		q.Last = 0
 	}
@@ -219,8 +219,8 @@ func (v value) users() (Users, bool) {
 	return Users{}, false
 }
 
-// Title returns a short text for the question.
-func (q Question) Title() string {
+// Title returns a short text for the query.
+func (q Query) Title() string {
 	number := func(n float64, unit string) string {
 		if n != 1 {
 			unit += "s"
