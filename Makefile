@@ -120,7 +120,7 @@ bench-layouts: build venv ## every layout, in files and in HBase, for users of E
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/ ./scripts/bench/layoutbench
 	$(PYTHON) scripts/bench layouts --records $(RECORDS) --each "$(EACH)" $(if $(FIGURES),--json $(FIGURES)) $(if $(PUBLISH),--publish)
 
-check: ## gofmt, vet, staticcheck, shellcheck where it is, a tidy go.mod
+check: ## gofmt, vet, documents and imports, staticcheck, shellcheck where it is, a tidy go.mod
 	@scripts/check
 
 fuzz: ## thirty seconds of each fuzz target: FUZZTIME=30s

@@ -13,6 +13,7 @@ import (
 
 	"usertrail/internal/extract/place"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/test/document"
 	"usertrail/internal/test/testkit"
 )
 
@@ -96,7 +97,7 @@ func (e *example) run(t *testing.T, dir string) string {
 // everything is tested or with -rewrite.
 func TestAnalystsDocRunsInPythonDuckDBPolarsSpark(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, analysts)
+	text := document.Read(t, analysts)
 	rewrite := *rewriteAnalysts
 	var told strings.Builder
 	written := 0 // the part of text that is already in told

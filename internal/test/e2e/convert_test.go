@@ -4,14 +4,18 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"usertrail/internal/test/document"
 )
+
+const layouts = "docs/explanation/layouts.md"
 
 // TestConvertDocRuns runs the commands of docs/explanation/layouts.md that convert a table, in the clone
 // in which README's commands ran.
 func TestConvertDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
 	ran := 0
-	for _, block := range blocks(t, document(t, layouts), "sh") {
+	for _, block := range document.Blocks(t, document.Read(t, layouts), "sh") {
 		if !strings.Contains(block, "bulkload convert") {
 			continue
 		}

@@ -6,39 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"usertrail/internal/format/manifest"
+	"usertrail/internal/test/document"
 	"usertrail/internal/test/testkit"
 )
-
-// document returns the text of a file of the repository.
-func document(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testkit.Repository(t), filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// blocks returns the fenced blocks of a language in a document.
-func blocks(t *testing.T, text, language string) []string {
-	t.Helper()
-	var out []string
-	for _, m := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```").FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1])
-	}
-	if len(out) == 0 {
-		t.Fatalf("no block of %s in the document", language)
-	}
-	return out
-}
 
 // A clone of the repository in which README's shell blocks have run, in order.
 var clone struct {
@@ -54,7 +30,7 @@ func readmeRun(t *testing.T) (dir, said string) {
 		dir := filepath.Join(testkit.Home(), "clone")
 		copyRepository(t, dir)
 		var all strings.Builder
-		for _, block := range blocks(t, document(t, "README.md"), "sh") {
+		for _, block := range document.Blocks(t, document.Read(t, "README.md"), "sh") {
 			c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 			c.Dir = dir
 			out, err := c.CombinedOutput()
@@ -118,7 +94,7 @@ func TestReadmeRuns(t *testing.T) {
 		t.Errorf("README's commands left no result: %v", err)
 	}
 	lines := strings.Split(withoutTime(said), "\n")
-	for line := range strings.Lines(blocks(t, document(t, "README.md"), "text")[0]) {
+	for line := range strings.Lines(document.Blocks(t, document.Read(t, "README.md"), "text")[0]) {
 		line = strings.TrimSuffix(withoutTime(line), "\n")
 		if line != "…" && !slices.Contains(lines, line) {
 			t.Errorf("README shows %q, which none of its commands says", line)
@@ -131,21 +107,13 @@ func withoutTime(text string) string {
 	return regexp.MustCompile(`(?m), in [0-9.]+m?s$`).ReplaceAllString(text, "")
 }
 
-// TestReadmeIsShort counts words as wc does.
-func TestReadmeIsShort(t *testing.T) {
-	const most = 900
-	if n := len(strings.Fields(document(t, "README.md"))); n > most {
-		t.Errorf("README has %d words, want at most %d", n, most)
-	}
-}
-
 // TestCommandsDocRuns runs the commands of docs/reference/commands.md in the clone that
 // README's have run in, and finds the last line that it shows.
 func TestCommandsDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, "docs/reference/commands.md")
+	text := document.Read(t, "docs/reference/commands.md")
 	var said []string
-	for _, block := range blocks(t, text, "sh") {
+	for _, block := range document.Blocks(t, text, "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir = dir
 		out, err := c.CombinedOutput()
@@ -157,7 +125,7 @@ func TestCommandsDocRuns(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "demo", "weekend", "_SUCCESS")); err != nil {
 		t.Errorf("the commands left no result: %v", err)
 	}
-	for _, block := range blocks(t, text, "json") {
+	for _, block := range document.Blocks(t, text, "json") {
 		shown, err := withoutSeconds(block)
 		if err != nil {
 			t.Fatalf("the JSON %s: %v", block, err)
@@ -182,11 +150,11 @@ func withoutSeconds(line string) (string, error) {
 // TestDocsSayWhatHelpSays compares the flags of the two commands, and the exit statuses.
 func TestDocsSayWhatHelpSays(t *testing.T) {
 	dir, _ := readmeRun(t)
-	synopsis := blocks(t, document(t, "docs/reference/commands.md"), "text")[0]
-	if !strings.Contains(document(t, "README.md"), synopsis) {
+	synopsis := document.Blocks(t, document.Read(t, "docs/reference/commands.md"), "text")[0]
+	if !strings.Contains(document.Read(t, "README.md"), synopsis) {
 		t.Errorf("README does not have the commands of docs/reference/commands.md:\n%s", synopsis)
 	}
-	listed := statusRows(document(t, "docs/reference/exit-status.md"))
+	listed := document.Statuses(document.Read(t, "docs/reference/exit-status.md"))
 	for line := range strings.Lines(synopsis) {
 		name, flags, _ := strings.Cut(strings.TrimSpace(line), " ")
 		out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "bin", name), "-h").Output()
@@ -199,76 +167,8 @@ func TestDocsSayWhatHelpSays(t *testing.T) {
 				t.Errorf("README names %s %s, which -h does not list", name, flag)
 			}
 		}
-		statuses := firstGroups(regexp.MustCompile(`(?m)^  (\d+) +\w`).FindAllStringSubmatch(help, -1))
-		if want := append(statuses, "141"); !slices.Equal(listed, want) {
+		if want := append(document.HelpStatuses(help), "141"); !slices.Equal(listed, want) {
 			t.Errorf("docs/reference/exit-status.md lists the statuses %q, %s -h and the end of a pipe are %q", listed, name, want)
-		}
-	}
-}
-
-// statusRows returns the exit statuses of a table that has one in each row. A second
-// table of the same page may repeat some.
-func statusRows(text string) []string {
-	var out []string
-	for _, status := range firstGroups(regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(text, -1)) {
-		if !slices.Contains(out, status) {
-			out = append(out, status)
-		}
-	}
-	return out
-}
-
-func firstGroups(matches [][]string) []string {
-	var out []string
-	for _, m := range matches {
-		out = append(out, m[1])
-	}
-	return out
-}
-
-// TestTableDocNamesEveryField compares docs/reference/table.md with the JSON of manifests, ledgers and
-// quarantine files.
-func TestTableDocNamesEveryField(t *testing.T) {
-	text := document(t, "docs/reference/table.md")
-	var named []string
-	for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(text, -1) {
-		named = append(named, m[1])
-	}
-	seen := map[reflect.Type]bool{}
-	var look func(reflect.Type)
-	look = func(typ reflect.Type) {
-		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
-			typ = typ.Elem()
-		}
-		if typ.Kind() != reflect.Struct || seen[typ] || !strings.HasPrefix(typ.PkgPath(), module) {
-			return
-		}
-		seen[typ] = true
-		for i := range typ.NumField() {
-			f := typ.Field(i)
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name != "" && name != "-" && !slices.Contains(named, name) {
-				t.Errorf("docs/reference/table.md does not name the field %s of %v", name, typ)
-			}
-			look(f.Type)
-		}
-	}
-	for _, v := range []any{manifest.Table{}, manifest.Load{}, manifest.Plan{}, manifest.Report{}} {
-		look(reflect.TypeOf(v))
-	}
-}
-
-// TestIndexListsEveryPage finds a link to each page of docs in docs/README.md.
-func TestIndexListsEveryPage(t *testing.T) {
-	names, err := markdown(os.DirFS(testkit.Repository(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	index := document(t, "docs/README.md")
-	for _, name := range names {
-		page, ok := strings.CutPrefix(name, "docs/")
-		if ok && page != "README.md" && !strings.Contains(index, "]("+page+")") {
-			t.Errorf("docs/README.md does not list %s", page)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
+	"usertrail/internal/test/document"
 	"usertrail/internal/test/testkit"
 )
 
@@ -119,7 +120,7 @@ func TestADraftOfTheSampleLoadsWhatItsJobLoads(t *testing.T) {
 // compares the output.
 func TestFirstNightRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, "docs/tutorial/first-night.md")
+	text := document.Read(t, "docs/tutorial/first-night.md")
 	var said strings.Builder
 	for _, m := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```").FindAllStringSubmatch(text, -1) {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", m[1])
@@ -131,7 +132,7 @@ func TestFirstNightRuns(t *testing.T) {
 		said.Write(out)
 	}
 	for _, language := range []string{"text", "yaml"} {
-		for _, shown := range blocks(t, text, language) {
+		for _, shown := range document.Blocks(t, text, language) {
 			if !strings.Contains(said.String(), shown) {
 				t.Errorf("docs/tutorial/first-night.md shows\n%s\nand its commands say\n%s", shown, said.String())
 			}

@@ -1,6 +1,6 @@
 // Package e2e_test holds tests that span packages. Real logs must give the right results, all
-// readers must read the same results, packages may import only packages below them, and the
-// documents must be true.
+// readers must read the same results, and the commands of the documents must do what the
+// documents say.
 //
 // Tests that use programs not written in Go have DuckDB or Python in their names.
 package e2e_test

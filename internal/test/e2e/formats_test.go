@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"usertrail/internal/test/document"
 	"usertrail/internal/test/testkit"
 )
 
@@ -13,7 +15,7 @@ import (
 // in the clone in which README's demo ran, and compares the output.
 func TestFormatsDocRunsInPython(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, "docs/reference/formats.md")
+	text := document.Read(t, "docs/reference/formats.md")
 	var said strings.Builder
 	ran := map[string]int{}
 	for _, m := range regexp.MustCompile("(?ms)^```(sh|python)\n(.*?)^```").FindAllStringSubmatch(text, -1) {
@@ -35,7 +37,7 @@ func TestFormatsDocRunsInPython(t *testing.T) {
 	if ran["sh"] < 4 || ran["python"] < 4 {
 		t.Errorf("only %v blocks ran", ran)
 	}
-	for _, shown := range blocks(t, text, "text") {
+	for _, shown := range document.Blocks(t, text, "text") {
 		for line := range strings.Lines(shown) {
 			if !strings.Contains(said.String(), line) {
 				t.Errorf("docs/reference/formats.md shows %sbut its commands say\n%s", line, said.String())

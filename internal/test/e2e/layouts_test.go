@@ -2,20 +2,16 @@ package e2e_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"usertrail/internal/bulkload"
-	"usertrail/internal/test/testkit"
-
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/verify"
-	"usertrail/internal/cell"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
@@ -26,85 +22,9 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
+	"usertrail/internal/test/document"
+	"usertrail/internal/test/testkit"
 )
-
-const layouts = "docs/explanation/layouts.md"
-
-// TestLayoutsDocIsTheToy checks that the Go code of docs/explanation/layouts.md, block by block, is a
-// layout that the tests run.
-func TestLayoutsDocIsTheToy(t *testing.T) {
-	shown := strings.Join(blocks(t, document(t, layouts), "go"), "\n")
-	if is := document(t, "internal/format/layout/toy/day.go"); shown != is {
-		t.Errorf("%s shows\n%s\nwhich is not internal/format/layout/toy/day.go", layouts, shown)
-	}
-}
-
-// TestLayoutsDocDrawsEveryLayout compares the drawings with two records as each layout writes
-// them.
-func TestLayoutsDocDrawsEveryLayout(t *testing.T) {
-	text := document(t, layouts)
-	var b strings.Builder
-	for _, name := range layout.Names() {
-		if name == "day" {
-			continue // the toy layout
-		}
-		if !strings.Contains(text, fmt.Sprintf("\n| `%s` |", name)) {
-			t.Errorf("the tables of %s have no %s", layouts, name)
-		}
-		b.WriteString(drawn(t, name))
-	}
-	if shown := blocks(t, text, "text")[0]; shown != b.String() {
-		t.Errorf("%s shows\n%s\nbut they are\n%s", layouts, shown, b.String())
-	}
-}
-
-// drawn returns the cells of two records, one per line.
-func drawn(t *testing.T, name string) string {
-	t.Helper()
-	l, err := layout.ByName(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
-		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "programme", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},
-		{ID: 4, Name: "login"},
-	}}
-	day := behaviour.DateOf(2014, 9, 1)
-	var b strings.Builder
-	for _, r := range []*behaviour.Record{
-		{User: []byte("42"), Time: int64(day)*86400e6 + 250, Date: day, ID: 31, Values: [][]byte{[]byte("1937"), behaviour.AppendInt64(nil, 60)}},
-		{User: []byte("a_b"), Kind: 1, Time: int64(day) * 86400e6, Date: day, ID: 64},
-	} {
-		if err := l.Fits(s, r); err != nil {
-			fmt.Fprintf(&b, "%-10s %s\n", name, err)
-			continue
-		}
-		e := l.Encoder(s, "d")
-		e.Add(r)
-		err := e.Cells(l.AppendRow(nil, s, r), func(c *cell.Cell) error {
-			line := fmt.Sprintf("%-10s %s   d:%s   %s", name, shell(c.Row), shell(c.Qualifier), shell(c.Value))
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return b.String()
-}
-
-// shell returns bytes in the notation of HBase's shell.
-func shell(v []byte) string {
-	var b strings.Builder
-	for _, c := range v {
-		if c < ' ' || c > '~' {
-			fmt.Fprintf(&b, `\x%02X`, c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
 
 // TestEveryLayoutGivesTheSameTrails loads a spring of the journeys, in which clocks change,
 // into a table of every layout, including the toy's. All must give the same results.
@@ -133,7 +53,7 @@ func TestEveryLayoutGivesTheSameTrails(t *testing.T) {
 // loadLayout loads the journeys of a span into a new table of a layout, and verifies it.
 func loadLayout(t *testing.T, name, dir string, s behaviour.Span) {
 	t.Helper()
-	text := document(t, "jobs/"+journey.job)
+	text := document.Read(t, "jobs/"+journey.job)
 	text = strings.Replace(text, journey.written, filepath.Join(testkit.Shared(t, "data/logs"), journey.logs), 1)
 	text = strings.Replace(text, "\ntable:", "\nlayout: "+name+"\ntable:", 1)
 	j, err := job.Parse(journey.job, []byte(text))

@@ -4,13 +4,15 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"usertrail/internal/test/document"
 )
 
 // TestPiecesDocRuns runs the commands of docs/howto/pieces.md in the clone in which README's
 // commands ran.
 func TestPiecesDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	for _, block := range blocks(t, document(t, "docs/howto/pieces.md"), "sh") {
+	for _, block := range document.Blocks(t, document.Read(t, "docs/howto/pieces.md"), "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir = dir
 		out, err := c.CombinedOutput()

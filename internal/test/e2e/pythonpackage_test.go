@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/test/document"
 	"usertrail/internal/test/testkit"
 )
 
@@ -43,7 +44,7 @@ func TestPythonPackageIsTyped(t *testing.T) {
 // TestPythonDocRuns runs the Python of docs/howto/python.md in the clone of README's demo.
 func TestPythonDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	script := strings.Join(blocks(t, document(t, "docs/howto/python.md"), "python"), "\n")
+	script := strings.Join(document.Blocks(t, document.Read(t, "docs/howto/python.md"), "python"), "\n")
 	c := exec.CommandContext(t.Context(), testkit.Python(t), "-c", script)
 	c.Dir = dir
 	c.Env = append(testkit.CleanEnv(), "USERTRAIL_BIN="+filepath.Join(dir, "bin"), "PYTHONPATH="+filepath.Join(dir, "python/src"), "PYTHONDONTWRITEBYTECODE=1")

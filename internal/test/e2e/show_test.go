@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/extract/show"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/test/document"
 )
 
 // some returns the IDs of a few users of a table.
@@ -85,9 +86,9 @@ func pagesOf(t *testing.T, opened table.Loader, user string) string {
 // and compares the output.
 func TestShowDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	text := document(t, "docs/reference/show.md")
+	text := document.Read(t, "docs/reference/show.md")
 	var said strings.Builder
-	for _, block := range blocks(t, text, "sh") {
+	for _, block := range document.Blocks(t, text, "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir, c.Env = dir, append(os.Environ(), "COLUMNS=80")
 		out, err := c.CombinedOutput()
@@ -96,7 +97,7 @@ func TestShowDocRuns(t *testing.T) {
 		}
 		said.Write(out)
 	}
-	for _, screen := range blocks(t, text, "text") {
+	for _, screen := range document.Blocks(t, text, "text") {
 		if !strings.Contains(said.String(), screen) {
 			t.Errorf("docs/reference/show.md shows\n%s\nbut its commands say\n%s", screen, said.String())
 		}

@@ -4,13 +4,15 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"usertrail/internal/test/document"
 )
 
 // TestUpkeepDocRuns runs the commands of docs/howto/upkeep.md in the clone in which README's
 // commands ran.
 func TestUpkeepDocRuns(t *testing.T) {
 	dir, _ := readmeRun(t)
-	for _, block := range blocks(t, document(t, "docs/howto/upkeep.md"), "sh") {
+	for _, block := range document.Blocks(t, document.Read(t, "docs/howto/upkeep.md"), "sh") {
 		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", block)
 		c.Dir = dir
 		out, err := c.CombinedOutput()

@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/table/fetch"
 	"usertrail/internal/table/files"
+	"usertrail/internal/test/document"
 	"usertrail/internal/test/testkit"
 )
 
@@ -50,7 +51,7 @@ func TestEveryLayoutInHBase(t *testing.T) {
 // lays sets the fixture's job to the job of the journeys, in a layout.
 func (w *waysFixture) lays(name string) {
 	w.t.Helper()
-	text := document(w.t, "jobs/"+journey.job)
+	text := document.Read(w.t, "jobs/"+journey.job)
 	text = strings.Replace(text, journey.written, filepath.Join(testkit.Shared(w.t, "data/logs"), journey.logs), 1)
 	text = strings.Replace(text, "\ntable:", "\nlayout: "+name+"\ntable:", 1)
 	var err error

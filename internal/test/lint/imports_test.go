@@ -1,4 +1,4 @@
-package e2e_test
+package lint_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
 	"usertrail/internal/test/testkit"
 )
 

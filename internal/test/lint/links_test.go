@@ -1,4 +1,4 @@
-package e2e_test
+package lint_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 	"unicode"
+
 	"usertrail/internal/test/testkit"
 )
 

@@ -1,4 +1,4 @@
-package e2e_test
+package lint_test
 
 import (
 	"go/ast"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"usertrail/internal/test/document"
 	"usertrail/internal/test/testkit"
 )
 
@@ -24,7 +26,7 @@ func TestExplanationNamesWhatExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"docs/explanation/architecture.md", "docs/explanation/contributing.md"} {
-		for _, missing := range unknownNames(document(t, name), declared, tree) {
+		for _, missing := range unknownNames(document.Read(t, name), declared, tree) {
 			t.Errorf("%s names %s, which does not exist", name, missing)
 		}
 	}
