@@ -1,6 +1,7 @@
 package behaviour
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,6 +20,23 @@ func Nearest(s string, words []string) (word string, near bool) {
 	}
 	length := len([]rune(word))
 	return word, best >= 0 && best <= (length+3)/3 && best < length
+}
+
+// DidYouMean returns a hint with the word that s may be a misspelling of, or "".
+func DidYouMean(s string, words []string) string {
+	if word, near := Nearest(s, words); near {
+		return "did you mean " + word + "?"
+	}
+	return ""
+}
+
+// Instead returns a hint for s, which is none of words: the word that s may mean, or else all
+// words.
+func Instead(s string, words []string) string {
+	if len(words) == 0 {
+		return "there are none"
+	}
+	return cmp.Or(DidYouMean(s, words), "there are "+List(words))
 }
 
 // Calls returns the names and the short names of all kinds.
@@ -45,17 +63,14 @@ func (s *Schema) Listed() string {
 
 // Instead returns a hint for a name that no kind has: the name that it may mean, or else all names.
 func (s *Schema) Instead(name string) string {
-	if word, near := Nearest(name, s.Calls()); near {
-		return "did you mean " + word + "?"
-	}
-	return "there are " + s.Listed()
+	return cmp.Or(DidYouMean(name, s.Calls()), "there are "+s.Listed())
 }
 
 // Unknown returns an error for a name that no kind has. Its text follows "the table has".
 func (s *Schema) Unknown(name string) error {
-	hint := ""
-	if word, near := Nearest(name, s.Calls()); near {
-		hint = " (did you mean " + word + "?)"
+	hint := DidYouMean(name, s.Calls())
+	if hint != "" {
+		hint = " (" + hint + ")"
 	}
 	return fmt.Errorf("no behaviour %q%s; it has %s", name, hint, s.Listed())
 }

@@ -25,6 +25,15 @@ func TestUnknownNames(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.instead)
 		}
 	}
+	words := []string{"count", "sum"}
+	for name, want := range map[string]string{"coutn": "did you mean count?", "median": "there are count, sum"} {
+		if got := behaviour.Instead(name, words); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if got := behaviour.Instead("count", nil); got != "there are none" {
+		t.Errorf("instead of no words: %s", got)
+	}
 	if word, near := behaviour.Nearest("play", nil); word != "" || near {
 		t.Errorf("nearest of no words is %q, %v", word, near)
 	}

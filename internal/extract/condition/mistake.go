@@ -80,25 +80,6 @@ func place(text string, err error) error {
 	return m
 }
 
-// nearest returns the word that s may be a misspelling of, or "".
-func nearest(s string, words []string) string {
-	if word, near := behaviour.Nearest(s, words); near {
-		return word
-	}
-	return ""
-}
-
-// instead returns a hint: the word that s may mean, or else all words.
-func instead(s string, words []string) string {
-	if len(words) == 0 {
-		return "there are none"
-	}
-	if w := nearest(s, words); w != "" {
-		return "did you mean " + w + "?"
-	}
-	return "there are " + behaviour.List(words)
-}
-
 // noKind returns the message that s has no behaviour called name.
 func noKind(s *behaviour.Schema, name string) string {
 	return fmt.Sprintf("no behaviour is called %s; %s", name, s.Instead(name))
@@ -113,9 +94,9 @@ func noField(k *behaviour.Kind, name string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("%s has no field %s, and no fields at all", k.Name, name)
 	}
-	hint := ""
-	if w := nearest(name, names); w != "" {
-		hint = " (did you mean " + w + "?)"
+	hint := behaviour.DidYouMean(name, names)
+	if hint != "" {
+		hint = " (" + hint + ")"
 	}
 	return fmt.Sprintf("%s has no field %s%s; it has %s", k.Name, name, hint, strings.Join(typed, ", "))
 }

@@ -60,7 +60,7 @@ func (r *reader) node(n ast.Node) (ast.Node, error) {
 	case *ast.CallNode:
 		return r.call(n)
 	case *ast.BuiltinNode:
-		return nil, r.wrong(n, "%s is no function here; %s", n.Name, instead(n.Name, r.words.calls()))
+		return nil, r.wrong(n, "%s is no function here; %s", n.Name, behaviour.Instead(n.Name, r.words.calls()))
 	case *ast.ChainNode:
 		return nil, r.wrong(n, "?. is not needed: a comparison with a field that is null is false")
 	}
@@ -290,7 +290,7 @@ func (r *reader) call(n *ast.CallNode) (ast.Node, error) {
 		return r.literal(n, id.Value)
 	}
 	if _, ok := functions[id.Value]; !ok {
-		return nil, r.wrong(n, "no function is called %s; %s", id.Value, instead(id.Value, r.words.calls()))
+		return nil, r.wrong(n, "no function is called %s; %s", id.Value, behaviour.Instead(id.Value, r.words.calls()))
 	}
 	args, err := r.nodes(n.Arguments)
 	return call(id.Value, n.Location(), args...), err

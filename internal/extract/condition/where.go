@@ -145,8 +145,8 @@ func stranger(s *behaviour.Schema, name string, others ...string) string {
 	if strings.EqualFold(name, "null") {
 		return name + " is written nil"
 	}
-	if word := nearest(name, append(others, s.Calls()...)); word != "" {
-		return fmt.Sprintf("%s is not known, did you mean %s?", name, word)
+	if hint := behaviour.DidYouMean(name, append(others, s.Calls()...)); hint != "" {
+		return name + " is not known, " + hint
 	}
 	return fmt.Sprintf("%s is not known; the behaviours are %s", name, s.Listed())
 }

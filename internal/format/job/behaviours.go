@@ -232,7 +232,7 @@ func readType(v value, s string) behaviour.Type {
 	for i, t := range behaviour.Types {
 		names[i] = string(t)
 	}
-	v.wrong("%q is no type, %s", s, unlike(s, names))
+	v.wrong("%q is no type, %s", s, behaviour.Instead(s, names))
 	return behaviour.String
 }
 
@@ -257,7 +257,7 @@ func readUnique(v value, fields []behaviour.Field) Unique {
 		case i >= 0 || s == "user" || s == "user_id" || s == "time":
 			item.wrong("%s occurs twice", s)
 		default:
-			item.wrong("%q is no field of this behaviour, %s", s, unlike(s, append(names, "user", "time")))
+			item.wrong("%q is no field of this behaviour, %s", s, behaviour.Instead(s, append(names, "user", "time")))
 		}
 	}
 	slices.Sort(u.Fields)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/record"
 	"usertrail/internal/format/rule"
 )
@@ -125,6 +126,6 @@ func (b *builder) checkColumn(v value, column string) {
 	case b.numbered:
 		v.wrong("column %s: without a header, logs.names says what the columns are called; or write $1, $2, …", column)
 	case len(b.names) > 0 && !slices.Contains(b.names, column):
-		v.wrong("column %q is not in logs.names, %s", column, unlike(column, b.names))
+		v.wrong("column %q is not in logs.names, %s", column, behaviour.Instead(column, b.names))
 	}
 }

@@ -49,16 +49,3 @@ func (l level) explain(key string) (text, meant string) {
 	}
 	return "unknown key, the nearest is " + right + here, ""
 }
-
-// unlike returns a hint for s, which is none of words. The hint names the nearest word, or all
-// words if none is near.
-func unlike(s string, words []string) string {
-	word, near := behaviour.Nearest(s, words)
-	switch {
-	case near:
-		return "did you mean " + word + "?"
-	case len(words) == 0:
-		return "there are none"
-	}
-	return "there are " + strings.Join(words, ", ")
-}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
 )
 
@@ -21,7 +22,7 @@ func (v value) layout() layout.Layout {
 	if names := layout.Names(); slices.Contains(names, first) {
 		v.wrong("%v", err)
 	} else {
-		v.wrong("%q is no layout, %s", first, unlike(first, names))
+		v.wrong("%q is no layout, %s", first, behaviour.Instead(first, names))
 	}
 	return value{}.layout()
 }

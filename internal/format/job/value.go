@@ -74,7 +74,7 @@ func (v value) word() (string, bool) {
 func (v value) oneOf(what string, words []string) (string, bool) {
 	s, ok := v.text()
 	if ok && !slices.Contains(words, s) {
-		v.wrong("%q is no %s, %s", s, what, unlike(s, words))
+		v.wrong("%q is no %s, %s", s, what, behaviour.Instead(s, words))
 		return "", false
 	}
 	return s, ok
