@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 // bulkloads runs a command line against the cluster, checks its status, and returns the
@@ -41,12 +41,7 @@ func writeJob(t *testing.T, dir, table string) string {
 		filepath.Join(dir, "logs", "2014-09-01", "play.csv"): log.String(),
 		name: "logs: logs/{date}/{behaviour}.csv\ntable: " + table + "\nbehaviours: {play: {id: 1, fields: {programme: string}}}\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, path, text)
 	}
 	return name
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/hdfs"
 	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 // planPieces plans a load on the cluster, and returns its lines.
@@ -72,12 +72,7 @@ func TestPiecesGoIntoARealHBase(t *testing.T) {
 func twoNights(t *testing.T, dir, job string) []string {
 	t.Helper()
 	second := filepath.Join(dir, "logs", "2014-09-02", "play.csv")
-	if err := os.MkdirAll(filepath.Dir(second), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(second, []byte(strings.ReplaceAll(nightOf(200, 300), "2014-09-01", "2014-09-02")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, second, strings.ReplaceAll(nightOf(200, 300), "2014-09-01", "2014-09-02"))
 	return []string{"--job", job, "--from", "2014-09-01", "--to", "2014-09-02"}
 }
 
@@ -85,9 +80,7 @@ func twoNights(t *testing.T, dir, job string) []string {
 func writePieces(t *testing.T, dir string, lines []string) string {
 	t.Helper()
 	name := filepath.Join(dir, "pieces")
-	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, strings.Join(lines, "\n"))
 	return name
 }
 

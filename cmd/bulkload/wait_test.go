@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
+	"usertrail/internal/test/testkit"
 )
 
 // A waited has a load that waits, and its log.
@@ -130,9 +131,7 @@ func TestSettleAloneWaitsForNothingThatIsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaited(t, patience{settle: time.Minute, settles: true})
 		text := "user_id,time\nu1,2014-09-01 10:00:00\n"
-		if err := os.WriteFile(w.log, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, w.log, text)
 		for _, want := range []time.Duration{time.Minute, 0} {
 			began := time.Now()
 			r, err := whenReady(t.Context(), w.o, w.cfg, load.Run)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // program runs the program, requires status 0, and returns the standard output.
@@ -59,9 +59,7 @@ func TestPiecesOfALiveTable(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintln(&ids, 2*i*25641) // some of them have no rows
 	}
-	if err := os.WriteFile(list, []byte(ids.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, list, ids.String())
 	l.Admin(t, "snapshot", "of_"+l.name, l.name)
 	defer l.Admin(t, "drop-snapshot", "of_"+l.name)
 	ask := []string{"--table", l.address(), "--from", "2014-09-01", "--to", "2014-09-06", "--types", "play,login"}
@@ -91,9 +89,7 @@ table: {path: "hbase://%s/%s", catalog: %s}
 behaviours:
   play: {id: 1, fields: {title: string}}
 `, l.ZooKeeper(), name, filepath.Join(l.dir, "nothing"))
-	if err := os.WriteFile(job, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, job, text)
 	if n := byPieces(t, "1", "--job", job, "--users", "all", "--from", "2014-09-01", "--to", "2014-09-06", "--types", "play"); n != 3 {
 		t.Errorf("%d pieces, want one of each region", n)
 	}

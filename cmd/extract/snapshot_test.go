@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"usertrail/internal/run/hadoopconf"
-	"usertrail/internal/store/hbase"
-	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/tabletest"
 	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
+	"usertrail/internal/test/testtable"
 )
 
 // A snapshotFixture is a table in HBase, and a folder for results.
@@ -93,22 +93,7 @@ func (l *snapshotFixture) result(t *testing.T, flags ...string) map[string]strin
 // snapshots returns the number of snapshots of the table.
 func (l *snapshotFixture) snapshots(t *testing.T) int {
 	t.Helper()
-	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{l.ZooKeeper()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	all, err := client.Snapshots(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, s := range all {
-		if s.Table == wire.ParseTableName(l.name) {
-			n++
-		}
-	}
-	return n
+	return len(testtable.Snapshots(t, l.ZooKeeper(), l.name))
 }
 
 // TestASnapshotAnswersAsGetsDo compares the bytes of results from gets and from snapshots: of
@@ -120,9 +105,7 @@ func TestASnapshotAnswersAsGetsDo(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintln(&ids, 2*i*25641) // some of them have no rows
 	}
-	if err := os.WriteFile(list, []byte(ids.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, list, ids.String())
 	for _, prepare := range []func(){
 		func() {},
 		func() { l.Admin(t, "flush", l.name) },

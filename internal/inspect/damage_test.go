@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
+	"usertrail/internal/test/testkit"
 )
 
 // TestDamageNamesTheFile changes the files of a result. Path reports their states, and Damage
@@ -51,9 +52,7 @@ func TestDamageNamesTheFile(t *testing.T) {
 		}
 	}
 	// The other part of this result is missing.
-	if err := os.WriteFile(part, whole, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, part, string(whole))
 	if _, err := look(); !errors.Is(err, dfs.ErrDamaged) || !strings.Contains(err.Error(), "part-00001.parquet: damaged file: it is gone: ") {
 		t.Errorf("a result with one part of two: %v", err)
 	}

@@ -61,9 +61,7 @@ func (h *fixture) must(t *testing.T, c *exec.Cmd) string {
 
 func (h *fixture) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(h.dir, name), text)
 }
 
 // adapted returns a file of this folder for the fixture.
@@ -376,17 +374,13 @@ func TestSystemdAcceptsTheUnits(t *testing.T) {
 	for _, name := range []string{"usertrail-load.service", "usertrail-load.timer", "usertrail-sweep.service", "usertrail-sweep.timer"} {
 		text := strings.ReplaceAll(readFile(t, name), "User=usertrail", "User=root") // who is on no machine yet
 		units = append(units, filepath.Join(dir, name))
-		if err := os.WriteFile(units[len(units)-1], []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, units[len(units)-1], text)
 	}
 	for _, name := range []string{"usertrail-load.service.d", "usertrail-sweep.service.d"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name, "kerberos.conf"), []byte(readFile(t, "usertrail.kerberos.conf")), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(dir, name, "kerberos.conf"), readFile(t, "usertrail.kerberos.conf"))
 	}
 	out, err := exec.Command(analyze, append([]string{"verify", "--man=no"}, units...)...).CombinedOutput()
 	if err != nil || bytes.Contains(out, []byte("usertrail")) {

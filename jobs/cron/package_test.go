@@ -52,9 +52,7 @@ func newScratchRoot(t *testing.T) *scratchRoot {
 		}
 	}
 	for _, name := range []string{"etc/passwd", "etc/group", "var/lib/dpkg/status", "var/lib/dpkg/available"} {
-		if err := os.WriteFile(filepath.Join(r.dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(r.dir, name), "")
 	}
 	return r
 }

@@ -92,9 +92,7 @@ func (w *world) job(t *testing.T, name, table string) string {
 	t.Helper()
 	file := filepath.Join(w.dir, name+".yaml")
 	text := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: %s\n%s", w.hdfs+"/logs/{date}/{behaviour}.csv.gz", table, testkit.SampleBehaviours)
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, file, text)
 	return "--job=" + file
 }
 

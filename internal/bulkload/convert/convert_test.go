@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
+	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
 )
 
@@ -39,9 +40,7 @@ func TestWhoDoesNotFitIsNamed(t *testing.T) {
 func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 	h := small(t)
 	h.convert(t, "reversed", "tall", "made")
-	if err := os.WriteFile(filepath.Join(h.Dir, "mine"), []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(h.Dir, "mine"), "mine")
 	h.halfway(t, "reversed", "tall", "half")
 	for name, target := range map[string]string{"link": "reversed", "deep": "reversed/loads"} {
 		if err := os.Symlink(target, filepath.Join(h.Dir, name)); err != nil {
@@ -145,13 +144,9 @@ func TestDamageIsNotCarriedOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, change(append([]byte(nil), good...)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, path, string(change(append([]byte(nil), good...))))
 		return func() {
-			if err := os.WriteFile(path, good, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, path, string(good))
 		}
 	}
 	m := h.Opened(t, "reversed").Manifest()
@@ -189,9 +184,7 @@ func TestNothingElseIsRemoved(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(precious), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(precious, []byte("kept"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, precious, "kept")
 	name := filepath.Join(h.Dir, "reversed", catalog.ManifestName)
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -199,9 +192,7 @@ func TestNothingElseIsRemoved(t *testing.T) {
 	}
 	_, text, _ = bytes.Cut(text, []byte(",")) // without its checksum, as after an edit by hand
 	text = append([]byte("{"), text...)
-	if err := os.WriteFile(name, bytes.Replace(text, []byte(`"family": "d"`), []byte(`"family": "../precious"`), 1), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, string(bytes.Replace(text, []byte(`"family": "d"`), []byte(`"family": "../precious"`), 1)))
 	_, err = convert.Run(t.Context(), h.conversion("reversed", "tall", "made"))
 	if !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "family") {
 		t.Errorf("%v, want ErrDamaged that names the family", err)

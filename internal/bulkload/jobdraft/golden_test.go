@@ -2,7 +2,6 @@ package jobdraft_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"usertrail/internal/bulkload/jobdraft"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // TestDrafts prints the drafts of unusual logs. draft zone=ZONE only=PATTERN first=ID reads files in the format of
@@ -22,12 +22,7 @@ func TestDrafts(t *testing.T) {
 		dir := t.TempDir()
 		for _, f := range txtar.Parse([]byte(d.Input)).Files {
 			name := filepath.Join(dir, "logs", filepath.FromSlash(f.Name))
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, f.Data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, name, string(f.Data))
 		}
 		cfg := jobdraft.Config{FS: local.New(), Logs: filepath.Join(dir, "logs"), Name: filepath.Join(dir, "usertrail.yaml")}
 		d.MaybeScanArgs(t, "zone", &cfg.Zone)

@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
+	"usertrail/internal/test/testkit"
 )
 
 // A writing is a syntax with its delimiter.
@@ -125,12 +126,7 @@ func TestADraftTellsColumnsApart(t *testing.T) {
 		"2014-09-01/order.csv": "UserID,Time,price,PRICE\na,2014-09-01 10:00:00,1.5,x\nb,2014-09-01 11:00:00,2.5,y\n",
 	} {
 		name = filepath.Join(dir, "logs", name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 	}
 	d := makeDraft(t, dir)
 	if d.Problem != nil || d.Bad != 0 {
@@ -195,12 +191,7 @@ func TestAnErrorPageIsNoLog(t *testing.T) {
 				text = "<!DOCTYPE html>\n<html><head><title>503</title></head>\n<body>No server is available</body></html>\n"
 			}
 			file := filepath.Join(dir, "logs", fmt.Sprintf("202402%d", 20+night), name+".csv")
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, file, text)
 		}
 	}
 	d := makeDraft(t, dir)

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // deliver writes the files of a night below dir/logs.
@@ -21,12 +22,7 @@ func (n *night) deliver(t *testing.T, dir string) {
 	t.Helper()
 	for name, text := range n.files {
 		name = filepath.Join(dir, "logs", filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 	}
 }
 

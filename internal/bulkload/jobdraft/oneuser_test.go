@@ -2,12 +2,12 @@ package jobdraft_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"usertrail/internal/format/job"
+	"usertrail/internal/test/testkit"
 )
 
 // TestAColumnOfOneUserIsNotTheUser: nearly all records have the account of the service in the column user. The
@@ -33,12 +33,7 @@ func TestAColumnOfOneUserIsNotTheUser(t *testing.T) {
 			text.WriteString("\n")
 		}
 		name := filepath.Join(dir, "logs", "2014-09-01", "visit.csv")
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text.String())
 		d := makeDraft(t, dir)
 		j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
 		if err != nil {

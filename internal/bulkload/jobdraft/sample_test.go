@@ -2,7 +2,6 @@ package jobdraft_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"usertrail/internal/bulkload/jobdraft"
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // draftOf drafts the job of one file.
@@ -18,9 +18,7 @@ func draftOf(t *testing.T, name, text string, cfg jobdraft.Config) *jobdraft.Dra
 	t.Helper()
 	dir := t.TempDir()
 	logs := filepath.Join(dir, name)
-	if err := os.WriteFile(logs, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, logs, text)
 	cfg.FS, cfg.Logs, cfg.Name = local.New(), logs, filepath.Join(dir, "usertrail.yaml")
 	d, err := jobdraft.Make(t.Context(), cfg)
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // A world is a way to deliver logs.
@@ -248,9 +249,7 @@ func (w world) store(t *testing.T, name, text string) {
 		z.Write(data)
 		z.Close()
 	}
-	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, b.String())
 }
 
 // job returns the complete job for the world.

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/bulkload/bulkloadtest"
-
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/cell"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
+	"usertrail/internal/test/testkit"
 )
 
 // all removes every cell.
@@ -229,9 +229,7 @@ func TestTwoClustersDoNotShareACatalog(t *testing.T) {
 			t.Fatalf("%q is %d times in\n%s", told[1], n, text)
 		}
 		text = regexp.MustCompile(`(?m)^ "sha256": "\w+",$`).ReplaceAll(text, nil)
-		if err := os.WriteFile(told[2], bytes.Replace(text, []byte(told[1]), nil, 1), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, told[2], string(bytes.Replace(text, []byte(told[1]), nil, 1)))
 		if err := opens(p); err != nil {
 			t.Errorf("after a restore: %v", err)
 		}

@@ -12,14 +12,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"usertrail/internal/bulkload/bulkloadtest"
-
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/store/hbase/hbasetest"
+	"usertrail/internal/test/testkit"
 )
 
 // TestAHandoverSurvivesEveryFailure fails every operation on files once, in every
@@ -213,9 +213,7 @@ func TestWhatNoRegionTakesIsSaid(t *testing.T) {
 	if err := os.MkdirAll(p.Root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(p.Root, "data"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(p.Root, "data"), "")
 	_, err := p.Run(local.New())
 	if err == nil || !strings.Contains(err.Error(), "Failed to complete bulk load") || !strings.Contains(err.Error(), ".hfile") {
 		t.Errorf("%v, want an error that names the file and HBase's log", err)
@@ -260,12 +258,7 @@ func TestOnlyStagingIsRemoved(t *testing.T) {
 	}
 	staging := h.Staging
 	precious := filepath.Join(p.Dir, "precious/staging/file")
-	if err := os.MkdirAll(filepath.Dir(precious), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(precious, []byte("kept"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, precious, "kept")
 	for _, elsewhere := range []string{
 		filepath.Dir(precious), p.Dir, filepath.Join(p.Dir, "catalog"), filepath.Join(p.Dir, "catalog/d"),
 		filepath.Join(p.Dir, "catalog/staging") + "/../../precious", "", "/", filepath.Join(p.Dir, "catalog/pieces/staging"),

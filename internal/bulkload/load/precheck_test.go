@@ -13,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/bulkload/bulkloadtest"
+	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/bulkload/replay"
@@ -24,8 +25,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/precheck"
-
-	"golang.org/x/text/encoding/simplifiedchinese"
+	"usertrail/internal/test/testkit"
 )
 
 // check makes the checks of a load, and returns them by name.
@@ -231,9 +231,7 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 
 	y.SetJob(bulkloadtest.TwoKinds)
 	retired := filepath.Join(y.Store.Dir, "retired.json")
-	if err := os.WriteFile(retired, []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, retired, "{")
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.TableThere, precheck.Fail, "retired.json")
 	if err := os.Remove(retired); err != nil {
 		t.Fatal(err)
@@ -244,16 +242,12 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[len(b)/2] ^= 1 // of the same size
-	if err := os.WriteFile(ledger, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, ledger, string(b))
 	found = check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.LayoutKnown, precheck.Fail, "000001.json")
 	want(t, found, precheck.SchemaFits, precheck.Skipped, "does not open")
 
-	if err := os.WriteFile(filepath.Join(y.Store.Dir, "manifest.json"), []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(y.Store.Dir, "manifest.json"), "{")
 	found = check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.TableThere, precheck.Fail, "manifest.json")
 	want(t, found, precheck.LayoutKnown, precheck.Skipped, "does not open")

@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/bulkload/peek"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // A seen collects the numbers in the field of good records, and the lines and reasons of bad
@@ -167,9 +168,7 @@ func TestALimitOfBytes(t *testing.T) {
 func TestQuotesThatMayBeOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "play.csv")
 	text := "user_id,time,n\n" + strings.Repeat("u1,2014-09-01 10:00:00,1\n", 1000) + strings.Repeat("A,\"\n", 20_000)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, path, text)
 	f := format
 	f.MaxLine = 128
 	s := &seen{}

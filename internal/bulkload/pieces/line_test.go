@@ -12,13 +12,13 @@ import (
 	"sync"
 	"testing"
 
-	"usertrail/internal/bulkload/bulkloadtest"
-
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // linesOf prints pieces as a version does, and reads the lines.
@@ -162,9 +162,7 @@ func TestChangedLinesAreRefused(t *testing.T) {
 		refused(what, change)
 	}
 	changed := bytes.ReplaceAll(text, []byte("2014"), []byte("2015"))
-	if err := os.WriteFile(name, changed, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, string(changed))
 	refused("the file", func(*pieces.Line) {})
 }
 

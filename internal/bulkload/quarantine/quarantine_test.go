@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // bad returns the line of a bad record of the delivered file at path.
@@ -146,9 +147,7 @@ func TestEarlierLinesStay(t *testing.T) {
 func TestADamagedLineStays(t *testing.T) {
 	dir := t.TempDir()
 	name, from := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
-	if err := os.WriteFile(name, []byte("\n{damaged"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, "\n{damaged")
 	write(t, from, "", nil, bad("a.csv", 0, "x"))
 	if err := Copy(t.Context(), local.New(), from, name, KeepsOfLoad("a.csv", "", false)); err != nil {
 		t.Fatal(err)

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/bulkload/bulkloadtest"
-
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/store/hbase/hbasetest"
+	"usertrail/internal/test/testkit"
 )
 
 // refusedNight returns 20 good plays and three with invalid times, and the same plays with valid
@@ -168,9 +168,7 @@ func TestAKilledReplayIsRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	corrected := strings.ReplaceAll(strings.ReplaceAll(string(text), "many", "8"), `"raw":",2014`, `"raw":"d,2014`)
-	if err := os.WriteFile(file, []byte(corrected), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, file, corrected)
 	before := len(p.Cells())
 	ctx, kill := context.WithCancel(t.Context())
 	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/bulkload/bulkloadtest"
-
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/test/testkit"
 )
 
 // TestReplayLoadsWhatWasCorrected replays corrected records. A replayed record gets the row and
@@ -235,9 +235,7 @@ func forget(y *bulkloadtest.Fixture, pattern string) {
 		if err != nil {
 			y.T.Fatal(err)
 		}
-		if err := os.WriteFile(name, listed.ReplaceAll(b, nil), 0o644); err != nil {
-			y.T.Fatal(err)
-		}
+		testkit.WriteFile(y.T, name, string(listed.ReplaceAll(b, nil)))
 	}
 	m, name := new(manifest.Table), filepath.Join(y.Store.Dir, "manifest.json")
 	if err := manifest.Read(y.T.Context(), y.Store.FS, name, m); err != nil {

@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // A world is a folder of logs with a job.
@@ -41,9 +42,7 @@ func newWorld(t *testing.T, text string) *world {
 func (w *world) file(name, text string) tryout.File {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.WriteFile(w.t, path, text)
 	return tryout.File{File: record.File{Path: path, Kind: -1}, Limit: peek.Limit{Bytes: 1 << 20}}
 }
 

@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/extract/query"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
 )
 
@@ -336,9 +337,7 @@ func testDamage(t *testing.T, out string, again func(what string, whole bool) er
 			t.Fatal(err)
 		}
 		write := func(text []byte) {
-			if err := os.WriteFile(path, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, path, string(text))
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)

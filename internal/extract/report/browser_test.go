@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"usertrail/internal/test/testkit"
 )
 
 // A browser is Debian's chromium without a window. The test controls it by its DevTools
@@ -206,9 +208,7 @@ func (b *browser) keep(name, data string) string {
 		b.t.Fatal(err)
 	}
 	file := filepath.Join(b.t.ArtifactDir(), name)
-	if err := os.WriteFile(file, raw, 0o666); err != nil {
-		b.t.Fatal(err)
-	}
+	testkit.WriteFile(b.t, file, string(raw))
 	return file
 }
 
@@ -232,9 +232,7 @@ func TestBrowserShowsThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join(t.ArtifactDir(), c.name+".html")
-		if err := os.WriteFile(file, page.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, file, page.String())
 		for _, width := range []int{1280, 390} {
 			b.fetched = nil
 			b.open(file, width, 900)

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // An event is one row of a generated extract. It belongs to the person that contains it.
@@ -68,9 +69,7 @@ func (m *made) write(t *testing.T) string {
 	if err := manifest.Write(t.Context(), disk, filepath.Join(dir, "_manifest.json"), &m.Extract); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "_SUCCESS"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(dir, "_SUCCESS"), "")
 	return dir
 }
 

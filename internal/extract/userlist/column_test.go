@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // A person is a row of a Parquet file from another program.
@@ -96,9 +97,7 @@ func TestCompressedListsAreRead(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "people.txt.gz")
 	for text, want := range map[string]int{zipped.String(): 2, zipped.String()[:zipped.Len()-9]: -1, "a\nb\n": -1, "": -1} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		got, err := userlist.Open(t.Context(), local.New(), name, layout.Reversed{}, 1<<20)
 		switch {
 		case want < 0 && (err == nil || !strings.Contains(err.Error(), "list of users "+name)):
@@ -122,9 +121,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"latin.csv": "who\n\xe9\n", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
 		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	for name, says := range map[string]string{
 		"people.parquet:Tags":  "no such column of strings or integers: Tags",

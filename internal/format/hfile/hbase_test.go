@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"usertrail/internal/cell"
 	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testkit"
 )
 
 // family is the family that the printer expects in a file's path.
@@ -52,12 +52,7 @@ func (h *hbase) answers() [][]string {
 
 func save(t *testing.T, path string, b []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, path, string(b))
 }
 
 // list returns cells in the form that StoreFiles.java reads.

@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // TestFind creates trees of files and shows which of them jobs find.
@@ -62,9 +63,7 @@ func tree(t *testing.T, root, names string) string {
 		if strings.HasSuffix(name, "/") {
 			continue
 		}
-		if err := os.WriteFile(path, []byte(name), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, path, name)
 	}
 	return ""
 }

@@ -111,9 +111,7 @@ func BenchmarkFind(b *testing.B) {
 			b.Fatal(err)
 		}
 		for _, kind := range []string{"play", "order"} {
-			if err := os.WriteFile(filepath.Join(dir, "logs", d.String(), kind+".csv"), nil, 0o644); err != nil {
-				b.Fatal(err)
-			}
+			testkit.WriteFile(b, filepath.Join(dir, "logs", d.String(), kind+".csv"), "")
 		}
 	}
 	j, err := job.Parse(filepath.Join(dir, "job.yaml"), []byte("logs: logs/{date}/{behaviour}.csv\nbehaviours: {play: {id: 1}, order: {id: 2}}\n"))

@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // written writes a ledger, changed by change, and returns its directory and its entry.
@@ -68,9 +69,7 @@ func TestADamagedManifestOfALedgerIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(strings.Replace(string(text), "reversed", "reverseD", 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, strings.Replace(string(text), "reversed", "reverseD", 1))
 	if _, err := manifest.ReadLedger(t.Context(), local.New(), dir, ref); !errors.Is(err, manifest.ErrDamaged) {
 		t.Errorf("a changed manifest: %v, want ErrDamaged", err)
 	}

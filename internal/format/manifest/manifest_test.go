@@ -2,13 +2,13 @@ package manifest_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // TestReadSaysWhatIsWrong: a file of a newer release is not damaged, and a ledger is no manifest.
@@ -16,9 +16,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "000001.json")
 	read := func(text string) error {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		return manifest.Read(t.Context(), local.New(), name, new(manifest.Load))
 	}
 	for _, text := range []string{"{", `{"version": 0}`} {

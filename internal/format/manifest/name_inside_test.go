@@ -3,12 +3,12 @@ package manifest
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // A file is one of those that Read reads.
@@ -39,9 +39,7 @@ func TestNamesAreBelowTheirFolder(t *testing.T) {
 	} {
 		name := filepath.Join(t.TempDir(), "file.json")
 		read := func(names []any) error {
-			if err := os.WriteFile(name, fmt.Appendf(nil, x.format, names...), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, name, string(fmt.Appendf(nil, x.format, names...)))
 			return Read(t.Context(), local.New(), name, x.read())
 		}
 		if err := read(x.good); err != nil {

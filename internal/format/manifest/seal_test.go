@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // same reports whether two manifests say the same.
@@ -59,9 +60,7 @@ func TestAChangedByteIsNoticed(t *testing.T) {
 		if bad[i] == '"' || good[i] == '"' {
 			bad[i] = 'x'
 		}
-		if err := os.WriteFile(name, bad, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, string(bad))
 		got := new(manifest.Table)
 		err := manifest.Read(t.Context(), fs, name, got)
 		if !errors.Is(err, manifest.ErrDamaged) && (err != nil || !same(t, got, want)) {
@@ -89,17 +88,13 @@ func TestManifestsWithoutAChecksumAreRead(t *testing.T) {
 		"in one line":        strings.NewReplacer("\n", "", ": ", ":").Replace(string(text)),
 		"edited":             strings.Replace(old, `"d"`, `"d"`, 1),
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		got := new(manifest.Table)
 		if err := manifest.Read(t.Context(), fs, name, got); err != nil || !same(t, got, want) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := os.WriteFile(name, bytes.Replace(text, []byte("7501"), []byte("7502"), 1), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, string(bytes.Replace(text, []byte("7501"), []byte("7502"), 1)))
 	err = manifest.Read(t.Context(), fs, name, new(manifest.Table))
 	if !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), name) {
 		t.Errorf("edited, with the checksum of before: %v, want ErrDamaged that names the file", err)

@@ -11,6 +11,7 @@ import (
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // manyTexts returns n texts of a job.
@@ -173,9 +174,7 @@ func TestTextsThatAreMissing(t *testing.T) {
 		`{"version": 1, "inputs": [{"part": {"behaviours": ["play"], "texts_at": -1}}], "texts": [{}]}`,
 		`{"version": 1, "left_out": [{"part": {"behaviours": ["play"], "texts_at": 0}}], "texts": [null]}`,
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		err := manifest.Read(t.Context(), local.New(), name, new(manifest.Load))
 		if !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "damaged ledger: the texts_at of a part is ") {
 			t.Errorf("%s: got %v, want a damaged ledger", text, err)

@@ -19,6 +19,7 @@ import (
 
 	"usertrail/internal/run/lineage"
 	"usertrail/internal/run/lineage/lineagetest"
+	"usertrail/internal/test/testkit"
 )
 
 var day = time.Date(2014, 9, 1, 0, 0, 0, 0, time.UTC)
@@ -276,16 +277,12 @@ func TestAFileOfOthersTakesNoEvents(t *testing.T) {
 	for _, text := range []string{
 		"precious\n", "{\n \"version\": 1\n}\n", `{"version":1}`, "\n", `{"run":{"runId":"1"},"schemaURL":"https://example.org"}`, "\x00", "[]\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		if _, err := lineage.NewSender(name, ""); !errors.Is(err, lineage.ErrForeign) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q: %v, want ErrForeign that names the file", text, err)
 		}
 	}
-	if err := os.WriteFile(name, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, "")
 	for range 3 { // empty at first, then with events
 		s, err := lineage.NewSender(name, "")
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/metrics"
 	"usertrail/internal/run/outcome"
+	"usertrail/internal/test/testkit"
 )
 
 var noon = time.Date(2014, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -161,9 +162,7 @@ func TestWhatIsNotOursStays(t *testing.T) {
 		"# My notes\n# of today\n":            "comments",
 	} {
 		name := filepath.Join(dir, strings.ReplaceAll(what, " ", "-"))
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		for _, err := range []error{metrics.Check(name), metrics.Write(name, load(1, 0))} {
 			if !errors.Is(err, metrics.ErrForeign) || !strings.Contains(fmt.Sprint(err), name) {
 				t.Errorf("%s: %v, want ErrForeign with the name", what, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // TestCheckFile uses files of all sizes around the buffer.
@@ -22,9 +22,7 @@ func TestCheckFile(t *testing.T) {
 		sum := fmt.Sprintf("%016x", xxhash.Sum64(b))
 		name := filepath.Join(t.TempDir(), "file")
 		check := func(b []byte, size int64) error {
-			if err := os.WriteFile(name, b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.WriteFile(t, name, string(b))
 			return dfs.CheckFile(t.Context(), local.New(), name, size, sum)
 		}
 		for _, known := range []int64{int64(size), -1} {
@@ -47,9 +45,7 @@ func TestCheckFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, "x")
 	cancel()
 	if err := dfs.CheckFile(ctx, local.New(), name, 1, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want it cancelled", err)

@@ -20,6 +20,7 @@ import (
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/tally"
+	"usertrail/internal/test/testkit"
 )
 
 func newCatalog(t *testing.T, dir string) *catalog.Catalog {
@@ -56,9 +57,7 @@ func TestALayoutIsKeptByItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = regexp.MustCompile(`(?m)^ "sha256": .*\n`).ReplaceAll(text, nil) // as a person edits it
-	if err := os.WriteFile(name, bytes.Replace(text, []byte("fixed/8"), []byte("unheard-of"), 1), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, string(bytes.Replace(text, []byte("fixed/8"), []byte("unheard-of"), 1)))
 	_, err = catalog.Open(t.Context(), local.New(), dir)
 	if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), `"unheard-of" is not known; there is `) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("%v, want ErrUnfit that names the table and the layout", err)
@@ -153,12 +152,7 @@ func TestAPlanIsInItsFolder(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "trails")
 	precious := filepath.Join(root, "precious", "file")
-	if err := os.MkdirAll(filepath.Dir(precious), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(precious, []byte("kept"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, precious, "kept")
 	c := newCatalog(t, dir)
 	folder := catalog.Folder{FS: local.New(), Plans: catalog.Plans(dir), ID: "5d0c"}
 	if err := folder.Begin(t.Context(), &manifest.Plan{Pieces: 1}); err != nil {
@@ -169,9 +163,7 @@ func TestAPlanIsInItsFolder(t *testing.T) {
 	}
 	for _, id := range []string{"../../precious", "..", "", "/", "other"} {
 		name := filepath.Join(dir, "plans", "5d0c", "plan.json")
-		if err := os.WriteFile(name, fmt.Appendf(nil, `{"version":1,"plan":%q}`, id), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, string(fmt.Appendf(nil, `{"version":1,"plan":%q}`, id)))
 		if all, err := c.Plans(t.Context()); !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "5d0c") {
 			t.Errorf("plan %q: %v, %v; want ErrDamaged that names the folder", id, all, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
+	"usertrail/internal/test/testkit"
 )
 
 func writeIn(t *testing.T, dir, name string) {
@@ -22,12 +23,7 @@ func writeIn(t *testing.T, dir, name string) {
 func writeText(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, path, text)
 }
 
 // TestADirectoryOfOthersIsNotLocked puts a file of another program where a table keeps

@@ -3,7 +3,6 @@ package catalog_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
+	"usertrail/internal/test/testkit"
 )
 
 // together opens a ledger only when another ledger is being opened.
@@ -74,9 +74,7 @@ func TestTheOldestDamagedLedgerIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"000004.json", "000006.json"} {
-		if err := os.WriteFile(filepath.Join(dir, "loads", name), []byte("{}"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(dir, "loads", name), "{}")
 	}
 	for range 20 {
 		if _, err := c.Ledgers(t.Context()); !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "ledger of load 4:") {

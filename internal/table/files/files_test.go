@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/tabletest"
+	"usertrail/internal/test/testkit"
 )
 
 func TestFilesAreATable(t *testing.T) {
@@ -80,9 +81,7 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 		"another digit": strings.Replace(string(good), `"version": 1`, `"version": 0`, 1),
 		"no schema":     `{"version": 1, "layout": "reversed"}`,
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		want := manifest.ErrDamaged
 		if what == "another version" {
 			want = manifest.ErrNewer
@@ -92,9 +91,7 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 		}
 	}
 	newer := strings.Replace(string(good), `"version": 1`, `"version": 99`, 1)
-	if err := os.WriteFile(name, []byte(newer), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, newer)
 	if _, err := files.Open(t.Context(), local.New(), dir); !errors.Is(err, manifest.ErrNewer) || errors.Is(err, manifest.ErrDamaged) {
 		t.Errorf("a manifest of version 99: %v, want ErrNewer", err)
 	}

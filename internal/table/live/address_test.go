@@ -2,13 +2,13 @@ package live_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/table/live"
+	"usertrail/internal/test/testkit"
 )
 
 // site is the configuration of a cluster.
@@ -20,9 +20,7 @@ func site(t *testing.T) *hadoopconf.Conf {
 <property><name>hbase.zookeeper.property.clientPort</name><value>2222</value></property>
 <property><name>zookeeper.znode.parent</name><value>/hbase-secure</value></property>
 </configuration>`
-	if err := os.WriteFile(filepath.Join(dir, "hbase-site.xml"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(dir, "hbase-site.xml"), text)
 	c, err := hadoopconf.Load(dir)
 	if err != nil {
 		t.Fatal(err)

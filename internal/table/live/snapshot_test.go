@@ -14,12 +14,12 @@ import (
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/split"
 	"usertrail/internal/store/hbase"
-	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 	"usertrail/internal/table/snapshot"
 	"usertrail/internal/table/tabletest"
 	"usertrail/internal/test/clustertest"
+	"usertrail/internal/test/testtable"
 )
 
 // loaded is a table in HBase with one small load.
@@ -45,27 +45,6 @@ func cells(t *testing.T, from table.Table) []string {
 	}
 	if err := from.Read(t.Context(), q, func(c *cell.Cell) error { out = append(out, c.String()); return nil }); err != nil {
 		t.Fatal(err)
-	}
-	return out
-}
-
-// snapshots returns the names of the snapshots of a table.
-func snapshots(t *testing.T, c *clustertest.Cluster, name string) []string {
-	t.Helper()
-	client, err := hbase.Dial(t.Context(), hbase.Config{ZooKeeper: []string{c.ZooKeeper()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	all, err := client.Snapshots(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, s := range all {
-		if s.Table == wire.ParseTableName(name) {
-			out = append(out, s.Name)
-		}
 	}
 	return out
 }
@@ -105,18 +84,18 @@ func testTaken(t *testing.T, c *clustertest.Cluster, name string, s *live.Store,
 	if got, want := snap.Info().Version, l.Info().Version; got != want {
 		t.Errorf("the snapshot's version is %q, the table's %q", got, want)
 	}
-	if all := snapshots(t, c, name); len(all) != 1 || !strings.HasPrefix(all[0], "usertrail-extract-default-"+name+"-") {
+	if all := testtable.Snapshots(t, c.ZooKeeper(), name); len(all) != 1 || !strings.HasPrefix(all[0], "usertrail-extract-default-"+name+"-") {
 		t.Errorf("there are the snapshots %q, want one of ours", all)
 	}
 	cancel()
 	if err := snap.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if all := snapshots(t, c, name); len(all) != 0 {
+	if all := testtable.Snapshots(t, c.ZooKeeper(), name); len(all) != 0 {
 		t.Errorf("at the end there are the snapshots %q", all)
 	}
-	if _, err := s.Snapshot(ctx, l, ""); !errors.Is(err, context.Canceled) || len(snapshots(t, c, name)) != 0 {
-		t.Errorf("a context that has ended: %v, and there are the snapshots %q", err, snapshots(t, c, name))
+	if _, err := s.Snapshot(ctx, l, ""); !errors.Is(err, context.Canceled) || len(testtable.Snapshots(t, c.ZooKeeper(), name)) != 0 {
+		t.Errorf("a context that has ended: %v, and there are the snapshots %q", err, testtable.Snapshots(t, c.ZooKeeper(), name))
 	}
 }
 
@@ -139,7 +118,7 @@ func testNamed(t *testing.T, c *clustertest.Cluster, name string, s *live.Store,
 	if err := snap.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if all := snapshots(t, c, name); len(all) != 1 {
+	if all := testtable.Snapshots(t, c.ZooKeeper(), name); len(all) != 1 {
 		t.Errorf("the snapshots at the end are %q, want only the user's snapshot", all)
 	}
 	other := connect(t, c, c.Shared(t, "d"), live.Options{Conf: confOf(t, c), Catalog: t.TempDir()})

@@ -25,6 +25,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/rolls"
+	"usertrail/internal/test/testkit"
 )
 
 // A line is what a roll says.
@@ -75,9 +76,7 @@ func (s *rollDir) write(dice *rand.Rand, name string) manifest.File {
 		s.t.Fatal(err)
 	}
 	f.Users, f.Records, f.RollSize = meta.Users, meta.Records, int64(out.Len())
-	if err := os.WriteFile(filepath.Join(s.dir, name), out.Bytes(), 0o644); err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.WriteFile(s.t, filepath.Join(s.dir, name), out.String())
 	s.said[name] = lines
 	return f
 }
@@ -297,9 +296,7 @@ func TestARollThatIsMissingIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(two, []byte("no roll"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, two, "no roll")
 	if _, err := r.Users(t.Context(), q); !errors.Is(err, roll.ErrCorrupt) || !strings.Contains(err.Error(), "two") {
 		t.Errorf("a damaged roll: %v, want ErrCorrupt and its name", err)
 	}
@@ -309,9 +306,7 @@ func TestARollThatIsMissingIsSaid(t *testing.T) {
 	if _, err := r.Users(t.Context(), q); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing roll: %v, want ErrNotExist", err)
 	}
-	if err := os.WriteFile(two, was, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, two, string(was))
 	users, err := r.Users(t.Context(), q)
 	if err != nil {
 		t.Fatalf("a roll that is there again: %v", err)

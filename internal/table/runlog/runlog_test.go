@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/runlog"
+	"usertrail/internal/test/testkit"
 )
 
 var epoch = time.Date(2014, 9, 1, 2, 0, 0, 0, time.UTC)
@@ -113,9 +114,7 @@ func TestTheOldestAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range runlog.Kept {
-		if err := os.WriteFile(dfs.Join(runs, fmt.Sprintf("2013%04d.json", n)), []byte("{}"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, dfs.Join(runs, fmt.Sprintf("2013%04d.json", n)), "{}")
 	}
 	for n := range 3 {
 		keeper(n).Begin(t.Context(), fs, dir)
@@ -133,9 +132,7 @@ func TestTheOldestAreForgotten(t *testing.T) {
 // TestARunLogThatCannotBeWrittenFailsOnlyAtTheEnd has a file instead of the folder.
 func TestARunLogThatCannotBeWrittenFailsOnlyAtTheEnd(t *testing.T) {
 	fs, dir := local.New(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "runs"), []byte("a file"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(dir, "runs"), "a file")
 	k := keeper(1)
 	k.Begin(t.Context(), fs, dir)
 	err := k.End(t.Context(), &outcome.Outcome{}, false)
@@ -192,9 +189,7 @@ func TestTheNewestLoadIsFoundAfterTheClockWasSetBack(t *testing.T) {
 	}
 	for n := range runlog.Kept - 1 {
 		name := epoch.AddDate(0, 0, n+1).Format("20060102T150405.000Z") + "-1-abcd.json"
-		if err := os.WriteFile(dfs.Join(dir, "runs", name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, dfs.Join(dir, "runs", name), string(text))
 	}
 	if r, err := runlog.Loaded(t.Context(), fs, dir); err != nil || r == nil {
 		t.Fatalf("after loads: %+v, %v; want the newest load", r, err)

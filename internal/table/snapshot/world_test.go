@@ -5,7 +5,6 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/snapshot"
+	"usertrail/internal/test/testkit"
 )
 
 // A disk is HBase's directory on a local disk, with one table and its snapshot.
@@ -87,12 +87,7 @@ func (d *disk) put(t testing.TB, path string, o hfile.Options, cells ...*cell.Ce
 func (d *disk) write(t testing.TB, path string, b []byte) {
 	t.Helper()
 	name := filepath.Join(d.root, path)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, string(b))
 }
 
 // take writes the snapshot.

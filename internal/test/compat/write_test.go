@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/store/hbase/hbasetest"
+	"usertrail/internal/test/testkit"
 )
 
 const job = `logs:
@@ -92,12 +93,7 @@ func TestWriteAVersion(t *testing.T) {
 func (p *place) keep(name, text string) {
 	p.t.Helper()
 	to := filepath.Join(p.dir, name)
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(to, []byte(text), 0o666); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.WriteFile(p.t, to, text)
 }
 
 // loaded returns the events that the planned table will have. One process loads all nights.

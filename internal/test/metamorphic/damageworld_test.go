@@ -69,12 +69,7 @@ func (w *damageWorld) deliver(day int) {
 func (w *damageWorld) write(name, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.WriteFile(w.t, path, text)
 }
 
 // restore makes the world whole again.

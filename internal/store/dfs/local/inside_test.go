@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/test/testkit"
 )
 
 func makeDir(t *testing.T, dir string) {
@@ -19,9 +20,7 @@ func makeDir(t *testing.T, dir string) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "who"), []byte(dir), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, filepath.Join(dir, "who"), dir)
 }
 
 // TestRenamePortably runs the suite's checks of Publish for the second way to rename. Current
@@ -32,9 +31,7 @@ func TestRenamePortably(t *testing.T) {
 	makeDir(t, at("work"))
 	makeDir(t, at("full"))
 	for _, name := range []string{"file", "other"} {
-		if err := os.WriteFile(at(name), []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, at(name), name)
 	}
 	for _, c := range []struct {
 		from, to string
@@ -163,9 +160,7 @@ func TestFilesAreReadableByOthers(t *testing.T) {
 	if err := p.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(plain, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, plain, "")
 	got, err := os.Stat(name)
 	if err != nil {
 		t.Fatal(err)
@@ -182,9 +177,7 @@ func TestFilesAreReadableByOthers(t *testing.T) {
 func TestListFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.WriteFile(at("far"), []byte("linked to"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, at("far"), "linked to")
 	for link, to := range map[string]string{"near": "far", "nowhere": "gone"} {
 		if err := os.Symlink(to, at(link)); err != nil {
 			t.Fatal(err)
@@ -221,9 +214,7 @@ func TestRootsAreNotRemoved(t *testing.T) {
 func TestAFileOfOthersIsNoLock(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	for _, text := range []string{"my diary\n", "a process\n", strings.Repeat("process ", 1000), strings.Repeat(" ", 1000)} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		_, err := New().Lock(t.Context(), name)
 		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%.20q: %v, want fs.ErrExist that names the file", text, err)
@@ -233,9 +224,7 @@ func TestAFileOfOthersIsNoLock(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "\n", self()} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, name, text)
 		l, err := New().Lock(t.Context(), name)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
@@ -261,9 +250,7 @@ func TestLockSaysWhoHoldsIt(t *testing.T) {
 		}
 	}
 	// The error must not contain the text of a file that is not a lock file.
-	if err := os.WriteFile(name, []byte(strings.Repeat("x", 10_000)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteFile(t, name, strings.Repeat("x", 10_000))
 	if _, err := New().Lock(t.Context(), name); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("the message is %v", err)
 	}

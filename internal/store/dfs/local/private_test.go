@@ -32,9 +32,7 @@ func TestAPrivateDirectoryIsItsOwners(t *testing.T) {
 		if err != nil || fi.Mode().Perm() != 0o700 {
 			t.Fatalf("%v, %v; want the mode 0700", fi, err)
 		}
-		if err := os.WriteFile(filepath.Join(p.Name(), "run-000"), []byte("sorted"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, filepath.Join(p.Name(), "run-000"), "sorted")
 	}
 	for _, p := range []*local.Private{one, two} {
 		if err := p.Remove(); err != nil {
