@@ -215,32 +215,10 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 	if a.config, err = o.config(); err != nil {
 		return nil, err
 	}
+	if err := o.open(ctx, a); err != nil {
+		return nil, err
+	}
 	c := &a.config
-	o.flags.Bounds.Log = o.flags.Log(o.env)
-	store, j, err := o.flags.Store(ctx, c.FS)
-	if err != nil {
-		return nil, err
-	}
-	a.store, a.job = store, j
-	a.ends = append(a.ends, func() { store.Close() })
-	dated := o.from != nil && o.to != nil
-	if dated {
-		if err := o.checkOut(ctx, c, store); err != nil {
-			return nil, err
-		}
-	}
-	if a.loader, err = openAt(ctx, store, j, o.snapshot); err != nil {
-		return nil, err
-	}
-	a.ends = append(a.ends, func() { a.loader.Close() })
-	if !dated {
-		if c.Span, err = o.span(ctx, a.loader); err != nil {
-			return nil, err
-		}
-		if err := o.checkOut(ctx, c, store); err != nil {
-			return nil, err
-		}
-	}
 	if err := o.requireDays(ctx, a.loader, c.Span); err != nil {
 		return nil, err
 	}
@@ -254,15 +232,10 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 			return nil, err
 		}
 	}
-	if c.Plan == fetch.Snapshot && !(o.explains && isLive(store)) {
-		c.Known = table.Known(a.loader)
-		if err := extract.Settle(ctx, a.loader, c.Patience, c.Progress); err != nil {
+	if c.Plan == fetch.Snapshot && !(o.explains && isLive(a.store)) {
+		if err := o.openSnapshot(ctx, a); err != nil {
 			return nil, err
 		}
-		if c.Table, err = o.readSnapshot(ctx, store, a.loader); err != nil {
-			return nil, err
-		}
-		a.ends = append(a.ends, func() { o.endSnapshot(c.Table) })
 	}
 	if o.rolls == "off" {
 		c.Table = table.Unrolled(c.Table)
@@ -271,6 +244,50 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 		err = o.chooseUsers(ctx, c)
 	}
 	return a, err
+}
+
+// open opens the table of a query. If the flags have no dates, the query has the dates of the
+// table. OUT is checked as soon as the dates are known.
+func (o *options) open(ctx context.Context, a *asking) error {
+	c := &a.config
+	o.flags.Bounds.Log = o.flags.Log(o.env)
+	store, j, err := o.flags.Store(ctx, c.FS)
+	if err != nil {
+		return err
+	}
+	a.store, a.job = store, j
+	a.ends = append(a.ends, func() { store.Close() })
+	dated := o.from != nil && o.to != nil
+	if dated {
+		if err := o.checkOut(ctx, c, store); err != nil {
+			return err
+		}
+	}
+	if a.loader, err = openAt(ctx, store, j, o.snapshot); err != nil {
+		return err
+	}
+	a.ends = append(a.ends, func() { a.loader.Close() })
+	if dated {
+		return nil
+	}
+	if c.Span, err = o.span(ctx, a.loader); err != nil {
+		return err
+	}
+	return o.checkOut(ctx, c, store)
+}
+
+// openSnapshot makes the query read a snapshot of the table.
+func (o *options) openSnapshot(ctx context.Context, a *asking) (err error) {
+	c := &a.config
+	c.Known = table.Known(a.loader)
+	if err := extract.Settle(ctx, a.loader, c.Patience, c.Progress); err != nil {
+		return err
+	}
+	if c.Table, err = o.readSnapshot(ctx, a.store, a.loader); err != nil {
+		return err
+	}
+	a.ends = append(a.ends, func() { o.endSnapshot(c.Table) })
+	return nil
 }
 
 // requireDays fails if days are not loaded, with --require-days and with --append.

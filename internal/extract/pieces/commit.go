@@ -64,27 +64,8 @@ func onePlan(pieces []Piece) error {
 }
 
 func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error) {
-	if first.Append {
-		if err := p.FinishAppend(ctx); err != nil {
-			return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
-		}
-	}
-	have, err := p.planned(ctx)
+	have, err := p.committable(ctx, first)
 	if err != nil {
-		return extract.Result{}, err
-	}
-	ours := have != nil && have.Plan == first.Plan
-	if done, err := p.Committed(ctx, first.Plan, first.Append); err != nil {
-		return extract.Result{}, err
-	} else if done {
-		err = p.tidyOf(ctx, first.Plan)
-		return extract.Result{}, errors.Join(fmt.Errorf("%w: --out %s has the result of plan %s", ErrNothing, first.Out, first.Plan), err)
-	}
-	if !ours {
-		return extract.Result{}, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, first.Out, first.Plan)
-	}
-	target := place.Target{FS: p.FS, Out: first.Out, Overwrite: first.Overwrite, Append: first.Append, Homes: first.homes()}
-	if err := target.Check(ctx); err != nil {
 		return extract.Result{}, err
 	}
 	var base *manifest.Extract
@@ -124,6 +105,32 @@ func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error)
 	r.Skip(skipped)
 	r.Notes = append(lost.Notes(m.Users, first.Out), skipped.Notes()...)
 	return r, p.Tidy(ctx)
+}
+
+// committable finishes an append that was killed, and returns the plan of first. It fails if the
+// result of the plan is in OUT, if OUT has another plan, or if OUT may not be written.
+func (p *plan) committable(ctx context.Context, first *Piece) (*planned, error) {
+	if first.Append {
+		if err := p.FinishAppend(ctx); err != nil {
+			return nil, fmt.Errorf("commit --out %s: %w", first.Out, err)
+		}
+	}
+	have, err := p.planned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ours := have != nil && have.Plan == first.Plan
+	if done, err := p.Committed(ctx, first.Plan, first.Append); err != nil {
+		return nil, err
+	} else if done {
+		err = p.tidyOf(ctx, first.Plan)
+		return nil, errors.Join(fmt.Errorf("%w: --out %s has the result of plan %s", ErrNothing, first.Out, first.Plan), err)
+	}
+	if !ours {
+		return nil, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, first.Out, first.Plan)
+	}
+	target := place.Target{FS: p.FS, Out: first.Out, Overwrite: first.Overwrite, Append: first.Append, Homes: first.homes()}
+	return have, target.Check(ctx)
 }
 
 // base returns the result in OUT to which the extract next of a plan is appended. It returns nil if
