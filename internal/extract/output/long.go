@@ -88,15 +88,19 @@ func (m *longMaker) row(b *trailfile.Batch, u *named, e *trail.Event) error {
 		}
 	}
 	b.Rows++
-	for i := m.fields; i < len(c); i++ {
-		if len(c[i].Valid) < b.Rows {
-			appendNull(&c[i])
-		}
-	}
 	return nil
 }
 
-// appendValue appends the value of a row to its column. row is the index of the row.
+// fill appends the nulls that the columns of fields do not have yet.
+func (m *longMaker) fill(b *trailfile.Batch) {
+	for i := m.fields; i < len(b.Columns); i++ {
+		c := &b.Columns[i]
+		appendNulls(c, b.Rows-len(c.Valid))
+	}
+}
+
+// appendValue appends the value of a row to its column, after the nulls of the rows before it. row
+// is the index of the row.
 func appendValue(c *trailfile.Values, v []byte, row int) error {
 	if err := c.Type.Check(v); err != nil {
 		return err
@@ -104,6 +108,7 @@ func appendValue(c *trailfile.Values, v []byte, row int) error {
 	if len(c.Valid) > row {
 		return fmt.Errorf("two values in one row")
 	}
+	appendNulls(c, row-len(c.Valid))
 	c.Valid = append(c.Valid, true)
 	switch c.Type {
 	case behaviour.String:
@@ -120,17 +125,28 @@ func appendValue(c *trailfile.Values, v []byte, row int) error {
 	return nil
 }
 
-// appendNull appends the null of a row.
-func appendNull(c *trailfile.Values) {
-	c.Valid = append(c.Valid, false)
+// appendNulls appends n nulls.
+func appendNulls(c *trailfile.Values, n int) {
+	if n == 0 {
+		return
+	}
+	c.Valid = appendZeros(c.Valid, n)
 	switch c.Type {
 	case behaviour.String:
-		c.Str.Append(nil)
+		c.Str.AppendEmpty(n)
 	case behaviour.Int64, behaviour.Timestamp:
-		c.Int = append(c.Int, 0)
+		c.Int = appendZeros(c.Int, n)
 	case behaviour.Double:
-		c.Double = append(c.Double, 0)
+		c.Double = appendZeros(c.Double, n)
 	default:
-		c.Small = append(c.Small, 0)
+		c.Small = appendZeros(c.Small, n)
 	}
+}
+
+// appendZeros appends n zero values.
+func appendZeros[T any](s []T, n int) []T {
+	from := len(s)
+	s = slices.Grow(s, n)[:from+n]
+	clear(s[from:])
+	return s
 }

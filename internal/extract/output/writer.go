@@ -159,6 +159,7 @@ func (w *Writer) flush(least int) error {
 		return nil
 	}
 	if w.long != nil {
+		w.long.fill(&w.batch)
 		w.long.bytes = 0
 	}
 	err := w.file.Write(&w.batch)

@@ -42,6 +42,18 @@ type Values struct {
 	Str    Bytes
 }
 
+// NullBytes returns the size of the strings of those rows from up to to that are null. The column is
+// nullable.
+func (v *Values) NullBytes(from, to int) int {
+	n := uint32(0)
+	for i, ok := range v.Valid[from:to] {
+		if !ok {
+			n += v.Str.Off[from+i+1] - v.Str.Off[from+i]
+		}
+	}
+	return int(n)
+}
+
 // Bytes is a column of byte strings: string i is Data[Off[i]:Off[i+1]].
 type Bytes struct {
 	Data []byte
@@ -55,6 +67,18 @@ func (s *Bytes) Append(b []byte) {
 	}
 	s.Data = append(s.Data, b...)
 	s.Off = append(s.Off, uint32(len(s.Data)))
+}
+
+// AppendEmpty adds n empty strings.
+func (s *Bytes) AppendEmpty(n int) {
+	if len(s.Off) == 0 {
+		s.Off = append(s.Off, 0)
+	}
+	end := s.Off[len(s.Off)-1]
+	s.Off = grow(s.Off, n)
+	for i := len(s.Off) - n; i < len(s.Off); i++ {
+		s.Off[i] = end
+	}
 }
 
 // At returns string i, which is a part of Data.

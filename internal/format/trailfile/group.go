@@ -233,11 +233,14 @@ func (s Schema) Fit(b *Batch, from, to, bytes, limit int, fresh bool) int {
 	return to
 }
 
-// StringBytes returns the size of the strings in the rows from up to to of b.
+// StringBytes returns the size of the strings in the rows from up to to of b, except strings with
+// Column.Names and the strings of nulls.
 func (s Schema) StringBytes(b *Batch, from, to int) int {
-	n := 0
-	for i := from; i < to; i++ {
-		n += s.stringBytes(b, i)
+	n := s.mostBytes(b, from, to)
+	for col := range s.Columns {
+		if c := &s.Columns[col]; c.Type == behaviour.String && c.Nullable {
+			n -= b.Columns[col].NullBytes(from, to)
+		}
 	}
 	return n
 }

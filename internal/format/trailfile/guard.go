@@ -115,6 +115,9 @@ func (b *Batch) times(s Schema) []int64 {
 }
 
 func (g *Guard) text(c *Column, v *Values) error {
+	if v.Str.isText() {
+		return nil
+	}
 	for i := range v.Str.len() {
 		if c.Nullable && !v.Valid[i] {
 			continue
@@ -124,6 +127,25 @@ func (g *Guard) text(c *Column, v *Values) error {
 		}
 	}
 	return nil
+}
+
+// isText reports whether all strings are UTF-8 and not too long. It is faster than a look at each
+// string. If it returns false, the strings that are not null may be so all the same.
+func (s *Bytes) isText() bool {
+	n := s.len()
+	if n == 0 {
+		return true
+	}
+	all := s.Data[s.Off[0]:s.Off[n]]
+	if len(all) > maxValueBytes || !utf8.Valid(all) {
+		return false
+	}
+	for _, end := range s.Off[1:n] {
+		if i := int(end - s.Off[0]); i < len(all) && !utf8.RuneStart(all[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // outOfOrder returns the error for a row that is out of order: the row of user s at times[i],

@@ -30,6 +30,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"a time out of order", func(b *trailfile.Batch) { b.Columns[2].Int[1] = 99 }, `row 1 out of order: user "alice" at 99 after user "alice" at 100`},
 		{"a user that is not UTF-8", func(b *trailfile.Batch) { b.Columns[0].Str.Data[11] = 0xff }, `row 2: column user_id: "b\xffb" is not UTF-8`},
 		{"a string that is not UTF-8", func(b *trailfile.Batch) { b.Columns[5].Str.Data[1] = 0xc0 }, `row 1: column programme: "\xc0" is not UTF-8`},
+		{"a character that is divided between two strings", func(b *trailfile.Batch) { copy(b.Columns[5].Str.Data, "éx") }, `row 0: column programme: "\xc3" is not UTF-8`},
 		{"no such behaviour", func(b *trailfile.Batch) { b.Columns[3].Code[2] = 2 }, "column behaviour is in row 2 number 2 of 2"},
 		{"fewer dates", func(b *trailfile.Batch) { b.Columns[1].Small = b.Columns[1].Small[1:] }, "batch of 3 rows: column date has 2"},
 		{"fewer times", func(b *trailfile.Batch) { b.Columns[2].Int = b.Columns[2].Int[1:] }, "column time has 2"},

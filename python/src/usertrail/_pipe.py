@@ -6,6 +6,8 @@ import fcntl
 import os
 import select
 
+import pyarrow as pa
+
 # The size of a pipe, where the system allows it: fewer switches between the two processes.
 PIPE_BYTES = 1 << 20
 
@@ -15,7 +17,8 @@ POLL_MS = 500
 
 
 class Pipe:
-    """A file for pyarrow. It reads from a pipe without a copy."""
+    """A file for pyarrow. It reads from a pipe without a copy, into memory of pyarrow, which it does
+    not fill with zeros first."""
 
     closed = False
 
@@ -33,7 +36,7 @@ class Pipe:
     def read(self, size: int) -> memoryview:
         """Returns size bytes, or fewer at the end."""
         filled = 0
-        whole = memoryview(bytearray(size))
+        whole = memoryview(pa.allocate_buffer(size))
         while filled < size:
             while not self._ready.poll(POLL_MS):
                 pass

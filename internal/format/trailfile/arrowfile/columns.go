@@ -118,7 +118,7 @@ func (c *column) addStrings(v *trailfile.Values, valid []bool, from, to int) {
 			c.data = append(c.data, c.Names[code]...)
 			c.ends = append(c.ends, int32(len(c.data)))
 		}
-	case valid == nil:
+	case valid == nil || v.NullBytes(from, to) == 0:
 		shift := int32(len(c.data)) - int32(v.Str.Off[from])
 		c.data = append(c.data, v.Str.Data[v.Str.Off[from]:v.Str.Off[to]]...)
 		for _, end := range v.Str.Off[from+1 : to+1] {
