@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,15 @@ def test_a_killed_program_is_an_error(table: Path, monkeypatch: pytest.MonkeyPat
     assert caught.value.status == -signal.SIGKILL
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Has SIGINT raise KeyboardInterrupt. A shell has programs in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_program(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batches = stopped(table, monkeypatch)
     process = batches._process._process

@@ -158,6 +158,29 @@ func TestToolsOfDistributionsReadThePackages(t *testing.T) {
 	}
 }
 
+// TestOnlyUnitsAreBelowSystemd checks that jobs/cron, which also has crontabs, adds only the units.
+func TestOnlyUnitsAreBelowSystemd(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := (&release{root: root}).appendService(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, file := range files {
+		if unit, ok := strings.CutPrefix(file.path, "usr/lib/systemd/system/"); ok {
+			got = append(got, unit)
+		}
+	}
+	slices.Sort(got)
+	want := []string{"usertrail-load.service", "usertrail-load.timer", "usertrail-sweep.service", "usertrail-sweep.timer"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the package has the units %q, want %q", got, want)
+	}
+}
+
 // TestTheBillNamesEachModule has this test in the place of both programs: it has modules,
 // too.
 func TestTheBillNamesEachModule(t *testing.T) {

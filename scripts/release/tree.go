@@ -52,12 +52,14 @@ func (r *release) tree(p platform, programs, texts string) ([]installed, error) 
 // environment and their user.
 func (r *release) appendService(out []installed) ([]installed, error) {
 	cron := filepath.Join(r.root, "jobs/cron")
-	units, err := filepath.Glob(filepath.Join(cron, "usertrail-*"))
-	if err != nil {
-		return nil, err
-	}
-	for _, unit := range units {
-		out = append(out, installed{path: "usr/lib/systemd/system/" + filepath.Base(unit), source: unit, mode: 0o644})
+	for _, kind := range []string{"service", "timer"} {
+		units, err := filepath.Glob(filepath.Join(cron, "usertrail-*."+kind))
+		if err != nil {
+			return nil, err
+		}
+		for _, unit := range units {
+			out = append(out, installed{path: "usr/lib/systemd/system/" + filepath.Base(unit), source: unit, mode: 0o644})
+		}
 	}
 	return append(out,
 		installed{path: "usr/lib/sysusers.d/usertrail.conf", source: filepath.Join(cron, "usertrail.sysusers"), mode: 0o644},
