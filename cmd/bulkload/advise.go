@@ -212,11 +212,11 @@ func printAdvice(w io.Writer, r adviceResult) error {
 func printSampled(w io.Writer, a *advise.Advice) {
 	how := "read to the end"
 	if !a.Whole {
-		how = "of their beginnings; users and behaviours are estimates"
+		how = "of their beginnings; users and records are estimates"
 	}
 	fmt.Fprintf(w, "sample      %s records of %s, %s, %s\n", humanize.Comma(a.Sampled), english.Plural(a.Files, "file", ""), advise.Bytes(a.Bytes), how)
-	fmt.Fprintf(w, "logs        %s behaviours of %s users on %s\n", humanize.Comma(int64(a.Records)), humanize.Comma(int64(a.Users)), english.Plural(a.Days, "day", ""))
-	fmt.Fprintf(w, "table       %s: %s behaviours, %.3g a user\n", english.Plural(a.TableDays, "day", ""), humanize.Comma(int64(a.Held)), a.Each)
+	fmt.Fprintf(w, "logs        %s records of %s users on %s\n", humanize.Comma(int64(a.Records)), humanize.Comma(int64(a.Users)), english.Plural(a.Days, "day", ""))
+	fmt.Fprintf(w, "table       %s: %s records, %.3g a user\n", english.Plural(a.TableDays, "day", ""), humanize.Comma(int64(a.Held)), a.Each)
 }
 
 // farLarger is the largest ratio of a table's records to the measured records for which the

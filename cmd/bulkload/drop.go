@@ -81,7 +81,7 @@ func (o *keeping) drop(ctx context.Context) (dropResult, error) {
 }
 
 func printDropped(w io.Writer, d upkeep.Dropped, verb, address string) {
-	fmt.Fprintf(w, "%-11s %s behaviours in %s rows of %s before %s, of %s\n",
+	fmt.Fprintf(w, "%-11s %s records in %s rows of %s before %s, of %s\n",
 		verb, humanize.Comma(d.Behaviours), humanize.Comma(d.Rows), english.Plural(d.Days, "day", ""), d.Before, address)
 	fmt.Fprintf(w, "%-11s %d removed, %d rewritten; %s less\n", "files", d.Files, d.Rewritten, humanize.IBytes(uint64(max(d.Bytes, 0))))
 }

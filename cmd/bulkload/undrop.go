@@ -55,7 +55,7 @@ func (o *keeping) undrop(ctx context.Context) (undropResult, error) {
 		return out, err
 	}
 	out.Date = out.Before.String()
-	fmt.Fprintf(o.env.Stdout, "restored    %s behaviours of %s before %s in %s; run again the loads that skipped records\n",
+	fmt.Fprintf(o.env.Stdout, "restored    %s records of %s before %s in %s; run again the loads that skipped records\n",
 		humanize.Comma(out.Behaviours), english.Plural(out.Days, "day", ""), out.Before, cfg.Store.Address())
 	return out, nil
 }

@@ -212,7 +212,7 @@ func (e *Extract) cost(p *page) {
 	a, b := &e.Cost.Estimate, &e.Cost.Outcome
 	g.add("users", count(a.Users), count(b.Users))
 	g.add("rows", count(a.Rows), count(b.Rows))
-	g.add("behaviours", count(a.Behaviours), count(b.Behaviours))
+	g.add("events", count(a.Behaviours), count(b.Behaviours))
 	g.add("cells", count(a.Cells), count(b.Cells))
 	p.grid("what it was made from", g)
 }

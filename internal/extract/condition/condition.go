@@ -2,7 +2,7 @@
 // behaviours and which users to keep. There are three kinds of text. All are checked
 // against the schema before anything is read:
 //
-//	where      play.seconds >= 600 || order.price > 0       keeps behaviours
+//	where      play.seconds >= 600 || order.price > 0       keeps events
 //	having     count(play) >= 5 && sum(order.price) > 100   keeps users
 //	sequence   visit -> play within 1h -> order within 1d   keeps users
 //

@@ -11,12 +11,12 @@ type Row string
 
 // The values of Row, one for each kind of layout.
 const (
-	DayKind  Row = "a user's behaviours of one name on a day"
-	Day      Row = "a user's behaviours of a day"
-	UserKind Row = "a user's behaviours of one name"
-	User     Row = "all behaviours of a user"
-	Second   Row = "a user's behaviours of a second"
-	Record   Row = "one behaviour"
+	DayKind  Row = "a user's events of one behaviour on a day"
+	Day      Row = "a user's events of a day"
+	UserKind Row = "a user's events of one behaviour"
+	User     Row = "all events of a user"
+	Second   Row = "a user's events of a second"
+	Record   Row = "one event"
 )
 
 // A Layout describes how a table stores events, and how a read can be narrowed.

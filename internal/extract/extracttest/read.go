@@ -40,7 +40,7 @@ func (h *Fixture) Read(t testing.TB, r extract.Result, out string) testworld.Res
 		t.Errorf("%s: of %d users %d were found, it says %d were not, and names %d, %v", out, r.Users, r.Found, r.NotFound, n, err)
 	}
 	if r.Events != int64(len(rows)) {
-		t.Errorf("%s: says it wrote %d behaviours, there are %d", out, r.Events, len(rows))
+		t.Errorf("%s: says it wrote %d events, there are %d", out, r.Events, len(rows))
 	}
 	return testworld.Result{Users: int(r.Users), Found: int(r.Found), Active: int(r.Active), Rows: rows}
 }

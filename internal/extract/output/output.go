@@ -85,7 +85,7 @@ func each(q *query.Query, parts <-chan *Part, at *progress.Worker, take func(*Pa
 	defer at.End()
 	at.At("waiting for a part")
 	for p := range parts {
-		at.At("%s: %d users, %d behaviours", q.Output.PartName(p.number), len(p.users), p.events)
+		at.At("%s: %d users, %d events", q.Output.PartName(p.number), len(p.users), p.events)
 		if err := take(p); err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (q *Query) checkNumbers() error {
 	case c.Context > 0 && !removes:
 		return fmt.Errorf("%w: --context: there is neither --where nor --hours, so nothing is left out", ErrWrong)
 	case c.Context < 0 || c.Latest < 0:
-		return fmt.Errorf("%w: --context and --latest are numbers of behaviours, at least 0", ErrWrong)
+		return fmt.Errorf("%w: --context and --latest are numbers of events, at least 0", ErrWrong)
 	}
 	return nil
 }

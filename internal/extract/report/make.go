@@ -42,7 +42,7 @@ func Make(ctx context.Context, c Config) (*Report, error) {
 func (s *source) sum(ctx context.Context, workers int, cfg progress.Config) (*sums, error) {
 	p := progress.Start(cfg)
 	defer p.Done()
-	p.Step("reading parts", "behaviours", s.m.Events)
+	p.Step("reading parts", "events", s.m.Events)
 	g, ctx := errgroup.WithContext(ctx)
 	jobs := make(chan *manifest.TrailPart)
 	g.Go(func() error {
@@ -119,7 +119,7 @@ func (s *source) readRows(ctx context.Context, to *sums, t *trailfile.File, part
 	}
 	r.end()
 	if r.events != part.Events || r.users != part.Users {
-		return fmt.Errorf("it has %d behaviours of %d users; %s says %d of %d", r.events, r.users, manifestName, part.Events, part.Users)
+		return fmt.Errorf("it has %d events of %d users; %s says %d of %d", r.events, r.users, manifestName, part.Events, part.Users)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (r *backward) look(ctx context.Context) error {
 			r.newest = max(1, r.newest/4)
 			continue
 		case many && r.newest > 0:
-			return r.asked.tooLarge("behaviours of one instant")
+			return r.asked.tooLarge("events of one instant")
 		case many && r.days > 1:
 			r.days = max(1, r.days/4)
 			r.crowded, r.step = span.From, r.days
@@ -235,7 +235,7 @@ func (r *backward) take(e *trail.Event) error {
 		r.wanted = activity.Set{}
 	}
 	if r.held > r.asked.budget.most {
-		return r.asked.tooLarge(fmt.Sprintf("the last %d behaviours", len(r.found)))
+		return r.asked.tooLarge(fmt.Sprintf("the last %d events", len(r.found)))
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (a *Asked) keys(ctx context.Context, t table.Table, w layout.Want) ([]trail
 	var b trail.Batch
 	err := a.read(ctx, t, &b, w, w, limits{events: math.MaxInt, bytes: a.budget.most})
 	if errors.Is(err, errMany) {
-		err = a.tooLarge("times of a day's behaviours")
+		err = a.tooLarge("times of a day's events")
 	}
 	return b.Events, err
 }
@@ -60,7 +60,7 @@ func (a *Asked) readPart(ctx context.Context, t table.Table, b *trail.Batch, w l
 	}
 	err := a.read(ctx, t, b, w, w, limits{math.MaxInt, a.budget.most, &times})
 	if errors.Is(err, errMany) {
-		err = a.tooLarge("behaviours of one instant")
+		err = a.tooLarge("events of one instant")
 	}
 	return err
 }

@@ -29,7 +29,7 @@ const (
 )
 
 // errMany ends a read of days that hold far more events than needed.
-var errMany = errors.New("too many behaviours for days read together")
+var errMany = errors.New("too many events for days read together")
 
 // A reader reads a trail a few days at a time.
 type reader struct {

@@ -159,9 +159,9 @@ func (s *Screen) dayBreak(out *strings.Builder, l *line, first bool) {
 	switch l.ofDay {
 	case 0:
 	case 1:
-		p.put("", "  1 behaviour")
+		p.put("", "  1 event")
 	default:
-		p.put("", fmt.Sprintf("  %d behaviours", l.ofDay))
+		p.put("", fmt.Sprintf("  %d events", l.ofDay))
 	}
 	if !s.begun && l.nth > 1 {
 		p.put(faint, fmt.Sprintf(", %d before this page", l.nth-1))

@@ -218,7 +218,7 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 	case !utf8.ValidString(c.User):
 		return nil, fmt.Errorf("%w: --user is not UTF-8", ErrQuery)
 	case c.Page < 0:
-		return nil, fmt.Errorf("%w: --page %d: write how many behaviours, or 0 for all", ErrQuery, c.Page)
+		return nil, fmt.Errorf("%w: --page %d: write how many events, or 0 for all", ErrQuery, c.Page)
 	}
 	if err := c.ends(); err != nil {
 		return nil, err
@@ -259,17 +259,17 @@ func (c *Config) ends() error {
 	}
 	switch {
 	case c.Latest < 0:
-		return fmt.Errorf("%w: --latest %d: write how many behaviours, at least 1", ErrQuery, c.Latest)
+		return fmt.Errorf("%w: --latest %d: write how many events, at least 1", ErrQuery, c.Latest)
 	case c.Latest > 0 && c.At != nil:
-		return fmt.Errorf("%w: --latest and --at are two queries: choose one; the last behaviours up to a day are --latest and --to", ErrQuery)
+		return fmt.Errorf("%w: --latest and --at are two queries: choose one; the last events up to a day are --latest and --to", ErrQuery)
 	case c.Around != nil && (c.Latest > 0 || c.At != nil || c.After != ""):
 		return fmt.Errorf("%w: --around goes with none of --latest, --at and --after: it shows the events before and after a time", ErrQuery)
 	case c.Around != nil && c.Page == 0:
 		return fmt.Errorf("%w: --around with --page 0: write how many events, or leave --around out", ErrQuery)
 	case paged != "" && c.Latest > 0:
-		return fmt.Errorf("%w: %s goes with no --latest, which is no page: write how many behaviours behind --latest", ErrQuery, paged)
+		return fmt.Errorf("%w: %s goes with no --latest, which is no page: write how many events behind --latest", ErrQuery, paged)
 	case paged != "" && c.At != nil:
-		return fmt.Errorf("%w: %s goes with no --at, which is no page: it shows one behaviour of each type", ErrQuery, paged)
+		return fmt.Errorf("%w: %s goes with no --at, which is no page: it shows the last event of each behaviour", ErrQuery, paged)
 	}
 	return nil
 }

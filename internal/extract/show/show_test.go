@@ -156,7 +156,7 @@ func TestAllOfALongTrailIsReadInParts(t *testing.T) {
 	if _, _, err := show.Page(t.Context(), show.Config{Table: s, User: "u"}, show.NewScreen(&b, show.Look{Width: 40})); err != nil {
 		t.Fatal(err)
 	}
-	for part, want := range map[string]int{"play": len(got), "Asia": 0, "UTC": 1, " behaviours\n": busy, " 1 behaviour\n": 1, "seconds\n": len(got)/1000 + 1} {
+	for part, want := range map[string]int{"play": len(got), "Asia": 0, "UTC": 1, " events\n": busy, " 1 event\n": 1, "seconds\n": len(got)/1000 + 1} {
 		if n := strings.Count(b.String(), part); n != want {
 			t.Errorf("%q stands %d times on the screen, want %d", part, n, want)
 		}

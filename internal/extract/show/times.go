@@ -68,7 +68,7 @@ func (r *reader) readTimes(ctx context.Context, t layout.Times) error {
 	}
 	err := a.read(ctx, r.table, &r.batch, want, want, limits{math.MaxInt, a.budget.most, &t})
 	if errors.Is(err, errMany) {
-		err = a.tooLarge("behaviours of one instant")
+		err = a.tooLarge("events of one instant")
 	}
 	return err
 }

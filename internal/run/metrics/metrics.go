@@ -87,7 +87,7 @@ var fields = []field{
 	{outcome.Failed, "files", filesHelp, "state", "failed"},
 	{outcome.Bytes, "bytes", "Bytes of the delivered files of the last run.", "", ""},
 	{outcome.Cells, "cells", "Cells that the last run loaded.", "", ""},
-	{outcome.Events, "behaviours", "Behaviours that the last extract took out.", "", ""},
+	{outcome.Events, "behaviours", "Events that the last extract wrote.", "", ""},
 }
 
 // Check returns an error if name cannot be written: if its folder does not exist, or if the
