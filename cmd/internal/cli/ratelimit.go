@@ -35,7 +35,7 @@ func (b Bounds) checkFiles(address string) error {
 
 // of copies the bounds to the options of a table in HBase.
 func (b Bounds) of(o *live.Options) {
-	o.Client.InFlight, o.Client.Pace, o.Client.Log = b.InFlight, ratelimit.New(b.Rate), b.Log
+	o.Client.InFlight, o.Client.Limiter, o.Client.Log = b.InFlight, ratelimit.New(b.Rate), b.Log
 }
 
 // A rate is the value of --max-rate.

@@ -4,7 +4,7 @@
 //	gets=5000/s,puts=20000/s,bytes=50MiB/s
 //
 // A request waits for its own size before it is sent. The size of its response is known
-// only when the response arrives; later requests wait for it. Since the Pace was made, a
+// only when the response arrives; later requests wait for it. Since the Limiter was made, a
 // program has never sent more than the limit allows for that time. It can have received
 // more only by the responses to requests that were in flight.
 package ratelimit
@@ -29,54 +29,54 @@ type Amount struct {
 // Limits are maxima for each second; 0 is no limit.
 type Limits Amount
 
-// A Pace enforces limits. Many goroutines may use it at once. A nil Pace has no limits.
-type Pace struct {
+// A Limiter enforces limits. Many goroutines may use it at once. A nil Limiter has no limits.
+type Limiter struct {
 	limits            Limits
 	gets, puts, bytes *bound
 	waiting           Stopwatch
 }
 
-// New returns a Pace, or nil if l has no limit.
-func New(l Limits) *Pace {
+// New returns a Limiter, or nil if l has no limit.
+func New(l Limits) *Limiter {
 	if l == (Limits{}) {
 		return nil
 	}
-	return &Pace{limits: l, gets: newBound(l.Gets), puts: newBound(l.Puts), bytes: newBound(l.Bytes)}
+	return &Limiter{limits: l, gets: newBound(l.Gets), puts: newBound(l.Puts), bytes: newBound(l.Bytes)}
 }
 
 // Wait waits until the limits allow a and everything that was taken before it. If ctx
 // ends first, Wait returns its cause.
-func (p *Pace) Wait(ctx context.Context, a Amount) error {
-	if p == nil {
+func (l *Limiter) Wait(ctx context.Context, a Amount) error {
+	if l == nil {
 		return nil
 	}
-	d := p.take(a)
+	d := l.take(a)
 	if d <= 0 {
 		return nil
 	}
-	defer p.waiting.Start()()
+	defer l.waiting.Start()()
 	return pipe.Sleep(ctx, d)
 }
 
 // Owe adds an amount without waiting, such as a response that has arrived. Later calls of
 // Wait wait for it.
-func (p *Pace) Owe(a Amount) {
-	if p != nil {
-		p.take(a)
+func (l *Limiter) Owe(a Amount) {
+	if l != nil {
+		l.take(a)
 	}
 }
 
 // take reserves a and returns how long the caller has to wait for it.
-func (p *Pace) take(a Amount) time.Duration {
-	return max(p.gets.take(a.Gets), p.puts.take(a.Puts), p.bytes.take(a.Bytes))
+func (l *Limiter) take(a Amount) time.Duration {
+	return max(l.gets.take(a.Gets), l.puts.take(a.Puts), l.bytes.take(a.Bytes))
 }
 
 // Waited returns the time during which at least one goroutine waited in Wait.
-func (p *Pace) Waited() time.Duration {
-	if p == nil {
+func (l *Limiter) Waited() time.Duration {
+	if l == nil {
 		return 0
 	}
-	return p.waiting.Elapsed()
+	return l.waiting.Elapsed()
 }
 
 // parts is the number of requests among which the amount of a second is divided, at
@@ -84,11 +84,11 @@ func (p *Pace) Waited() time.Duration {
 const parts = 4
 
 // Share returns the most that one request should have; 0 is no limit.
-func (p *Pace) Share() Limits {
-	if p == nil {
+func (l *Limiter) Share() Limits {
+	if l == nil {
 		return Limits{}
 	}
-	return Limits{Gets: share(p.limits.Gets), Puts: share(p.limits.Puts), Bytes: share(p.limits.Bytes)}
+	return Limits{Gets: share(l.limits.Gets), Puts: share(l.limits.Puts), Bytes: share(l.limits.Bytes)}
 }
 
 func share(n int64) int64 {

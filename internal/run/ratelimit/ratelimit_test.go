@@ -146,7 +146,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 func TestWithoutLimitsNothingWaits(t *testing.T) {
 	p := ratelimit.New(ratelimit.Limits{})
 	if p != nil {
-		t.Fatal("there is a pace of no limits")
+		t.Fatal("there is a Limiter without limits")
 	}
 	p.Owe(ratelimit.Amount{Bytes: 1 << 60})
 	if err := p.Wait(t.Context(), ratelimit.Amount{Gets: 1 << 60}); err != nil {

@@ -230,8 +230,8 @@ func TestTheRateIsKeptByAllTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 2}, 400, 200)
 		limits := ratelimit.Limits{Gets: 1000, Puts: 1500, Bytes: 100_000}
-		began := time.Now() // the bound counts from the creation of the Pace
-		c := dial(t, f, func(cfg *Config) { cfg.Pace = ratelimit.New(limits) })
+		began := time.Now() // the bound counts from the creation of the Limiter
+		c := dial(t, f, func(cfg *Config) { cfg.Limiter = ratelimit.New(limits) })
 		var work sync.WaitGroup
 		for range 2 {
 			work.Go(func() {
@@ -266,7 +266,7 @@ func TestAScanIsPaidForByItsRows(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 300)
 		limits := ratelimit.Limits{Gets: 400}
 		began := time.Now()
-		c := dial(t, f, func(cfg *Config) { cfg.Pace = ratelimit.New(limits) })
+		c := dial(t, f, func(cfg *Config) { cfg.Limiter = ratelimit.New(limits) })
 		s := newSink(t)
 		if err := c.Scan(t.Context(), "t", Scan{}, s.emit); err != nil {
 			t.Fatal(err)

@@ -151,7 +151,7 @@ func TestRealRateIsKept(t *testing.T) {
 	n := testkit.Pick(400, 2000)
 	name := createReal(t, k, dialReal(t, k), n/3, 2*n/3)
 	began := time.Now()
-	c := dialReal(t, k, func(cfg *Config) { cfg.Pace = ratelimit.New(limits) })
+	c := dialReal(t, k, func(cfg *Config) { cfg.Limiter = ratelimit.New(limits) })
 	var work sync.WaitGroup
 	for part := range 4 {
 		work.Go(func() { putReal(t, c, name, part*n/4, (part+1)*n/4, nil) })
@@ -161,7 +161,7 @@ func TestRealRateIsKept(t *testing.T) {
 		t.Errorf("%.0f cells a second, with a bound of %d", rate, limits.Puts)
 	}
 	began = time.Now()
-	c = dialReal(t, k, func(cfg *Config) { cfg.Pace = ratelimit.New(limits) })
+	c = dialReal(t, k, func(cfg *Config) { cfg.Limiter = ratelimit.New(limits) })
 	getReal(t, c, name, n, nil)
 	if rate := float64(n) / time.Since(began).Seconds(); rate > float64(limits.Gets) {
 		t.Errorf("%.0f rows a second, with a bound of %d", rate, limits.Gets)

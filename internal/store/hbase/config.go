@@ -39,8 +39,8 @@ type Config struct {
 	MaxAnswerBytes    int // a longer answer breaks its connection; 256 MiB
 	InFlight          int // calls at once on one server, of all kinds and with all attempts; 6
 
-	Pace *ratelimit.Pace // limits the requests per second; nil sets no limit
-	Log  *slog.Logger    // receives messages about busy servers; nil discards them
+	Limiter *ratelimit.Limiter // limits the requests per second; nil sets no limit
+	Log     *slog.Logger       // receives messages about busy servers; nil discards them
 
 	// Dial connects to masters and RegionServers, host:port; nil is TCP.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)

@@ -125,6 +125,6 @@
 // window in three cases: the server says that it is too busy, the server sends no
 // answer in time, or its answers take a multiple of the best time in the minutes
 // before. The window is shut for as long as a quota demands. It grows back by one for
-// each window's worth of successful calls. Config.Pace limits the requests per
+// each window's worth of successful calls. Config.Limiter limits the requests per
 // second. Client.Held returns how much the client held back.
 package hbase

@@ -60,7 +60,7 @@ func (c *Client) Get(ctx context.Context, tableName string, row []byte, g wire.G
 	e := effort{what: fmt.Sprintf("get of %q", row), table: tableName}
 	var out []cell.Cell
 	err = t.call(ctx, &e, row, func(r *region, s *server) (flight, error) {
-		if err := c.cfg.Pace.Wait(ctx, ratelimit.Amount{Gets: 1, Bytes: int64(len(row))}); err != nil {
+		if err := c.cfg.Limiter.Wait(ctx, ratelimit.Amount{Gets: 1, Bytes: int64(len(row))}); err != nil {
 			return flight{}, err
 		}
 		resp, f, err := s.call(ctx, request{method: "Get", param: &wire.GetRequest{Region: r.Name, Row: row, Fields: g.Fields()}})
@@ -69,7 +69,7 @@ func (c *Client) Get(ctx context.Context, tableName string, row []byte, g wire.G
 		}
 		s.window.grow()
 		defer resp.Release()
-		c.cfg.Pace.Owe(ratelimit.Amount{Bytes: int64(len(resp.Param) + len(resp.Cells))})
+		c.cfg.Limiter.Owe(ratelimit.Amount{Bytes: int64(len(resp.Param) + len(resp.Cells))})
 		out, err = copyCells(resp)
 		c.came.Add(int64(len(out)))
 		return f, err
@@ -157,7 +157,7 @@ func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byt
 	if g.most <= 0 {
 		g.most = defaultBatch
 	}
-	share := c.cfg.Pace.Share()
+	share := c.cfg.Limiter.Share()
 	g.most, g.target = within(g.most, share.Gets), within(g.target, share.Bytes)
 	fields := o.Fields()
 	m := newMulti(ctx, t, "get", multiGets, getRoom)

@@ -278,7 +278,7 @@ func (m *multi) send(p *parcel) {
 	}
 	defer func() { <-lane }()
 	cost := p.cost()
-	if m.c.cfg.Pace.Wait(m.ctx, cost) != nil {
+	if m.c.cfg.Limiter.Wait(m.ctx, cost) != nil {
 		return
 	}
 	r, f, err := p.server.call(m.ctx, request{method: "Multi", param: multiParam{m, p}, cells: p.cells()})
@@ -293,7 +293,7 @@ func (m *multi) send(p *parcel) {
 		return
 	}
 	defer r.Release()
-	m.c.cfg.Pace.Owe(ratelimit.Amount{Bytes: int64(len(r.Param) + len(r.Cells))})
+	m.c.cfg.Limiter.Owe(ratelimit.Amount{Bytes: int64(len(r.Param) + len(r.Cells))})
 	m.take(p, r, f, cost)
 }
 

@@ -49,7 +49,7 @@ func (c *Client) NewPutter(tableName string, o PutOptions) (*Putter, error) {
 		return nil, err
 	}
 	t := c.table(tableName)
-	share := c.cfg.Pace.Share()
+	share := c.cfg.Limiter.Share()
 	m := newMulti(ctx, t, "put", multiPuts, int64(o.MaxBytes/2))
 	p := &Putter{m: m, done: done, most: o.MaxBytes / 2, col: newCollector(t)}
 	p.full = fullness{

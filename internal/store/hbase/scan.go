@@ -61,7 +61,7 @@ func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*
 	if s.ResultBytes <= 0 {
 		s.ResultBytes = defaultResultBytes
 	}
-	share := c.cfg.Pace.Share()
+	share := c.cfg.Limiter.Share()
 	s.ResultBytes = within(s.ResultBytes, share.Bytes)
 	sc := &scanning{
 		t: c.table(tableName), emit: emit,
@@ -467,7 +467,7 @@ func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Durat
 		f.clip()
 		param.Region, param.Scan = f.region.Name, &f.scan
 	}
-	if err := f.t.c.cfg.Pace.Wait(ctx, ratelimit.Amount{}); err != nil {
+	if err := f.t.c.cfg.Limiter.Wait(ctx, ratelimit.Amount{}); err != nil {
 		return nil, 0, err
 	}
 	resp, fl, err := f.server.call(ctx, request{method: "Scan", param: param})
@@ -480,7 +480,7 @@ func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Durat
 		resp.Release()
 		return nil, fl.took, err
 	}
-	f.t.c.cfg.Pace.Owe(ratelimit.Amount{Gets: int64(len(f.resp.CellsPerResult)), Bytes: int64(bytes)})
+	f.t.c.cfg.Limiter.Owe(ratelimit.Amount{Gets: int64(len(f.resp.CellsPerResult)), Bytes: int64(bytes)})
 	f.count()
 	if len(resp.Cells) > 0 {
 		f.server.went(scanPages, fl, bytes)

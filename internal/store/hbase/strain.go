@@ -12,12 +12,12 @@ import (
 type Held struct {
 	Busy  int64         // how often a server became too busy
 	Back  time.Duration // time in which calls waited because of busy servers
-	Paced time.Duration // time in which calls waited for Config.Pace
+	Paced time.Duration // time in which calls waited for Config.Limiter
 }
 
 // Held returns how much the client has held back so far.
 func (c *Client) Held() Held {
-	return Held{Busy: c.strain.times.Load(), Back: c.strain.waiting.Elapsed(), Paced: c.cfg.Pace.Waited()}
+	return Held{Busy: c.strain.times.Load(), Back: c.strain.waiting.Elapsed(), Paced: c.cfg.Limiter.Waited()}
 }
 
 // A strain counts and logs when the servers of a client are too busy.
