@@ -4,31 +4,20 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+
+	"usertrail/internal/format/manifest"
 )
 
 // StaysOut counts loaded files with records that an earlier load left out and that a load of the job does
 // not read again, although the job asks for them.
 type StaysOut struct {
-	Why     string `json:"why"` // BySkip or ByTexts
-	Files   int    `json:"files"`
-	Records int64  `json:"records,omitempty"` // at most; 0 is not known
-	First   string `json:"first"`             // the path of the first of the files
+	Why     manifest.Setting `json:"why"`
+	Files   int              `json:"files"`
+	Records int64            `json:"records,omitempty"` // at most; 0 is not known
+	First   string           `json:"first"`             // the path of the first of the files
 
 	Paths map[string]int64 `json:"-"` // the records of each file
 }
-
-// Why records stay out.
-const (
-	// BySkip: the skip condition of the earlier job held for them. The job cuts records into other columns, and
-	// cannot evaluate that condition.
-	BySkip = "logs.skip"
-	// ByTexts: the job reads the texts of behaviours in another way than the earlier job, and has more texts, or
-	// the earlier load found texts of no behaviour. The ledger does not show which records it brought.
-	ByTexts = "logs.behaviour"
-	// ByRead: the job reads users or times in another way than the earlier job. The earlier load found no user,
-	// or other dates than the requested ones.
-	ByRead = "user, time"
-)
 
 // AddStaysOut adds s to a list, which has one entry for each reason. The counts follow from Paths.
 func AddStaysOut(list []StaysOut, s StaysOut) []StaysOut {
@@ -47,16 +36,31 @@ func AddStaysOut(list []StaysOut, s StaysOut) []StaysOut {
 	return list
 }
 
-// staysOutAdvice says what to do about records that stay out, by reason.
-var staysOutAdvice = map[string]string{
-	BySkip:  "the job has another condition and reads other columns (format, delimiter, header, names, nulls or encoding) than when the files were loaded, so that a load cannot tell which records the table has: put the earlier settings of the columns back and load these files with the new condition first, or load the logs into a new table",
-	ByRead:  "the job reads users or times by other columns, patterns, formats or zones than when the files were loaded, so that a load cannot tell which records the table has: if they are wanted, load the logs into a new table",
-	ByTexts: "the job cuts the text that names a behaviour out of a record by other settings (column, pattern, nulls, delimiter and others) than when the files were loaded, so that a load cannot tell which records the table has: if records of a text are missing, put the earlier settings back and load the texts first, or load the logs into a new table",
+// UnclearAdvice says what to do if a load cannot tell which records of a file the table has, because the job has
+// another setting than an earlier load.
+var UnclearAdvice = map[manifest.Setting]string{
+	manifest.SkipSetting: "put the earlier settings of the columns (format, delimiter, header, names, nulls, encoding) back and load these files with the new condition first, or load the logs into a new table",
+	manifest.TextSetting: "put the earlier settings (column, pattern, nulls, delimiter and others) back and load the new texts or behaviours first, or load the logs into a new table",
+	manifest.TimeSetting: "put the earlier settings (column, pattern, format, zone and others) back and load the other dates first, or load the logs into a new table",
+	manifest.UserSetting: "if these records are wanted, load the logs into a new table",
+}
+
+// staysOutReason says why records stay out.
+var staysOutReason = map[manifest.Setting]string{
+	manifest.SkipSetting: "the job has another condition and reads other columns than when the files were loaded",
+	manifest.TextSetting: "the job finds the behaviour of a record by other settings than when the files were loaded",
+	manifest.TimeSetting: "the job reads times by other settings than when the files were loaded, and the earlier load left out records of other dates",
+	manifest.UserSetting: "the job reads users by other settings than when the files were loaded, and the earlier load left out records without a user",
+}
+
+// staysOutAdvice says what to do about records that stay out.
+func staysOutAdvice(why manifest.Setting) string {
+	return staysOutReason[why] + ", so that a load cannot tell which records the table has: " + UnclearAdvice[why]
 }
 
 // warnStaysOut logs why records of loaded files stay out.
 func warnStaysOut(log *slog.Logger, list []StaysOut) {
 	for _, s := range list {
-		log.Warn("records of loaded files stay out", "key", s.Why, "files", s.Files, "records", s.Records, "first", s.First, "advice", staysOutAdvice[s.Why])
+		log.Warn("records of loaded files stay out", "key", s.Why, "files", s.Files, "records", s.Records, "first", s.First, "advice", staysOutAdvice(s.Why))
 	}
 }

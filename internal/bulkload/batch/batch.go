@@ -59,7 +59,8 @@ type Batch struct {
 	sorter   *shuffle.Sorter
 	points   split.Points // of the regions
 	progress *progress.Progress
-	dates    behaviour.Span // of the records that were read
+	by       manifest.Selection // of the job
+	dates    behaviour.Span     // of the records that were read
 }
 
 // NewSorter returns the sorter of all batches of a load. New says how many parts each has.
@@ -75,7 +76,7 @@ func New(ctx context.Context, cfg *Config, owner Owner, inputs []*Input, s *shuf
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{cfg: cfg, owner: owner, inputs: inputs, sorter: s, points: split.PointsOf(regions), progress: p, dates: behaviour.NoDays}
+	b := &Batch{cfg: cfg, owner: owner, inputs: inputs, sorter: s, points: split.PointsOf(regions), progress: p, by: delivered.SelectionOf(cfg.Job), dates: behaviour.NoDays}
 	if err := s.SetParts(b.part(len(regions))); err != nil { // the regions may have changed since the last batch
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (b *Batch) judge(ctx context.Context) error {
 		if !in.Whole() {
 			continue
 		}
-		in.copies, in.sameAs = b.owner.Copies(in, in.self)
+		in.copies, in.sameAs = b.owner.Copies(in, in.self, b.by.Of(in.Behaviour(b.cfg.Job.Schema)))
 		if in.sameAs != "" {
 			in.counts.Duplicate, in.counts.Loaded = in.counts.Loaded, 0
 		} else if err := in.toldApart(); err != nil {

@@ -201,9 +201,8 @@ func (b *Batch) entry(in *Input) manifest.Input {
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: kind, Number: in.Number, Size: in.Size, Modified: in.Modified,
 		SHA256: in.sha, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), SameAs: in.sameAs, Older: in.counts.Skips.DroppedDays, Counts: in.counts,
-		Unmapped: in.unmapped(), TextsBy: in.TextsBy(b.cfg.Job), ReadBy: in.ReadBy(b.cfg.Job),
+		Unmapped: in.unmapped(), TextsBy: in.TextsBy(b.cfg.Job),
 	}
-	out.SetSkippedBy(b.cfg.Job.Skip(), b.cfg.Job.CutBy())
 	if in.corrected == nil {
 		out.BadAt = in.bad.BadAt()
 		if out.Older > 0 {
@@ -217,6 +216,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 			out.Offsets = []int64{}
 		}
 	}
+	out.SetSelection(b.by)
 	return out
 }
 

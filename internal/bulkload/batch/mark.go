@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/rule"
 )
 
@@ -61,13 +63,14 @@ func (in *Input) markOf(skip string) int {
 	return slices.IndexFunc(in.marks, func(r *rule.Rule) bool { return r.String() == skip })
 }
 
-// toldApart returns an error if a copy of in lacks records that cannot be told apart from its other records.
+// toldApart returns an error if the job cannot tell which records of in a copy brought.
 func (in *Input) toldApart() error {
-	for i := range in.copies {
-		c := &in.copies[i]
-		if c.SkippedBy != "" && (c.CutBy != in.self.CutBy || in.markOf(c.SkippedBy) < 0) {
-			return fmt.Errorf("%w: %s has the bytes of %s, of which an earlier load left out records by logs.skip: %q. The job reads other columns (format, delimiter, header, names, nulls or encoding), so that a load cannot tell which records the table has: load the file by a job with the earlier settings, or load the logs into a new table",
-				bulkload.ErrRequest, in.Path, c.Path, c.SkippedBy)
+	for _, c := range in.copies {
+		if c.SkippedBy != "" && in.markOf(c.SkippedBy) < 0 {
+			c.Unclear = manifest.SkipSetting
+		}
+		if err := delivered.UnclearCopy(in.Path, &c); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -21,8 +21,8 @@ type Owner interface {
 	// Begin records in the table the delivered files and the roll whose cells are about to be put.
 	Begin(ctx context.Context, files []manifest.Input, roll *manifest.File) error
 	// Copies returns the copies of an input that are in the table, and their SameAs. The input was
-	// read whole.
-	Copies(in *Input, own ledger.Copy) (copies []ledger.Copy, sameAs string)
+	// read whole. by is the selection of the job.
+	Copies(in *Input, own ledger.Copy, by manifest.Selection) (copies []ledger.Copy, sameAs string)
 	// Conditions returns the skip conditions by which loads may have left out records of the copies of an
 	// input. The input was not read.
 	Conditions(in *Input, own ledger.Copy) []string
@@ -58,8 +58,8 @@ func (o *loadOwner) Begin(ctx context.Context, files []manifest.Input, roll *man
 }
 
 // Copies implements Owner.
-func (o *loadOwner) Copies(in *Input, own ledger.Copy) (copies []ledger.Copy, sameAs string) {
-	return o.Known.FindCopies(o.content(in), own, o.To.Info().Dropped)
+func (o *loadOwner) Copies(in *Input, own ledger.Copy, by manifest.Selection) (copies []ledger.Copy, sameAs string) {
+	return o.Known.FindCopies(o.content(in), own, by, o.To.Info().Dropped)
 }
 
 // Conditions implements Owner.

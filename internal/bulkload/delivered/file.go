@@ -92,17 +92,6 @@ func (f *File) TextsBy(j *job.Job) string {
 	return j.TextsBy()
 }
 
-// ReadBy identifies how j reads users and times of the requested behaviours of f.
-func (f *File) ReadBy(j *job.Job) string {
-	switch {
-	case f.Kind >= 0:
-		return j.ReadBy([]string{f.Behaviour(j.Schema)})
-	case f.Part == nil:
-		return ""
-	}
-	return j.ReadBy(f.Part.Behaviours)
-}
-
 // Copy returns f as its copies see it. j is the job that loads it.
 func (f *File) Copy(j *job.Job) ledger.Copy {
 	return ledger.Copy{Path: f.Rel, Part: f.Part, Dates: f.Dates(j.Format.Slack), TextsBy: f.TextsBy(j), SkippedBy: j.Skip(), CutBy: j.CutBy()}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 
 	"usertrail/internal/behaviour"
@@ -22,26 +23,49 @@ type Copy struct {
 	// job cuts a record into columns.
 	SkippedBy string `json:"skipped_by,omitempty"`
 	CutBy     string `json:"cut_by,omitempty"`
+	// Unclear is the setting because of which another job cannot tell which records the load brought, or find those
+	// that it left out.
+	Unclear manifest.Setting `json:"unclear,omitempty"`
 
-	none bool // the condition left out every record that was asked for
+	in *manifest.Input // in the load; nil if it is no load of the ledgers
 }
 
 // CopyOf returns a loaded file as its copies see it.
 func CopyOf(in *manifest.Input) Copy {
-	return Copy{in.Path, in.Part, in.Dates, in.TextsBy, in.SkippedBy, in.CutBy, in.SkippedBy != "" && in.BroughtNone()}
+	return Copy{Path: in.Path, Part: in.Part, Dates: in.Dates, TextsBy: in.TextsBy, SkippedBy: in.SkippedBy, CutBy: in.CutBy, in: in}
 }
 
-// seenBy returns c for a comparison with own, a file of the same bytes. If the job of own skips the same records,
-// the result has no condition.
-func (c Copy) seenBy(own Copy) Copy {
-	if c.TextsBy != own.TextsBy {
-		c.Part = c.Part.WithoutTexts()
+// seenBy returns what c brought of own, a file of the same bytes, as the job of own sees it. by is the selection of that
+// job. It reports false if c brought nothing. If the job skips the same records, the result has no condition.
+func (c Copy) seenBy(own Copy, by manifest.Selection) (Copy, bool) {
+	if c.in == nil {
+		c.SkippedBy, c.CutBy = "", "" // the same job loads it
+		return c, true
 	}
-	if c.skipsAs(own) {
-		c.SkippedBy, c.CutBy = "", ""
+	v := c.in.SeenBy(own.Part, by)
+	if v.None {
+		return Copy{}, false
 	}
-	return c
+	c.Part, c.SkippedBy, c.Unclear = v.Part, v.Skip, v.Unclear
+	if c.SkippedBy == "" {
+		c.CutBy = ""
+	}
+	if len(v.Out) > 0 {
+		c.Unclear = slices.Min(slices.Collect(maps.Keys(v.Out)))
+	}
+	return c, true
 }
+
+// partFor returns the part of c for a comparison with o.
+func (c *Copy) partFor(o *Copy) *manifest.Part {
+	if c.TextsBy != o.TextsBy {
+		return c.Part.WithoutTexts()
+	}
+	return c.Part
+}
+
+// none reports whether the condition left out every record that the load of c was asked for.
+func (c *Copy) none() bool { return c.SkippedBy != "" && c.in != nil && c.in.BroughtNone() }
 
 // skipsAs reports whether the jobs of c and own skip the same records: the same condition on the same columns.
 func (c Copy) skipsAs(own Copy) bool { return c.SkippedBy == own.SkippedBy && c.CutBy == own.CutBy }
@@ -74,8 +98,7 @@ func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
 // overlaps reports whether a record may belong to both.
 func (c *Copy) overlaps(o *Copy) bool {
 	a, b := c.span(), o.span()
-	one, other := c.seenBy(*o), o.seenBy(*c)
-	return a.Overlaps(b) && one.Part.Shares(other.Part)
+	return a.Overlaps(b) && c.partFor(o).Shares(o.partFor(c))
 }
 
 // span returns the dates of all records that the load of c was asked for.
@@ -91,7 +114,7 @@ func (c *Copy) span() behaviour.Span {
 }
 
 func (c *Copy) equal(o Copy) bool {
-	return c.Path == o.Path && c.TextsBy == o.TextsBy && c.SkippedBy == o.SkippedBy && c.CutBy == o.CutBy && sameSpan(c.Dates, o.Dates) && c.Part.Covers(o.Part) && o.Part.Covers(c.Part)
+	return c.Path == o.Path && c.TextsBy == o.TextsBy && c.SkippedBy == o.SkippedBy && c.CutBy == o.CutBy && c.Unclear == o.Unclear && sameSpan(c.Dates, o.Dates) && c.Part.Covers(o.Part) && o.Part.Covers(c.Part)
 }
 
 func sameSpan(a, b *behaviour.Span) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -123,7 +146,7 @@ func (c *Copy) SameAs(all []Copy, kind string, first *behaviour.Date) string {
 func cover(copies []Copy, kind string, text *string, dates behaviour.Span) bool {
 	var spans []behaviour.Span
 	for i := range copies {
-		if c := &copies[i]; c.SkippedBy == "" && c.Part.Names(kind, text) {
+		if c := &copies[i]; c.SkippedBy == "" && c.Unclear == "" && c.Part.Names(kind, text) {
 			spans = append(spans, c.span())
 		}
 	}
@@ -164,11 +187,14 @@ func (c *Copy) In(all []Copy, kind string, first *behaviour.Date) bool {
 func (x *Index) Copies(of Content) []Copy { return x.copies[of] }
 
 // Others returns the loaded files of a content that brought records of own, as own sees them, except own. The
-// oldest is first.
-func (x *Index) Others(of Content, own Copy) (out []Copy) {
+// oldest is first. by is the selection of the job of own.
+func (x *Index) Others(of Content, own Copy, by manifest.Selection) (out []Copy) {
 	for _, c := range x.copies[of] {
-		if c.Path != own.Path && !(c.none && !c.skipsAs(own)) {
-			out = append(out, c.seenBy(own))
+		if c.Path == own.Path {
+			continue
+		}
+		if seen, ok := c.seenBy(own, by); ok {
+			out = append(out, seen)
 		}
 	}
 	return out
@@ -192,10 +218,10 @@ func (x *Index) Remember(of Content, c Copy) {
 	}
 }
 
-// FindCopies returns the copies of a file, and their SameAs. If they do not have every
+// FindCopies returns the copies of a file, and their SameAs. by is the selection of the file's job. If they do not have every
 // record of the file, the file itself is a copy for later files.
-func (x *Index) FindCopies(of Content, c Copy, first *behaviour.Date) (copies []Copy, sameAs string) {
-	copies = x.Others(of, c)
+func (x *Index) FindCopies(of Content, c Copy, by manifest.Selection, first *behaviour.Date) (copies []Copy, sameAs string) {
+	copies = x.Others(of, c, by)
 	if sameAs = c.SameAs(copies, of.Behaviour, first); sameAs == "" {
 		x.Remember(of, c)
 	}
@@ -208,8 +234,8 @@ func (x *Index) Overlapping(in *manifest.Input) (Copy, bool) {
 		return Copy{}, false
 	}
 	own := CopyOf(in)
-	for _, c := range x.Others(ContentOf(in), own) {
-		if c.overlaps(&own) {
+	for _, c := range x.copies[ContentOf(in)] {
+		if c.Path != own.Path && !(c.none() && !c.skipsAs(own)) && c.overlaps(&own) {
 			return c, true
 		}
 	}

@@ -55,7 +55,7 @@ func (x *Index) Add(in *manifest.Input) {
 	if in.SameAs == "" && in.Offsets == nil {
 		c := CopyOf(in)
 		x.Remember(ContentOf(in), c)
-		if c.SkippedBy != "" && !c.none {
+		if c.SkippedBy != "" && !c.none() {
 			like := LikeOf(in)
 			x.partly[like] = append(x.partly[like], c)
 		}

@@ -115,17 +115,17 @@ func TestCopiesAreOfOneContent(t *testing.T) {
 	if got := paths(x.Copies(holds)); !slices.Equal(got, []string{"a", "e"}) {
 		t.Errorf("copies are %q, want a and e", got)
 	}
-	copies, sameAs := x.FindCopies(holds, ledger.Copy{Path: "a"}, nil)
+	copies, sameAs := x.FindCopies(holds, ledger.Copy{Path: "a"}, manifest.Selection{}.Of(holds.Behaviour), nil)
 	if got := paths(copies); !slices.Equal(got, []string{"e"}) || sameAs != "" {
 		t.Errorf("the copies of a are %q, and %q has every record; want e, which has a part", got, sameAs)
 	}
-	if copies, sameAs = x.FindCopies(holds, ledger.Copy{Path: "new"}, nil); len(copies) != 2 || sameAs != "a" {
+	if copies, sameAs = x.FindCopies(holds, ledger.Copy{Path: "new"}, manifest.Selection{}.Of(holds.Behaviour), nil); len(copies) != 2 || sameAs != "a" {
 		t.Errorf("the copies of a new file are %q, and %q has all of it; want a and e, and a", paths(copies), sameAs)
 	}
 	other := ledger.Content{SHA256: "2", Behaviour: "play"}
 	for _, want := range []string{"", "first"} {
 		path := map[string]string{"": "first", "first": "second"}[want]
-		if _, sameAs = x.FindCopies(other, ledger.Copy{Path: path}, nil); sameAs != want {
+		if _, sameAs = x.FindCopies(other, ledger.Copy{Path: path}, manifest.Selection{}.Of(holds.Behaviour), nil); sameAs != want {
 			t.Errorf("%q has all of %s, want %q", sameAs, path, want)
 		}
 	}
@@ -192,6 +192,10 @@ func TestAPlanEndsWhenItsFilesAreLoaded(t *testing.T) {
 	x.Reserve(plans)
 	if got := x.Ended(); len(got) != 0 {
 		t.Errorf("plans %q ended, and b is not loaded", got)
+	}
+	x.Add(&manifest.Input{Path: "b", Size: 5, Counts: manifest.Counts{Read: 1, Skipped: 1, Skips: manifest.Skips{WithoutUser: 1}}})
+	if got := x.Ended(); len(got) != 0 {
+		t.Errorf("plans %q ended, and all records of b were skipped", got)
 	}
 	x.Add(&manifest.Input{Path: "b", Size: 5})
 	if got := x.Ended(); !slices.Equal(got, []string{"p"}) {

@@ -8,7 +8,6 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
-	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 )
@@ -73,68 +72,31 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 
 // loaded reports whether the requested part of f was loaded before. It sets the parts of f that are in the
 // table. Its error wraps ErrChanged if the file differs from the loaded file.
-func (l *Load) loaded(ctx context.Context, f *delivered.File) (whole bool, err error) {
-	var unknown *manifest.Input
-	stays := unknownRecords{}
-	by := l.selection(f)
-	asked := ledger.Undropped(f.Part, f.Behaviour(l.cfg.Job.Schema), l.To.Info().Dropped)
-	perhaps, allOlder := false, false // perhaps is whole, except records that unknown left out
+func (l *Load) loaded(ctx context.Context, f *delivered.File) (bool, error) {
+	var olds []*manifest.Input
 	for _, old := range l.Known.Inputs(f.Rel) {
 		same, err := l.sameFile(ctx, f.Input, old)
 		if err != nil {
 			return false, err
 		}
-		if !same {
-			continue
+		if same {
+			olds = append(olds, old)
 		}
-		left := old.LeftOut(asked, by)
-		if left != manifest.LeftOutAll {
-			if err := l.fitsOther(f, old); err != nil {
-				return false, err
-			}
-		}
-		if old.Read > 0 {
-			l.cover(f, old, by, left)
-		}
-		if left == manifest.UnknownBySkip {
-			unknown = old
-		}
-		stays.add(left, old)
-		if left.Again() || !old.HasAll(asked, by) {
-			continue
-		}
-		perhaps, whole = true, whole || left == manifest.LeftOutNone
-		allOlder = allOlder || old.AllOlder()
 	}
-	if !perhaps && unknown != nil {
-		return false, unknownSkips(f, unknown)
+	h, err := l.historyOf(f, olds, l.To.Info().Dropped)
+	if err != nil {
+		return false, err
 	}
-	if !whole {
-		for why, records := range stays {
+	f.Covered, f.Partly = h.covered, h.partly
+	if !h.whole {
+		for why, records := range h.out {
 			l.staysOut(f, why, records)
 		}
 	}
-	if allOlder {
+	if h.allOlder {
 		l.older++
 	}
-	return perhaps, nil
-}
-
-// cover adds to f the part of it that the table has by an earlier load. in is the file in that load, and left
-// says which records the load left out.
-func (l *Load) cover(f *delivered.File, in *manifest.Input, by manifest.Selection, left manifest.LeftOutKind) {
-	part := in.PartFor(by.TextsBy)
-	switch left {
-	case manifest.LeftOutAll:
-		f.Covered = append(f.Covered, new(manifest.Part))
-	case manifest.LeftOutSome:
-		f.Partly = append(f.Partly, manifest.Except{Part: part, Skip: in.SkippedBy})
-	default:
-		f.Covered = append(f.Covered, part)
-	}
-	if in.TextsBy != by.TextsBy && f.Part.Extends(in.Part) {
-		l.staysOut(f, bulkload.ByTexts, in.Skips.Unknown)
-	}
+	return h.held, nil
 }
 
 // fitsOther returns an error if the job's behaviour with other: true would take records that an earlier
@@ -144,11 +106,11 @@ func (l *Load) fitsOther(f *delivered.File, in *manifest.Input) error {
 	if old != nil && old.Other == other && old.WithoutTexts().Covers(f.Part.WithoutTexts()) {
 		return nil // the load was asked for all records of these dates
 	}
-	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.TextsBy == l.by.TextsBy {
+	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.SameTexts(l.by) {
 		return nil
 	}
 	lost := old.Other
-	if in.TextsBy != l.by.TextsBy && in.TextsBy != "" && len(old.Behaviours) > 0 {
+	if !in.SameTexts(l.by) && in.TextsBy != "" && len(old.Behaviours) > 0 {
 		lost = old.Behaviours[0]
 	}
 	for _, name := range old.Behaviours {

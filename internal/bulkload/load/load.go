@@ -88,7 +88,7 @@ func New(cfg Config) (*Load, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Load{cfg: cfg, by: selection(cfg.Job), Search: search, layout: l}, nil
+	return &Load{cfg: cfg, by: delivered.SelectionOf(cfg.Job), Search: search, layout: l}, nil
 }
 
 // Outcome returns the result with the failed files.

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/ledger"
@@ -72,12 +73,32 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 	return slices.ContainsFunc(l.found.Inputs, func(in job.Input) bool { return !l.knows(in) }), nil
 }
 
+// seen returns the history of a file by its name, size and time alone.
+func (l *Load) seen(in job.Input, dropped *behaviour.Date) (*history, error) {
+	var olds []*manifest.Input
+	for _, old := range l.Known.Inputs(in.Rel) {
+		if old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) {
+			olds = append(olds, old)
+		}
+	}
+	return l.historyOf(&delivered.File{Input: in, Part: l.Search.Part(in)}, olds, dropped)
+}
+
+// unclear returns the error of the loaded files of which a load cannot tell which records the table has.
+func (l *Load) unclear(found []job.Input, dropped *behaviour.Date) error {
+	var all []error
+	for _, in := range found {
+		if _, err := l.seen(in, dropped); err != nil {
+			all = append(all, err)
+		}
+	}
+	return bulkload.Joined(all)
+}
+
 // knows reports whether a file was loaded before, by its name, size and time alone.
 func (l *Load) knows(in job.Input) bool {
-	asked, by := l.Search.Part(in), l.selection(&delivered.File{Input: in})
-	return slices.ContainsFunc(l.Known.Inputs(in.Rel), func(old *manifest.Input) bool {
-		return old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) && !old.LeftOut(asked, by).Again() && old.HasAll(asked, by)
-	})
+	h, err := l.seen(in, nil)
+	return err == nil && h.held
 }
 
 // PreCheck stops a load that cannot succeed before it writes anything. Open was called. If a file cannot be
@@ -198,6 +219,9 @@ func (p *preCheck) table(ctx context.Context, found []job.Input) error {
 		return nil
 	}
 	unread, err := l.unread(found, t.Info().Dropped)
+	if err == nil {
+		err = l.unclear(found, t.Info().Dropped)
+	}
 	switch {
 	case err != nil:
 		p.Fail(precheck.SchemaFits, err, "")

@@ -35,7 +35,7 @@ type judgedFile struct {
 // other files is known now.
 func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgement, error) {
 	j := &judgement{reports: reports}
-	first, skip, cutBy := c.to.Info().Dropped, c.job.Skip(), c.job.CutBy()
+	first, by := c.to.Info().Dropped, delivered.SelectionOf(c.job)
 	outcomes, err := c.outcomes(ctx, j)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,9 @@ func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgem
 			continue
 		}
 		holds := ledger.ContentOf(&f.Input)
-		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, ledger.Copy{Path: f.Path, TextsBy: f.TextsBy, SkippedBy: skip, CutBy: cutBy})
+		f.SetSelection(by)
+		own := ledger.Copy{Path: f.Path, Part: f.in.Part, TextsBy: f.TextsBy, SkippedBy: by.Skip, CutBy: by.CutBy}
+		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, own, by.Of(f.Behaviour))
 		if i := slices.IndexFunc(planned, func(x ledger.Copy) bool { return !x.In(now, f.Behaviour, first) }); i >= 0 {
 			c.refuse(manifest.LeftOut{
 				Path: f.Path, Part: f.in.Part,

@@ -38,7 +38,7 @@ func (o *owner) Begin(ctx context.Context, files []manifest.Input, roll *manifes
 }
 
 // Copies implements batch.Owner. The plan found the copies.
-func (o *owner) Copies(in *batch.Input, own ledger.Copy) (copies []ledger.Copy, sameAs string) {
+func (o *owner) Copies(in *batch.Input, own ledger.Copy, _ manifest.Selection) (copies []ledger.Copy, sameAs string) {
 	planned := &o.piece.Inputs[in.Index()]
 	copies = planned.copiesOf(in.SHA256())
 	return copies, own.SameAs(copies, planned.Behaviour, o.cfg.To.Info().Dropped)

@@ -143,7 +143,7 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 // findCopies finds the copies of each file, in the table or among the files, and the records of it that
 // replays brought. It needs the digests of files of equal size only.
 func (p *planner) findCopies() ([]*plannedFile, error) {
-	l, schema := p.load, p.cfg.Job.Schema
+	l, schema, by := p.load, p.cfg.Job.Schema, delivered.SelectionOf(p.cfg.Job)
 	have := map[ledger.Like]int{}
 	for _, of := range l.Known.Loads() {
 		for i := range of.Inputs {
@@ -154,6 +154,7 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 		have[ledger.Like{Size: f.Size, Behaviour: f.Behaviour(schema)}]++
 	}
 	var out []*plannedFile
+	var unclear []error
 	for _, f := range l.Files {
 		planned := &plannedFile{File: f}
 		out = append(out, planned)
@@ -175,8 +176,16 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 			continue
 		}
 		holds := ledger.Content{SHA256: planned.sha, Behaviour: mine.Behaviour}
-		planned.copies, planned.sameAs = l.Known.FindCopies(holds, f.Copy(p.cfg.Job), l.To.Info().Dropped)
+		planned.copies, planned.sameAs = l.Known.FindCopies(holds, f.Copy(p.cfg.Job), by.Of(mine.Behaviour), l.To.Info().Dropped)
 		planned.replayed = manifest.OffsetsOf(l.Known.Replayed(holds))
+		if planned.sameAs == "" {
+			for i := range planned.copies {
+				unclear = append(unclear, delivered.UnclearCopy(f.Path, &planned.copies[i]))
+			}
+		}
+	}
+	if err := bulkload.Joined(unclear); err != nil {
+		return nil, err
 	}
 	return out, p.read.all()
 }

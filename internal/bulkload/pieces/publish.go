@@ -78,10 +78,9 @@ func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 		Version: manifest.Version, Number: c.to.NextLoad(), Job: c.job.Digest(), Plan: c.first.Plan, Inputs: j.good,
 		Days: c.days(j.reports), Regions: commonRegions(j.reports), LeftOut: c.leftOut, Apart: j.apart,
 	}
-	unread, skip, cutBy := c.to.Unread(), c.job.Skip(), c.job.CutBy()
+	unread := c.to.Unread()
 	for i := range out.Inputs {
 		out.Inputs[i].Unread = unread
-		out.Inputs[i].SetSkippedBy(skip, cutBy)
 	}
 	if err := bulkload.CheckLaw(out.Inputs); err != nil {
 		return nil, nil, err

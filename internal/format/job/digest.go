@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -72,6 +73,16 @@ func (j *Job) TextsBy() string {
 	return m.digest()[:16]
 }
 
+// NamesBy is TextsBy without the settings that only make records bad.
+func (j *Job) NamesBy() string {
+	if j.Format.KindColumn == nil {
+		return ""
+	}
+	m := j.reading()
+	m.Nulls, m.MaxLine = nil, 0
+	return m.digest()[:16]
+}
+
 // CutBy returns a digest of the settings by which a record is cut out of a file and into columns.
 func (j *Job) CutBy() string {
 	m := j.cutting()
@@ -79,24 +90,47 @@ func (j *Job) CutBy() string {
 	return m.digest()[:16]
 }
 
-// ReadBy returns a digest of the settings that determine the user and the time of a record, for some behaviours of
-// the job. It returns "" if the job lacks one of them.
-func (j *Job) ReadBy(behaviours []string) string {
-	m := j.cutting()
-	m.Nulls, m.MaxLine = nil, 0 // they make records bad, and do not change users and times
-	names := slices.Sorted(slices.Values(behaviours))
-	for _, name := range names {
-		k, ok := j.Schema.Kind(name)
-		if !ok {
-			return ""
-		}
-		of := &j.Format.Kinds[k]
-		at := of.Time
-		at.Earliest, at.Latest = time.Time{}, time.Time{}
-		if of.SkipEmpty {
+// UserBy returns a digest of the settings that determine the user of a record of some behaviours, as far as the job has
+// them. If it has none of them, the digest is of all behaviours of the job. Behaviours with equal settings count once.
+func (j *Job) UserBy(behaviours []string) string {
+	return j.readBy(behaviours, func(k *record.Kind, m *meaning) kindMeaning {
+		if k.SkipEmpty {
 			m.Nulls = j.Format.Nulls // they decide which records are skipped
 		}
-		m.Kinds = append(m.Kinds, kindMeaning{User: meaningOf(of.User), Time: timeMeaning(at), SkipEmpty: of.SkipEmpty})
+		return kindMeaning{User: meaningOf(k.User), SkipEmpty: k.SkipEmpty}
+	})
+}
+
+// TimeBy returns a digest of the settings that determine the time of a record. It is as UserBy.
+func (j *Job) TimeBy(behaviours []string) string {
+	return j.readBy(behaviours, func(k *record.Kind, _ *meaning) kindMeaning {
+		at := k.Time
+		at.Earliest, at.Latest = time.Time{}, time.Time{} // they make records bad, and do not change times
+		return kindMeaning{Time: timeMeaning(at)}
+	})
+}
+
+// readBy returns a digest of what of returns for some behaviours, and of the settings by which a record is cut out of a
+// file and into columns.
+func (j *Job) readBy(behaviours []string, of func(*record.Kind, *meaning) kindMeaning) string {
+	m := j.cutting()
+	m.Nulls, m.MaxLine = nil, 0 // they make records bad
+	var kinds []int
+	for _, name := range slices.Sorted(slices.Values(behaviours)) {
+		if k, ok := j.Schema.Kind(name); ok {
+			kinds = append(kinds, k)
+		}
+	}
+	if kinds == nil {
+		for k := range j.Format.Kinds {
+			kinds = append(kinds, k)
+		}
+	}
+	for _, k := range kinds {
+		one := of(&j.Format.Kinds[k], &m)
+		if !slices.ContainsFunc(m.Kinds, func(o kindMeaning) bool { return reflect.DeepEqual(o, one) }) {
+			m.Kinds = append(m.Kinds, one)
+		}
 	}
 	return m.digest()[:16]
 }

@@ -116,9 +116,14 @@ type Input struct {
 	// TextsBy identifies how the job reads the texts that name behaviours. It is empty if the path
 	// names the behaviour.
 	TextsBy string `json:"texts_by,omitempty"`
-	// ReadBy identifies how the job reads users and times of these behaviours. Ledgers of older versions do not
-	// have it.
-	ReadBy string `json:"read_by,omitempty"`
+	// NamesBy identifies the settings of TextsBy that determine which text a record has: all except those that only make
+	// records bad. Ledgers of older versions do not have it.
+	NamesBy string `json:"names_by,omitempty"`
+	// UserBy identifies how the job reads users of these behaviours. It is set if some records had none.
+	UserBy string `json:"user_by,omitempty"`
+	// TimeBy identifies how the job reads times of these behaviours. It is set if the path has no date. Ledgers of
+	// older versions have neither.
+	TimeBy string `json:"time_by,omitempty"`
 	// SkippedBy is the skip condition of the job of the load, if it held for some records of the file.
 	SkippedBy string `json:"skipped_by,omitempty"`
 	// CutBy identifies how that job cuts a record into columns. It is set if SkippedBy is.

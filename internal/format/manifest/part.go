@@ -152,21 +152,13 @@ func (p *Part) WithoutTexts() *Part {
 // HasAll reports whether in, a file of a load, holds all records of a part of the same file. The
 // load need not have known texts that the file does not have. It must have been asked for the
 // behaviours, because the ledgers say which days a table has of a behaviour. by is the selection of the
-// job that asks. It does not look at LeftOut.
+// job that asks. Records that the load left out for another reason do not count.
 func (in *Input) HasAll(p *Part, by Selection) bool {
-	return in.PartFor(by.TextsBy).coversExcept(p, func(text *string) bool { return by.TextsBy == in.TextsBy && in.lacks(text) })
+	return in.partFor(p, by).coversExcept(p, func(text *string) bool { return in.SameTexts(by) && in.lacks(text) })
 }
 
 // BroughtNone reports whether the table has no record of the file, as far as in says.
 func (in *Input) BroughtNone() bool { return in.Loaded+in.Duplicate == 0 }
-
-// SetSkippedBy sets SkippedBy and CutBy to the values of the load's job, if the counts show that the condition
-// held.
-func (in *Input) SetSkippedBy(skip, cutBy string) {
-	if in.Skips.Condition > 0 {
-		in.SkippedBy, in.CutBy = skip, cutBy
-	}
-}
 
 // loadedAll reports whether in left no record out that a job asks for. skip is the condition of the job, and cutBy
 // its CutBy: the same condition on other columns holds for other records.

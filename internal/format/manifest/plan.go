@@ -36,8 +36,12 @@ type PlannedFile struct {
 }
 
 // HeldBy reports whether in, a file of a load, holds all of f. An input without records holds f
-// only if both have the same size.
+// only if both have the same size. An input of which the job left out every record holds nothing: another job may
+// find records in it.
 func (f *PlannedFile) HeldBy(in *Input) bool {
+	if in.BroughtNone() && in.Skips.Unknown+in.Skips.WithoutUser+in.Skips.Condition > 0 {
+		return false
+	}
 	return in.Path == f.Path && in.Offsets == nil && in.loadedAll(f.SkippedBy, f.CutBy) && in.Part.Covers(f.Part) && (in.Read > 0 || in.Size == f.Size)
 }
 

@@ -1,12 +1,28 @@
 package manifest
 
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+)
+
 // A Selection says how a job selects and reads the records of a file.
 type Selection struct {
-	TextsBy string // see Input.TextsBy
-	Skip    string // the skip condition, or ""
-	CutBy   string // see Input.CutBy
-	// ReadBy returns the value of Input.ReadBy for behaviours of the job, or "" if the job lacks one.
-	ReadBy func(behaviours []string) string
+	Behaviour string // that the path names, or ""
+	TextsBy   string // see Input.TextsBy
+	NamesBy   string // see Input.NamesBy
+	Skip      string // the skip condition, or ""
+	CutBy     string // see Input.CutBy
+	// UserBy and TimeBy return the values of Input.UserBy and Input.TimeBy for these behaviours, see job.Job.
+	UserBy, TimeBy func(behaviours []string) string
+}
+
+// Of returns the Selection for files whose path names a behaviour. If the behaviour is "", a column names it.
+func (s Selection) Of(behaviour string) Selection {
+	if s.Behaviour = behaviour; behaviour != "" {
+		s.TextsBy, s.NamesBy = "", ""
+	}
+	return s
 }
 
 // An Except is a part of a file without the records for which a skip condition holds.
@@ -15,52 +31,153 @@ type Except struct {
 	Skip string `json:"skip"`
 }
 
-// A LeftOutKind says which records of its part a load left out, as another job sees the same file.
-type LeftOutKind int
+// A Setting is a part of the job that decides which records of a file a load brings.
+type Setting string
 
-// The kinds.
+// The settings.
 const (
-	LeftOutNone LeftOutKind = iota // none, or those that the job leaves out, too
-	LeftOutAll                     // all: the table has no record of the file
-	LeftOutSome                    // those for which SkippedBy holds
-	// In the other cases the job cannot tell which records of its behaviours and dates the load left out.
-	UnknownBySkip  // those for which SkippedBy holds, which the job cannot evaluate
-	UnknownByTexts // those whose texts named no behaviour: the job finds the texts in another way
-	UnknownByRead  // those without a user, or of other dates: the job reads users or times in another way
+	SkipSetting Setting = "logs.skip"
+	TextSetting Setting = "logs.behaviour"
+	UserSetting Setting = "user"
+	TimeSetting Setting = "time"
 )
 
-// Again reports whether a load of the job has to read the file again.
-func (k LeftOutKind) Again() bool { return k == LeftOutAll || k == LeftOutSome }
-
-// LeftOut compares in, a file of a load, with a part of the same file that a job asks for.
-func (in *Input) LeftOut(asked *Part, by Selection) LeftOutKind {
-	kind := LeftOutNone
-	switch meets := in.Part.Meets(asked); {
-	case in.Read == 0:
-	case !in.loadedAll(by.Skip, by.CutBy):
-		kind = LeftOutSome
-		if meets && in.CutBy != by.CutBy {
-			kind = UnknownBySkip
-		}
-	case meets && in.TextsBy != by.TextsBy && in.Skips.Unknown > 0:
-		kind = UnknownByTexts
-	case in.readOtherwise(by) && (in.Skips.WithoutUser > 0 || in.Dates == nil && in.Skips.OutsideDates > 0):
-		kind = UnknownByRead
-	}
-	if kind != LeftOutNone && in.BroughtNone() {
-		return LeftOutAll
-	}
-	return kind
+// A View is a file of a load as another job sees it.
+type View struct {
+	Part *Part  // the table has the records of this part
+	Skip string // except those for which this condition holds; "" excepts none
+	None bool   // the table has no record of the file
+	// Whole says that the load was asked for all records of the part that the job asks for. It left out the records of
+	// Skip and Out.
+	Whole bool
+	// Out counts the records that the load left out and that the job cannot find again, because it has another
+	// setting.
+	Out map[Setting]int64
+	// Unclear is the setting because of which the job cannot tell which records outside Part are in the table. It is
+	// "" if they are not.
+	Unclear Setting
 }
 
-// readOtherwise reports whether the job of in read users or times in another way. If a job lacks a behaviour of in,
-// or the ledger is of an older version, this is not known.
-func (in *Input) readOtherwise(by Selection) bool {
-	if in.ReadBy == "" {
-		return false
+// SetSelection sets the fields by which a later job learns how the job of in selected and read its records. The counts
+// show which of them it needs.
+func (in *Input) SetSelection(by Selection) {
+	if in.Skips.Condition > 0 {
+		in.SkippedBy, in.CutBy = by.Skip, by.CutBy
 	}
-	now := by.ReadBy(in.behaviours())
-	return now != "" && now != in.ReadBy
+	if in.Offsets != nil {
+		return
+	}
+	if in.Behaviour == "" {
+		in.NamesBy = by.NamesBy
+	}
+	if in.Skips.WithoutUser > 0 {
+		in.UserBy = by.UserBy(in.behaviours())
+	}
+	if in.Dates == nil {
+		in.TimeBy = by.TimeBy(in.behaviours())
+	}
+}
+
+// SeenBy returns what the table has of in, a file of a load, for a job that asks for a part of the same file.
+func (in *Input) SeenBy(asked *Part, by Selection) View {
+	v := View{Part: in.partFor(asked, by), Whole: in.HasAll(asked, by), Out: map[Setting]int64{}}
+	if in.Read == 0 {
+		return v
+	}
+	otherTimes := in.Dates == nil && in.differs(in.TimeBy, by.TimeBy)
+	if otherTimes || in.Part.Meets(asked) {
+		in.seenByTexts(&v, asked, by)
+		in.seenBySkip(&v, by)
+		if in.differs(in.UserBy, by.UserBy) {
+			v.leaves(UserSetting, in.Skips.WithoutUser)
+		}
+	} else if !in.loadedAll(by.Skip, by.CutBy) {
+		v.Skip = in.SkippedBy
+	}
+	if otherTimes {
+		in.seenByTime(&v, asked)
+	}
+	if in.BroughtNone() && (v.Skip != "" || len(v.Out) > 0 || v.Unclear != "") {
+		return View{None: true}
+	}
+	return v
+}
+
+// leaves adds to v that the load left out some records because of a setting.
+func (v *View) leaves(why Setting, records int64) {
+	if records > 0 {
+		v.Out[why] = records
+	}
+}
+
+// partFor returns the part of in for a comparison with a part of the same file that a job asks for. All records of a
+// file whose path names the behaviour are of one behaviour, which may have had another name. If the path names the
+// behaviour for one of the jobs only, all behaviours of the dates count as loaded.
+func (in *Input) partFor(asked *Part, by Selection) *Part {
+	switch {
+	case in.Behaviour == by.Behaviour:
+		if in.SameTexts(by) {
+			return in.Part
+		}
+		return in.Part.WithoutTexts()
+	case in.Part == nil || in.Part.Span == nil:
+		return nil
+	case by.Behaviour != "":
+		return &Part{Span: in.Part.Span, Behaviours: []string{by.Behaviour}}
+	}
+	return (&Part{Span: in.Part.Span}).with(asked)
+}
+
+// SameTexts reports whether the job of in finds the same text in a record.
+func (in *Input) SameTexts(by Selection) bool {
+	return in.TextsBy == by.TextsBy || in.NamesBy != "" && in.NamesBy == by.NamesBy
+}
+
+// seenByTexts sets what follows from another way to find the behaviour of a record.
+func (in *Input) seenByTexts(v *View, asked *Part, by Selection) {
+	others := in.Skips.Unknown + in.Skips.OtherTypes + in.Skipped - in.Skips.Sum()
+	switch {
+	case in.Behaviour != "" || by.Behaviour == "" && in.SameTexts(by):
+	case others+in.Skips.WithoutUser == 0:
+		v.Part = v.Part.with(asked) // the load took the records of all texts
+	case in.Behaviour == by.Behaviour && in.TextsBy == "": // the ledger is of an older version
+		v.leaves(TextSetting, in.Skips.Unknown)
+	default:
+		v.leaves(TextSetting, others)
+		if v.Part.lacksBehaviour(asked) {
+			v.Unclear = TextSetting
+		}
+	}
+}
+
+// seenBySkip sets what follows from the conditions of both jobs.
+func (in *Input) seenBySkip(v *View, by Selection) {
+	switch {
+	case in.loadedAll(by.Skip, by.CutBy):
+	case in.CutBy == by.CutBy:
+		v.Skip = in.SkippedBy
+	default:
+		v.leaves(SkipSetting, in.Skips.Condition)
+		v.Unclear = SkipSetting
+	}
+}
+
+// seenByTime sets what follows from another way to read times. The path of in has no date.
+func (in *Input) seenByTime(v *View, asked *Part) {
+	if in.Skips.OutsideDates == 0 {
+		v.Part = v.Part.always() // the load took the records of all dates
+		return
+	}
+	v.leaves(TimeSetting, in.Skips.OutsideDates)
+	if !asked.dates().CoveredBy([]behaviour.Span{in.Part.dates()}) {
+		v.Unclear = TimeSetting
+	}
+}
+
+// differs reports whether a job reads users or times in another way than the job of in. was is the digest of in, or ""
+// if the ledger is of an older version.
+func (in *Input) differs(was string, by func(behaviours []string) string) bool {
+	return was != "" && by(in.behaviours()) != was
 }
 
 // behaviours returns the behaviours of the records that the load was asked for.
@@ -69,4 +186,34 @@ func (in *Input) behaviours() []string {
 		return []string{in.Behaviour}
 	}
 	return in.Part.Behaviours
+}
+
+// lacksBehaviour reports whether o has a behaviour that p does not have.
+func (p *Part) lacksBehaviour(o *Part) bool {
+	return p != nil && o != nil && slices.ContainsFunc(o.Behaviours, func(b string) bool { return !slices.Contains(p.Behaviours, b) })
+}
+
+// with returns p with the behaviours of o, too. p has no texts.
+func (p *Part) with(o *Part) *Part {
+	if p == nil || o == nil {
+		return p
+	}
+	out := *p
+	out.Behaviours = slices.Clone(p.Behaviours)
+	for _, b := range o.Behaviours {
+		if !slices.Contains(out.Behaviours, b) {
+			out.Behaviours = append(out.Behaviours, b)
+		}
+	}
+	return &out
+}
+
+// always returns p for every date.
+func (p *Part) always() *Part {
+	if p == nil || p.Span == nil {
+		return p
+	}
+	out := *p
+	out.Span = nil
+	return &out
 }

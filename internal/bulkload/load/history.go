@@ -1,0 +1,74 @@
+package load
+
+import (
+	"fmt"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/format/manifest"
+)
+
+// A history says what the table has of a delivered file by earlier loads.
+type history struct {
+	held     bool // one load was asked for all requested records; some of them may stay out
+	whole    bool // and it left none out
+	allOlder bool // all records are of days that were dropped
+	covered  []*manifest.Part
+	partly   []manifest.Except
+	out      map[manifest.Setting]int64 // records that stay out
+	unclear  manifest.Setting           // why it is not known which other records the table has; "" if it is known
+}
+
+// historyOf returns the history of f. olds are the entries of the same file in earlier loads. The table has no days
+// before dropped, which may be nil.
+func (l *Load) historyOf(f *delivered.File, olds []*manifest.Input, dropped *behaviour.Date) (*history, error) {
+	h := &history{out: map[manifest.Setting]int64{}}
+	kind := f.Behaviour(l.cfg.Job.Schema)
+	by, asked := l.by.Of(kind), ledger.Undropped(f.Part, kind, dropped)
+	for _, old := range olds {
+		v := old.SeenBy(asked, by)
+		if v.None {
+			h.covered = append(h.covered, new(manifest.Part))
+			continue
+		}
+		if err := l.fitsOther(f, old); err != nil {
+			return nil, err
+		}
+		h.add(&v, old)
+	}
+	if h.unclear != "" && !h.held && !manifest.Covered(h.covered, asked) {
+		return nil, unclearError(f, h.unclear)
+	}
+	return h, nil
+}
+
+// add adds what one load brought. in is the file in that load.
+func (h *history) add(v *manifest.View, in *manifest.Input) {
+	for why, records := range v.Out {
+		h.out[why] += records
+	}
+	if v.Unclear != "" {
+		h.unclear = v.Unclear
+	}
+	switch {
+	case in.Read == 0:
+	case v.Skip != "":
+		h.partly = append(h.partly, manifest.Except{Part: v.Part, Skip: v.Skip})
+		return
+	default:
+		h.covered = append(h.covered, v.Part)
+	}
+	if v.Whole {
+		h.held, h.whole = true, h.whole || len(v.Out) == 0
+		h.allOlder = h.allOlder || in.AllOlder()
+	}
+}
+
+// unclearError returns the error for a file that has to be read again, if a load cannot tell which records of it the
+// table has.
+func unclearError(f *delivered.File, why manifest.Setting) error {
+	return fmt.Errorf("%w: %s: the table has records of it, by a job with other settings of %s. This job asks for more records of the file, and a load cannot tell which of them the table has: %s",
+		bulkload.ErrRequest, f.Path, why, bulkload.UnclearAdvice[why])
+}
