@@ -95,6 +95,11 @@ func (o *options) checks(ctx context.Context) ([]precheck.Check, *tryout.Report,
 		return nil, nil, err
 	}
 	defer cfg.Store.Close()
+	remove, err := o.private(&cfg.Temp, cfg.Store.Address(), cfg.Log)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer remove()
 	cfg.Span, cfg.Sample = span, sample
 	return load.PreCheck(ctx, cfg)
 }

@@ -48,6 +48,9 @@ func (r Report) Damage() error {
 		}
 	}
 	if first == nil {
+		first = r.incomplete
+	}
+	if first == nil {
 		return nil
 	}
 	if more > 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,7 @@ func TestDamageNamesTheFile(t *testing.T) {
 		{"missing", "part-00000.parquet: damaged file: it is gone", func() error { return os.Remove(part) }, manifest.Missing},
 		{"shorter", "part-00000.parquet: damaged file: its size is not", func() error { return os.WriteFile(part, whole[:len(whole)-1], 0o644) }, manifest.OtherSize},
 		{"longer", "part-00000.parquet: damaged file: its size is not", func() error { return os.WriteFile(part, append(whole[:len(whole):len(whole)], 0), 0o644) }, manifest.OtherSize},
+		{"another byte", "part-00000.parquet: damaged file: its digest is not", func() error { return os.WriteFile(part, otherByte(whole), 0o644) }, manifest.OtherBytes},
 	} {
 		if err := x.change(); err != nil {
 			t.Fatal(err)
@@ -56,6 +58,13 @@ func TestDamageNamesTheFile(t *testing.T) {
 	if _, err := look(); !errors.Is(err, dfs.ErrDamaged) || !strings.Contains(err.Error(), "part-00001.parquet: damaged file: it is gone: ") {
 		t.Errorf("a result with one part of two: %v", err)
 	}
+}
+
+// otherByte returns b with another byte in the middle.
+func otherByte(b []byte) []byte {
+	out := slices.Clone(b)
+	out[len(out)/2] ^= 1
+	return out
 }
 
 // TestATableIsComparedWithItsManifest changes files next to the manifest of a table. Path reports

@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
+	iofs "io/fs"
 	"strings"
 	"time"
 
@@ -50,7 +52,14 @@ type Part struct {
 func (l *look) extract(r *Report, dir, name string) error {
 	m := new(manifest.Extract)
 	if err := manifest.Read(l.ctx, l.fs, name, m); err != nil {
+		return manifest.AdviseExtract(err)
+	}
+	_, err := l.fs.Stat(l.ctx, dfs.Join(dir, manifest.SuccessName))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
+	}
+	if err != nil {
+		r.incomplete = fmt.Errorf("%s: %w: it is gone: the extract is not finished, or was copied only in part", manifest.SuccessName, dfs.ErrDamaged)
 	}
 	e := &Extract{
 		Table: m.Table, Query: m.Query, Fields: m.Fields, Columns: m.Columns,
@@ -59,7 +68,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 	}
 	r.Kind, r.Extract, r.Size = KindExtract, e, 0
 	for _, part := range m.Parts {
-		state, err := manifest.StateOf(l.ctx, l.fs, dfs.Join(dir, part.Name), part.Size)
+		state, err := manifest.BytesOf(l.ctx, l.fs, dfs.Join(dir, part.Name), part.Size, part.Sum)
 		if err != nil {
 			return err
 		}
@@ -67,7 +76,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 		r.Size += part.Size
 	}
 	for _, names := range m.NamesFiles() {
-		state, err := manifest.StateOf(l.ctx, l.fs, dfs.Join(dir, names.Name), names.Size)
+		state, err := manifest.BytesOf(l.ctx, l.fs, dfs.Join(dir, names.Name), names.Size, names.Sum)
 		if err != nil {
 			return err
 		}
@@ -81,7 +90,6 @@ func (l *look) extract(r *Report, dir, name string) error {
 	if len(e.Parts) == 0 || e.Parts[0].State != manifest.Whole || e.Parts[0].Size == 0 {
 		return nil
 	}
-	var err error
 	if e.First, err = l.firstTrail(dfs.Join(dir, e.Parts[0].Name)); err == nil && e.First != nil {
 		e.First.below(dfs.Dir(e.Parts[0].Name))
 	}

@@ -93,8 +93,9 @@ type Report struct {
 	Quarantine *Quarantine `json:"quarantine,omitempty"`
 	Names      *Names      `json:"users_not_found,omitempty"`
 
-	rows   int   // Options.Rows, for Text
-	damage error // of a table, for Damage
+	rows       int   // Options.Rows, for Text
+	damage     error // of a table, for Damage
+	incomplete error // a result has no _SUCCESS, for Damage
 }
 
 // Path reports the kind and contents of path in fs. The error wraps ErrUnknown if

@@ -304,6 +304,10 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, sum, err := dfs.SumFile(ctx, fs, dfs.Join(dir, "part-00000.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := &manifest.Extract{
 		Version: manifest.Version, Table: "trails",
 		Query: manifest.Query{
@@ -312,13 +316,14 @@ func makeExtract(t testing.TB, fs dfs.FS, dir string) {
 		Fields: fields, Users: 4, Found: 3, Active: 3, Kept: 3, Events: meta.Rows,
 		Sequence: []manifest.Step{{Behaviour: "login", Users: 3}, {Behaviour: "play", Within: "1h0m0s", Users: 2}},
 		Parts: []manifest.TrailPart{
-			{Name: "part-00000.parquet", Users: 3, Events: meta.Rows, Size: meta.Bytes, Sum: "0123456789abcdef"},
+			{Name: "part-00000.parquet", Users: 3, Events: meta.Rows, Size: meta.Bytes, Sum: sum},
 			{Name: "part-00001.parquet", Users: 1, Events: 7, Size: 70, Sum: "fedcba9876543210"},
 		},
 	}
 	if err := manifest.Write(ctx, fs, dfs.Join(dir, "_manifest.json"), m); err != nil {
 		t.Fatal(err)
 	}
+	writeFile(t, dir, manifest.SuccessName, nil)
 }
 
 // makeParts writes the same events in other formats, and one row per user.

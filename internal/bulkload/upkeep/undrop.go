@@ -6,6 +6,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"slices"
+	"syscall"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
@@ -137,6 +138,9 @@ func (r *run) unchangedFile(ctx context.Context, name string, size int64, sum st
 		}
 		r.progress.Add(file.Size())
 		err = errors.Join(dfs.CheckBytes(ctx, file, size, sum), file.Close())
+	}
+	if errors.Is(err, syscall.EISDIR) {
+		return table.Damaged("%v", err) // without its status
 	}
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrDamaged) {
 		return fmt.Errorf("%w: %s: %w: put the file back from a copy of the table", table.ErrDamaged, name, err)

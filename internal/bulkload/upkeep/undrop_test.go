@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table"
@@ -205,6 +206,15 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 				if !maps.Equal(h.lasting(t, "trails"), harmed) {
 					t.Errorf("%s, %s: the table was changed", name, what)
 				}
+			}
+			if err := errors.Join(os.RemoveAll(path), os.Mkdir(path, 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := upkeep.Undrop(t.Context(), cfg); exit.Of(err) != exit.Failed || !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s is a directory: %v, want that the table is damaged", name, err)
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
 			}
 			testkit.WriteFile(t, path, text)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"syscall"
 	"time"
 
 	"usertrail/internal/behaviour"
@@ -110,7 +111,7 @@ func (s *source) dates(ctx context.Context, p *manifest.TrailPart) (from, to beh
 func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *trailfile.File, error) {
 	name := dfs.Join(s.dir, p.Name)
 	f, err := s.fs.Open(ctx, name)
-	if errors.Is(err, iofs.ErrNotExist) {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.EISDIR) {
 		err = fmt.Errorf("%s: %w: it is gone: extract the result again with --overwrite", name, dfs.ErrDamaged)
 	}
 	if err != nil {

@@ -36,7 +36,7 @@ func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 		return nil, fmt.Errorf("%w: %s has no %s: name the directory that extract --out made", ErrNoResult, dir, ExtractName)
 	}
 	if err != nil {
-		return nil, err
+		return nil, AdviseExtract(err)
 	}
 	if _, err := fs.Stat(ctx, dfs.Join(dir, SuccessName)); errors.Is(err, iofs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s has no %s: the extract is not finished, or was copied only in part", ErrNoResult, dir, SuccessName)
@@ -44,6 +44,14 @@ func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// AdviseExtract adds the next step to the error of a damaged manifest of a result.
+func AdviseExtract(err error) error {
+	if errors.Is(err, ErrDamaged) {
+		return fmt.Errorf("%w: move the result away, and extract it again", err)
+	}
+	return err
 }
 
 // A FileState describes how a file of a result has changed since it was written.
@@ -70,4 +78,18 @@ func StateOf(ctx context.Context, fs dfs.FS, name string, size int64) (FileState
 		return OtherSize, nil
 	}
 	return Whole, nil
+}
+
+// BytesOf returns the state of the file called name. It reads the whole file. size and sum are its size
+// and its xxh64 in the manifest.
+func BytesOf(ctx context.Context, fs dfs.FS, name string, size int64, sum string) (FileState, error) {
+	state, err := StateOf(ctx, fs, name, size)
+	if state != Whole || err != nil {
+		return state, err
+	}
+	err = dfs.CheckFile(ctx, fs, name, size, sum)
+	if errors.Is(err, dfs.ErrDamaged) {
+		return OtherBytes, nil
+	}
+	return state, err
 }

@@ -55,6 +55,30 @@ func (m *Mux) Held(ctx context.Context, name string) (held bool, holder string, 
 	return s.Held(ctx, name)
 }
 
+// A LockTester is an FS that reports whether this user may take a lock.
+type LockTester interface {
+	// Lockable returns the error with which Lock fails if this user may not write the file of the
+	// lock. It does not take the lock, and makes no file.
+	Lockable(ctx context.Context, name string) error
+}
+
+// Lockable implements LockTester.
+func (m *Mux) Lockable(ctx context.Context, name string) error {
+	fs, err := m.For(name)
+	if err != nil {
+		return err
+	}
+	return Lockable(ctx, fs, name)
+}
+
+// Lockable returns the error of fs as a LockTester, or nil if fs cannot tell.
+func Lockable(ctx context.Context, fs FS, name string) error {
+	if t, ok := fs.(LockTester); ok {
+		return t.Lockable(ctx, name)
+	}
+	return nil
+}
+
 func (m *Mux) surveyor(name string) (Surveyor, error) {
 	fs, err := m.For(name)
 	if err != nil {

@@ -44,6 +44,7 @@ import (
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
+	"usertrail/internal/table/precheck"
 	"usertrail/internal/table/runlog"
 )
 
@@ -104,7 +105,7 @@ func ReadTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, err
 		err = fmt.Errorf("%w: move it away, then let bulkload rebuild make the file again", err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	return m, nil
 }
@@ -244,7 +245,7 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	}
 	breakpoint.Reach(breakpoint.Ledger)
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
-		return fmt.Errorf("commit load %d: %w", load.Number, err)
+		return fmt.Errorf("commit load %d: %w", load.Number, unwritable(err))
 	}
 	c.set(m)
 	endLoading(ctx, c.fs, c.dir)
@@ -261,7 +262,7 @@ func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *
 		return fmt.Errorf("commit load %d: %w: another run has written %s: run the same command again", load.Number, dfs.ErrLockLost, dfs.Join(c.dir, ref.Name))
 	}
 	if err != nil {
-		return fmt.Errorf("write ledger: %w", err)
+		return fmt.Errorf("write ledger: %w", unwritable(err))
 	}
 	return nil
 }
@@ -435,9 +436,14 @@ func lockRun(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 
 // unwritable wraps the error of a table that cannot be written with table.ErrUnfit, as
 // pre-checks do. A retry does not help.
-func unwritable(err error) error {
-	return dfs.Unwritable(err, table.ErrUnfit,
-		"run as a user who may write there, or let the owner grant the right", "mount it for writing, or name another table")
+func unwritable(err error) error { return precheck.Unwritable(err) }
+
+// unreadable wraps the error of a table that this user may not read with table.ErrUnfit.
+func unreadable(err error) error {
+	if errors.Is(err, iofs.ErrPermission) {
+		return fmt.Errorf("%w: %w: run as a user who may read the table, or let the owner grant the right", table.ErrUnfit, err)
+	}
+	return err
 }
 
 // sweepPending removes unfinished files. It keeps the unfinished files of pieces, because their

@@ -48,6 +48,9 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 	if err == nil {
 		held, who, err = s.Held(ctx, lock)
 	}
+	if err == nil {
+		err = unwritable(dfs.Lockable(ctx, fs, lock))
+	}
 	if info, failed := fs.Stat(ctx, lock); err == nil && failed == nil && info.Dir {
 		err = fmt.Errorf("table %s: lock %s: %w", dir, lock, syscall.EISDIR)
 	}

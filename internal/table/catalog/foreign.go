@@ -81,7 +81,7 @@ func hasManifest(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
 	if absent(err) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, unreadable(err)
 }
 
 // A bare is a directory without a manifest.

@@ -40,7 +40,7 @@ func (c *Catalog) begin(ctx context.Context, n int) error {
 		return nil
 	}
 	if err := setLoading(ctx, c.fs, c.dir, n); err != nil {
-		return fmt.Errorf("begin load %d: %w", n, err)
+		return fmt.Errorf("begin load %d: %w", n, unwritable(err))
 	}
 	c.noted = n
 	return nil

@@ -40,7 +40,7 @@ func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.D
 	}
 	m.Retired = keepFor > 0
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
-		return fmt.Errorf("replace files of %s: %w", c.dir, err)
+		return fmt.Errorf("replace files of %s: %w", c.dir, unwritable(err))
 	}
 	c.set(m)
 	return nil

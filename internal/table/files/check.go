@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -16,7 +17,7 @@ import (
 func (s Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 	var l precheck.List
 	s.checkThere(ctx, &l, load.Open)
-	ahead, err := precheck.Try(ctx, s.FS, s.Dir)
+	ahead, err := s.try(ctx)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		l.Skips(err.Error(), precheck.Permissions, precheck.Clock)
@@ -32,6 +33,17 @@ func (s Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 	l.Skips("a table of files has only those it was made with", precheck.FamilyThere, precheck.FamilyFit, precheck.Regions)
 	l.Skip(precheck.Versions, "a table of files has no server")
 	return l
+}
+
+// try reports whether a load can make files in the table, and how far the clock of their file system is
+// ahead of this machine's.
+func (s Store) try(ctx context.Context) (ahead time.Duration, err error) {
+	for _, folder := range []string{family, "loads", ""} {
+		if ahead, err = precheck.Try(ctx, s.FS, dfs.Join(s.Dir, folder)); err != nil {
+			return 0, err
+		}
+	}
+	return ahead, nil
 }
 
 // checkThere checks that the table is there, and that its files are. It opens the table unless the

@@ -9,6 +9,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/precheck"
 )
 
 // Stage implements table.Stager. A file never replaces another file, except a file of a piece,
@@ -24,7 +25,7 @@ func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 	}
 	p, err := t.fs.CreateNew(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, precheck.Unwritable(err)
 	}
 	return newFile{p, path}, nil
 }

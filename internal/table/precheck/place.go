@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -72,13 +70,17 @@ func Try(ctx context.Context, files dfs.FS, dir string) (ahead time.Duration, er
 	}
 	began := time.Now()
 	made, err := s.Try(ctx, dir)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return 0, fmt.Errorf("%w: %w", table.ErrUnfit, err)
-	}
 	if err != nil {
-		return 0, err
+		return 0, Unwritable(err)
 	}
 	return made.Sub(began), nil
+}
+
+// Unwritable wraps the error of a table that cannot be written with table.ErrUnfit, and adds the next
+// step. A retry does not help.
+func Unwritable(err error) error {
+	return dfs.Unwritable(err, table.ErrUnfit,
+		"run as a user who may write there, or let the owner grant the right", "mount it for writing, or name another table")
 }
 
 // Clock adds the check of a clock that is ahead of this machine's.

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,7 +37,25 @@ func (local) Try(ctx context.Context, dir string) (time.Time, error) {
 		return time.Time{}, named("survey", dir, err)
 	}
 	made, err := tryIn(at)
+	if errors.Is(err, fs.ErrPermission) {
+		return made, fmt.Errorf("%w%s", named("survey", dir, err), whose(at))
+	}
 	return made, named("survey", dir, err)
+}
+
+// Lockable implements dfs.LockTester.
+func (local) Lockable(ctx context.Context, name string) error {
+	if err := ready(ctx, "lock", name); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return unlockable(name, err)
+	}
+	if err != nil {
+		return nil //nolint:nilerr // the lock may not exist, and other errors are not about permissions
+	}
+	return f.Close()
 }
 
 // tryIn makes a file, reads its time and removes it.

@@ -1,0 +1,105 @@
+package files_test
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/files"
+	"usertrail/internal/table/precheck"
+)
+
+// TestOneStatusForATableThatMayNotBeWritten changes the mode of one file or folder of a table, so that a
+// user may not write or read it. The check and a load fail with status 64.
+func TestOneStatusForATableThatMayNotBeWritten(t *testing.T) {
+	for name, mode := range map[string]os.FileMode{"lock": 0o444, "d": 0o555, "loads": 0o555, "": 0o555, catalog.ManifestName: 0} {
+		t.Run(filepath.Join("trails", name), func(t *testing.T) {
+			s := files.Store{FS: local.New(), Dir: filepath.Join(t.TempDir(), "trails")}
+			open(t, filepath.Dir(filepath.Dir(s.Dir)))
+			if err := loadInto(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			open(t, s.Dir)
+			if err := os.Chmod(filepath.Join(s.Dir, name), mode); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.Chmod(filepath.Join(s.Dir, name), 0o777) })
+			asNobody(t, func(ctx context.Context) {
+				checked := precheck.Failure(s.Check(ctx, precheck.Load{}))
+				loaded := loadInto(ctx, s)
+				for what, err := range map[string]error{"check": checked, "load": loaded} {
+					if exit.Of(err) != exit.Usage || !strings.Contains(err.Error(), "permission denied") || !strings.Contains(err.Error(), "or let the owner grant the right") {
+						t.Errorf("%s: status %d, %v; want 64 and the next step", what, exit.Of(err), err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// open lets every user enter and write a folder and all in it.
+func open(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ iofs.DirEntry, err error) error {
+		return errors.Join(err, os.Chmod(path, 0o777))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// loadInto does the steps of a load without records: it takes the lock, stages a file and commits.
+func loadInto(ctx context.Context, s files.Store) (err error) {
+	lock, err := s.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	to, err := s.Open(ctx)
+	if errors.Is(err, table.ErrNoTable) {
+		to, err = s.New(ctx, plan())
+	}
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	stager := to.(table.Stager)
+	staged, err := stager.Stage(ctx, stager.FileName(to.NextLoad(), 0)+".hfile")
+	if err != nil {
+		return err
+	}
+	if err := staged.Commit(); err != nil {
+		return err
+	}
+	return to.TakeIn(ctx, &manifest.Load{Version: manifest.Version, Number: to.NextLoad()}, nil)
+}
+
+// asNobody calls do as a user who is not root, in a thread of its own. The thread is never returned to the
+// runtime and ends with its goroutine.
+func asNobody(t *testing.T, do func(context.Context)) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if os.Getuid() == 0 {
+			runtime.LockOSThread()
+			if err := unix.Setfsuid(65534); err != nil {
+				t.Errorf("setfsuid: %v", err)
+				return
+			}
+		}
+		do(t.Context())
+	}()
+	<-done
+}
