@@ -145,8 +145,9 @@ func (f *file) at(path string) record.File {
 // An earlierRead is the reading of a replayed file or of a copy by one load.
 type earlierRead struct {
 	ledger.Copy
-	bad map[int64]bool // offsets of the records that it quarantined
-	all bool           // it loaded all other records that it was asked for, or found that they are duplicates
+	bad   map[int64]bool // offsets of the records that it quarantined
+	all   bool           // all other records that it was asked for are in the table, by this load or an earlier one
+	alone bool           // by this load, or it found that they are duplicates
 }
 
 // earlierReads returns the reads by which loads brought records of a content, in order. textsBy is the value
@@ -161,6 +162,7 @@ func earlierReads(known *ledger.Index, holds ledger.Content, textsBy string) []e
 			}
 			bad, listed := in.BadOffsets()
 			r := earlierRead{Copy: ledger.CopyOf(in), bad: map[int64]bool{}, all: listed && loadedAll(in, textsBy)}
+			r.alone = r.all && in.Skips.LoadedBefore == 0
 			r.Part = in.PartFor(textsBy)
 			for _, o := range bad {
 				r.bad[o] = true
@@ -178,14 +180,20 @@ func loadedAll(in *manifest.Input, textsBy string) bool {
 	return in.Skipped == 0 || in.TextsBy == textsBy && in.Skipped == in.Skips.OtherTypes+in.Skips.LoadedBefore
 }
 
-// Brought implements batch.Corrected. Only the first load that was asked for the record can have brought it:
-// the record is a duplicate, or skipped, for the loads after it. If the ledger does not show that this load
-// brought the record, Brought returns false, and the batch looks for the record in the table.
+// Brought implements batch.Corrected. The first load that was asked for the record brought it, unless it left the
+// record out or found it bad. Then a later load may have brought it. If no ledger shows that a load brought the
+// record, Brought returns false, and the batch looks for the record in the table.
 func (f *file) Brought(offset int64, d behaviour.Date, kind string, text *string) bool {
+	first := true
 	for i := range f.reads {
-		if r := &f.reads[i]; r.Has(d, kind, text) {
-			return r.all && !r.bad[offset]
+		r := &f.reads[i]
+		if !r.Has(d, kind, text) {
+			continue
 		}
+		if (r.alone || first && r.all) && !r.bad[offset] {
+			return true
+		}
+		first = false
 	}
 	return false
 }

@@ -129,3 +129,23 @@ func TestReplayLoadsARecordThatTwoLoadsSkipped(t *testing.T) {
 		t.Errorf("%+v, %v; want the record loaded, and its line removed", r, err)
 	}
 }
+
+// TestReplayFindsARecordThatALaterLoadBrought is for a record that the first load left out by its condition, and the
+// second load brought as another behaviour than the job has now. A copy in the folder of another day has it as bad.
+func TestReplayFindsARecordThatALaterLoadBrought(t *testing.T) {
+	const log = "user,time,kind,x\na,2014-09-01 10:00:00,watch,1\n"
+	job := strings.Replace(skippingJob("kind", ", texts: {watch: play}", ""), "max_bad", "slack: 1, max_bad", 1)
+	y := bulkloadtest.New(t, strings.Replace(job, "max_bad", "skip: 'x == \"1\"', max_bad", 1))
+	y.Write("2014-09-01.csv", log)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 1, 0, 0, 0, 1)
+	y.SetJob(job)
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 1, 1, 0, 0, 0)
+	y.Write("2014-09-04.csv", log)
+	y.WantCounts(y.Load(nil, "2014-09-04", "2014-09-04"), 1, 0, 1, 0, 0)
+	y.SetJob(strings.Replace(strings.Replace(job, "watch: play", "watch: view", 1), "play: {id: 1}", "play: {id: 1}, view: {id: 2}", 1))
+	y.Correct("2014-09-04.csv", "watch,1", "watch,2")
+	if r, err := replayed(y, "2014-09-04.csv"); err != nil || r.Loaded != 0 || r.Duplicate != 1 {
+		t.Errorf("%+v, %v; want a duplicate", r, err)
+	}
+	y.WantTrails("a 2014-09-01 2014-09-01T10:00:00Z play x=1")
+}
