@@ -43,7 +43,7 @@ MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
 	TestAListLeavesRoomForTrails TestGoingOnWritesDamagedPartsAgain TestOverwriteKeepsAResult TestAVoidAppendLeavesNothing \
 	TestAWindowChangesNoResult TestConditionsWhereTheTableLies TestEveryOutputIsTheOracles TestLayoutsAreExplained \
 	TestASnapshotHasWhatAScanHas TestAMergeSeesWhatPlainLoopsSee TestFilesAreHBases TestTableTakesFilesIn (Is|Are)ATable/^(tall|wide|game|hashed|fixed) \
-	TestAPartitionGrowsAcrossParts TestKilledExtractsGoOn TestKilledAppendsGoOn TestKilledCommitsOfAppendsGoOn TestKilledPiecesGoOn \
+	TestAPartitionGrowsAcrossParts TestKilledExtractsGoOn TestKilledAppendsGoOn TestKilledCommitsOfAppendsGoOn TestKilledPiecesGoOn TestNothingIsLoadedTwiceOrLostInSilence \
 	TestADamagedAppendIsNotFinished TestGoingOnKeepsFinishedParts TestCommitKeepsAResult TestCommitFindsDamagedParts TestTheQueryIsRemovedLast
 empty :=
 MANYCASES := $(subst $(empty) $(empty),|,$(strip $(MANYCASES)))

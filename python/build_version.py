@@ -12,9 +12,9 @@ def normal(described: str) -> str:
     """Returns the version for what `git describe --tags --always` prints.
 
     v1.2.0 is 1.2.0, v1.2.0-5-gabc1234 is 1.2.0.post5+gabc1234, and a commit without a tag is
-    0.0.0+gabc1234.
+    0.0.0+abc1234, also if its hash has only digits.
     """
-    tagged = re.fullmatch(r"v?(\d+(?:\.\d+)*)(?:-?(a|b|rc)\.?(\d+))?(?:-(\d+)-(g[0-9a-f]+))?(-dirty)?", described)
+    tagged = re.fullmatch(r"v?(\d+(?:\.\d+)+)(?:-?(a|b|rc)\.?(\d+))?(?:-(\d+)-(g[0-9a-f]+))?(-dirty)?", described)
     if tagged is None:
         return "0.0.0+" + re.sub(r"[^0-9A-Za-z]+", ".", described).strip(".")
     release, pre, number, commits, commit, dirty = tagged.groups()

@@ -58,13 +58,15 @@ func (l *look) quarantine(r *Report, f dfs.File) error {
 	return nil
 }
 
-// quarantines reports the quarantine files of a directory. found is false if the directory has none.
+// quarantines reports the quarantine files of a directory. found is false if the directory has none. It returns an
+// error if the directory also has other files with the ending of quarantine files.
 func (l *look) quarantines(r *Report) (found bool, err error) {
 	list, err := l.fs.List(l.ctx, l.path)
 	if err != nil {
 		return false, err
 	}
 	t := l.newQuarantineCount()
+	var others []string
 	for _, info := range list {
 		if info.Dir || !strings.HasSuffix(info.Name, ".jsonl") || info.Size == 0 {
 			continue
@@ -76,10 +78,15 @@ func (l *look) quarantines(r *Report) (found bool, err error) {
 		if is {
 			t.Files++
 			r.Size += info.Size
+		} else {
+			others = append(others, info.Name)
 		}
 	}
 	if t.Files == 0 {
 		return false, nil
+	}
+	if len(others) > 0 {
+		return false, fmt.Errorf("%s: it is not a file of bad records, and the other files of its folder are: its beginning is damaged; correct or remove it", strings.Join(others, ", "))
 	}
 	r.Kind, r.Quarantine = KindQuarantine, t.finish()
 	return true, nil

@@ -15,6 +15,7 @@ from build_version import normal
     [
         ("v1.2.0", "1.2.0"), ("v1.2.0-rc.1", "1.2.0rc1"), ("v1.2.0-5-gabc1234", "1.2.0.post5+gabc1234"), ("v1.2.0-dirty", "1.2.0+dirty"),
         ("abc1234", "0.0.0+abc1234"), ("abc1234-dirty", "0.0.0+abc1234.dirty"), ("unknown", "0.0.0+unknown"),
+        ("31341263", "0.0.0+31341263"), ("31341a63", "0.0.0+31341a63"),
     ],
 )  # fmt: skip
 def test_versions_are_of_pep_440(described: str, version: str) -> None:

@@ -47,7 +47,7 @@ func (l *Load) historyOf(f *delivered.File, olds []*manifest.Input, dropped *beh
 // add adds what one load brought. in is the file in that load.
 func (h *history) add(v *manifest.View, in *manifest.Input) {
 	for why, records := range v.Out {
-		h.out[why] += records
+		h.out[why] = min(h.out[why]+records, in.Read) // several loads may have left out the same record
 	}
 	if v.Unclear != "" {
 		h.unclear = v.Unclear
