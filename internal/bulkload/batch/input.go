@@ -204,7 +204,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 		Unmapped: in.unmapped(), TextsBy: in.TextsBy(b.cfg.Job),
 	}
 	if in.corrected == nil {
-		out.BadAt = in.bad.BadAt()
+		out.BadAt, out.StaysOut = in.bad.BadAt(), in.StaysOut
 		if out.Older > 0 {
 			out.Part = ledger.Undropped(in.Part, kind, b.cfg.To.Info().Dropped)
 		}

@@ -24,6 +24,8 @@ type File struct {
 	// Partly has the parts of which an earlier load left out records by a condition that the job does not have.
 	// The other records are in the table.
 	Partly []manifest.Except
+	// StaysOut counts records that earlier loads left out and that the job cannot find again.
+	StaysOut map[manifest.Setting]int64
 	// Only is the range that is read; nil means the whole file.
 	Only *manifest.Range
 	// Cuts are the beginnings of the file's ranges, in order. If it is set, the records of the

@@ -56,6 +56,15 @@ func (c Copy) seenBy(own Copy, by manifest.Selection) (Copy, bool) {
 	return c, true
 }
 
+// broughtAs reports whether the loads of c and o left out the same records of the file, as far as their counts show.
+func (c *Copy) broughtAs(o Copy) bool {
+	if c.in == nil || o.in == nil {
+		return c.in == o.in
+	}
+	return c.in.BroughtNone() == o.in.BroughtNone() && c.in.Skips == o.in.Skips &&
+		c.in.NamesBy == o.in.NamesBy && c.in.UserBy == o.in.UserBy && c.in.TimeBy == o.in.TimeBy
+}
+
 // partFor returns the part of c for a comparison with o.
 func (c *Copy) partFor(o *Copy) *manifest.Part {
 	if c.TextsBy != o.TextsBy {
@@ -193,7 +202,7 @@ func (x *Index) Others(of Content, own Copy, by manifest.Selection) (out []Copy)
 		if c.Path == own.Path {
 			continue
 		}
-		if seen, ok := c.seenBy(own, by); ok {
+		if seen, ok := c.seenBy(own, by); ok && !slices.ContainsFunc(out, seen.equal) {
 			out = append(out, seen)
 		}
 	}
@@ -213,7 +222,7 @@ func (x *Index) Conditions(like Like, own Copy) (out []string) {
 
 // Remember records that a file of a content is in the table, or will be.
 func (x *Index) Remember(of Content, c Copy) {
-	if !slices.ContainsFunc(x.copies[of], c.equal) {
+	if !slices.ContainsFunc(x.copies[of], func(o Copy) bool { return c.equal(o) && c.broughtAs(o) }) {
 		x.copies[of] = append(x.copies[of], c)
 	}
 }

@@ -87,7 +87,7 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	f.Covered, f.Partly = h.covered, h.partly
+	f.Covered, f.Partly, f.StaysOut = h.covered, h.partly, h.out
 	if !h.whole {
 		for why, records := range h.out {
 			l.staysOut(f, why, records)

@@ -46,6 +46,9 @@ func (l *Load) historyOf(f *delivered.File, olds []*manifest.Input, dropped *beh
 
 // add adds what one load brought. in is the file in that load.
 func (h *history) add(v *manifest.View, in *manifest.Input) {
+	for why, records := range in.StaysOut {
+		h.out[why] = max(h.out[why], records)
+	}
 	for why, records := range v.Out {
 		h.out[why] = min(h.out[why]+records, in.Read) // several loads may have left out the same record
 	}
@@ -61,7 +64,7 @@ func (h *history) add(v *manifest.View, in *manifest.Input) {
 		h.covered = append(h.covered, v.Part)
 	}
 	if v.Whole {
-		h.held, h.whole = true, h.whole || len(v.Out) == 0
+		h.held, h.whole = true, h.whole || len(v.Out)+len(in.StaysOut) == 0
 		h.allOlder = h.allOlder || in.AllOlder()
 	}
 }

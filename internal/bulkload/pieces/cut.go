@@ -158,7 +158,7 @@ func (c *cutter) group(files []*plannedFile) [][]*plannedFile {
 // split returns f as its digests, which take longest, and its ranges, which begin at cuts.
 func (f *plannedFile) split(cuts []int64) []*plannedFile {
 	part := func(only *manifest.Range, cuts []int64) *plannedFile {
-		file := &delivered.File{Input: f.Input, Number: f.Number, Part: f.Part, Covered: f.Covered, Partly: f.Partly, Only: only, Cuts: cuts}
+		file := &delivered.File{Input: f.Input, Number: f.Number, Part: f.Part, Covered: f.Covered, Partly: f.Partly, StaysOut: f.StaysOut, Only: only, Cuts: cuts}
 		return &plannedFile{File: file, replayed: f.replayed}
 	}
 	digests := part(nil, cuts)

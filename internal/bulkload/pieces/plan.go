@@ -167,7 +167,7 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 		}
 		if have[mine] <= own {
 			if old := l.Known.File(f.Rel); old != nil {
-				planned.replayed = manifest.OffsetsOf(l.Known.Replayed(ledger.ContentOf(old)))
+				planned.replayed = manifest.OffsetsOf(l.Known.Replayed(ledger.Content{SHA256: old.SHA256, Behaviour: mine.Behaviour}))
 			}
 			continue
 		}

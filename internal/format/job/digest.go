@@ -93,28 +93,32 @@ func (j *Job) CutBy() string {
 // UserBy returns a digest of the settings that determine the user of a record of some behaviours, as far as the job has
 // them. If it has none of them, the digest is of all behaviours of the job. Behaviours with equal settings count once.
 func (j *Job) UserBy(behaviours []string) string {
-	return j.readBy(behaviours, func(k *record.Kind, m *meaning) kindMeaning {
-		if k.SkipEmpty {
-			m.Nulls = j.Format.Nulls // they decide which records are skipped
-		}
-		return kindMeaning{User: meaningOf(k.User), SkipEmpty: k.SkipEmpty}
-	})
+	return j.readBy(behaviours, j.Format.Nulls, func(k *record.Kind) kindMeaning { return kindMeaning{User: meaningOf(k.User)} })
 }
 
 // TimeBy returns a digest of the settings that determine the time of a record. It is as UserBy.
 func (j *Job) TimeBy(behaviours []string) string {
-	return j.readBy(behaviours, func(k *record.Kind, _ *meaning) kindMeaning {
+	return j.readBy(behaviours, nil, func(k *record.Kind) kindMeaning {
 		at := k.Time
 		at.Earliest, at.Latest = time.Time{}, time.Time{} // they make records bad, and do not change times
+		if at.Zone == nil {
+			at.Zone = j.Format.Zone
+		}
 		return kindMeaning{Time: timeMeaning(at)}
 	})
 }
 
 // readBy returns a digest of what of returns for some behaviours, and of the settings by which a record is cut out of a
-// file and into columns.
-func (j *Job) readBy(behaviours []string, of func(*record.Kind, *meaning) kindMeaning) string {
+// file and into columns. nulls are the null texts that make a difference.
+func (j *Job) readBy(behaviours, nulls []string, of func(*record.Kind) kindMeaning) string {
 	m := j.cutting()
-	m.Nulls, m.MaxLine = nil, 0 // they make records bad
+	m.MaxLine = 0 // it makes records bad
+	m.Nulls = nil
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(nulls))) {
+		if text != "" || m.Syntax == record.JSONL { // elsewhere it is null anyway
+			m.Nulls = append(m.Nulls, text)
+		}
+	}
 	var kinds []int
 	for _, name := range slices.Sorted(slices.Values(behaviours)) {
 		if k, ok := j.Schema.Kind(name); ok {
@@ -127,7 +131,7 @@ func (j *Job) readBy(behaviours []string, of func(*record.Kind, *meaning) kindMe
 		}
 	}
 	for _, k := range kinds {
-		one := of(&j.Format.Kinds[k], &m)
+		one := of(&j.Format.Kinds[k])
 		if !slices.ContainsFunc(m.Kinds, func(o kindMeaning) bool { return reflect.DeepEqual(o, one) }) {
 			m.Kinds = append(m.Kinds, one)
 		}

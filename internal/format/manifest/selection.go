@@ -103,6 +103,9 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 	return v
 }
 
+// tookAll reports whether the load took all records of the file, except so many.
+func (in *Input) tookAll(left int64) bool { return left == 0 && len(in.StaysOut) == 0 }
+
 // leaves adds to v that the load left out some records because of a setting.
 func (v *View) leaves(why Setting, records int64) {
 	if records > 0 {
@@ -120,6 +123,8 @@ func (in *Input) partFor(asked *Part, by Selection) *Part {
 			return in.Part
 		}
 		return in.Part.WithoutTexts()
+	case in.Behaviour != "" && by.Behaviour == "" && !in.tookAll(0):
+		return (&Part{Behaviours: []string{in.Behaviour}}).within(in.Part)
 	case in.Part == nil || in.Part.Span == nil:
 		return nil
 	case by.Behaviour != "":
@@ -137,8 +142,12 @@ func (in *Input) SameTexts(by Selection) bool {
 func (in *Input) seenByTexts(v *View, asked *Part, by Selection) {
 	others := in.Skips.Unknown + in.Skips.OtherTypes + in.Skipped - in.Skips.Sum()
 	switch {
-	case in.Behaviour != "" || by.Behaviour == "" && in.SameTexts(by):
-	case others+in.Skips.WithoutUser == 0:
+	case in.Behaviour != "":
+		if v.Part.lacksBehaviour(asked) {
+			v.Unclear = TextSetting
+		}
+	case by.Behaviour == "" && in.SameTexts(by):
+	case in.tookAll(others + in.Skips.WithoutUser):
 		v.Part = v.Part.with(asked) // the load took the records of all texts
 	case in.Behaviour == by.Behaviour && in.TextsBy == "": // the ledger is of an older version
 		v.leaves(TextSetting, in.Skips.Unknown)
@@ -164,11 +173,12 @@ func (in *Input) seenBySkip(v *View, by Selection) {
 
 // seenByTime sets what follows from another way to read times. The path of in has no date.
 func (in *Input) seenByTime(v *View, asked *Part) {
-	if in.Skips.OutsideDates == 0 {
+	outside := in.Skips.OutsideDates + in.Skips.DroppedDays
+	if in.tookAll(outside) {
 		v.Part = v.Part.always() // the load took the records of all dates
 		return
 	}
-	v.leaves(TimeSetting, in.Skips.OutsideDates)
+	v.leaves(TimeSetting, outside)
 	if !asked.dates().CoveredBy([]behaviour.Span{in.Part.dates()}) {
 		v.Unclear = TimeSetting
 	}
@@ -206,6 +216,14 @@ func (p *Part) with(o *Part) *Part {
 		}
 	}
 	return &out
+}
+
+// within returns p with the span of o.
+func (p *Part) within(o *Part) *Part {
+	if o != nil {
+		p.Span = o.Span
+	}
+	return p
 }
 
 // always returns p for every date.
