@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"slices"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -73,15 +74,8 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 
 // grewFrom reports whether loads alone made m of the manifest b.
 func grewFrom(m, b *manifest.Table) bool {
-	if m.Rewritten != b.Rewritten || len(m.Loads) < len(b.Loads) {
-		return false
-	}
-	for i := range b.Loads {
-		if m.Loads[i] != b.Loads[i] {
-			return false
-		}
-	}
-	return true
+	n := len(b.Loads)
+	return m.Rewritten == b.Rewritten && len(m.Loads) >= n && slices.Equal(m.Loads[:n], b.Loads)
 }
 
 // Mended is what Mend repaired.
