@@ -10,8 +10,6 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
-	"usertrail/internal/bulkload/load"
-	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/bulkload/verify"
 )
 
@@ -35,7 +33,7 @@ func newReadJob(random *rand.Rand) readJob {
 	return readJob{kind: some(), first: some(), uid: some(), americas: some(), play: some(), behaviours: 1 + random.IntN(3), nulls: some()}
 }
 
-// text returns the job file. If dated is false, the path has no date, and its time is read in another zone.
+// text returns the job file. If dated is false, the path has no date.
 func (j readJob) text(dated bool) string {
 	column, user, zone, path := "event", "user", "UTC", "{date}/*.csv"
 	if j.kind {
@@ -140,7 +138,7 @@ func playReadings(t *testing.T, seed uint64, way string) {
 			from = 2 + random.IntN(3)
 			to = from + random.IntN(2)
 		}
-		result, err := loadReadings(y, way, from, to)
+		result, err := loadSpan(y, way, fmt.Sprintf("2014-09-%02d", from), fmt.Sprintf("2014-09-%02d", to))
 		told = append(told, fmt.Sprintf("%+v, %d files, days %d to %d: %v", job, files, from, to, err))
 		if err != nil && !errors.Is(err, bulkload.ErrRequest) {
 			t.Fatalf("%v\nafter %s", err, strings.Join(told, "\n"))
@@ -190,21 +188,4 @@ func readText(records []readRecord) string {
 		fmt.Fprintf(&b, "u,%s,2014-09-%02d 22:00:00,%s,%s,%d\n", r.uid, r.day, r.event, r.kind, r.n)
 	}
 	return b.String()
-}
-
-// loadReadings loads the files of some days of September.
-func loadReadings(y *bulkloadtest.Fixture, way string, from, to int) (bulkload.Result, error) {
-	first, last := fmt.Sprintf("2014-09-%02d", from), fmt.Sprintf("2014-09-%02d", to)
-	if way == "load" {
-		result, err := load.Run(y.T.Context(), y.Config(first, last))
-		return result, nothing(err)
-	}
-	parts, planned, err := pieces.Plan(y.T.Context(), y.Planning(bulkloadtest.PieceSizes[way], first, last))
-	if err != nil {
-		return bulkload.Result{NotRead: planned.NotRead}, nothing(err)
-	}
-	y.DoAll(parts)
-	result := y.Commit(nil, parts)
-	result.NotRead = planned.NotRead
-	return result, nil
 }

@@ -188,18 +188,25 @@ func playSkips(t *testing.T, seed uint64, y *bulkloadtest.Fixture, load func(typ
 
 // loadBy loads all files, if there is something to load.
 func loadBy(y *bulkloadtest.Fixture, way string, types []string) error {
+	_, err := loadSpan(y, way, skipDay, skipDay, types...)
+	return err
+}
+
+// loadSpan loads the files of some days, if there is something to load. The result has what is not read.
+func loadSpan(y *bulkloadtest.Fixture, way, from, to string, types ...string) (bulkload.Result, error) {
 	y.T.Helper()
 	if way == "load" {
-		_, err := load.Run(y.T.Context(), y.Config(skipDay, skipDay, types...))
-		return nothing(err)
+		result, err := load.Run(y.T.Context(), y.Config(from, to, types...))
+		return result, nothing(err)
 	}
-	parts, _, err := pieces.Plan(y.T.Context(), y.Planning(bulkloadtest.PieceSizes[way], skipDay, skipDay, types...))
+	parts, planned, err := pieces.Plan(y.T.Context(), y.Planning(bulkloadtest.PieceSizes[way], from, to, types...))
 	if err != nil {
-		return nothing(err)
+		return bulkload.Result{NotRead: planned.NotRead}, nothing(err)
 	}
 	y.DoAll(parts)
-	y.Commit(nil, parts)
-	return nil
+	result := y.Commit(nil, parts)
+	result.NotRead = planned.NotRead
+	return result, nil
 }
 
 // nothing returns err, unless it says that there was nothing to do.
