@@ -13,7 +13,7 @@ import (
 type StaysOut struct {
 	Why     manifest.Setting `json:"why"`
 	Files   int              `json:"files"`
-	Records int64            `json:"records,omitempty"` // at most; 0 is not known
+	Records int64            `json:"records,omitempty"` // at most
 	First   string           `json:"first"`             // the path of the first of the files
 
 	Paths map[string]int64 `json:"-"` // the records of each file

@@ -89,6 +89,11 @@ func New(ctx context.Context, cfg *Config, owner Owner, inputs []*Input, s *shuf
 	return b, nil
 }
 
+// selection returns the selection of the job for an input.
+func (b *Batch) selection(in *Input) manifest.Selection {
+	return b.by.Of(in.Behaviour(b.cfg.Job.Schema))
+}
+
 // puts reports whether cells are put.
 func (b *Batch) puts() bool { return b.cfg.To.Putter != nil }
 
@@ -170,7 +175,7 @@ func (b *Batch) judge(ctx context.Context) error {
 		if !in.Whole() {
 			continue
 		}
-		in.copies, in.sameAs = b.owner.Copies(in, in.self, b.by.Of(in.Behaviour(b.cfg.Job.Schema)))
+		in.copies, in.sameAs = b.owner.Copies(in, in.self, b.selection(in))
 		if in.sameAs != "" {
 			in.counts.Duplicate, in.counts.Loaded = in.counts.Loaded, 0
 		} else if err := in.toldApart(); err != nil {

@@ -201,7 +201,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: kind, Number: in.Number, Size: in.Size, Modified: in.Modified,
 		SHA256: in.sha, Part: in.Part, Dates: in.Dates(b.cfg.Job.Format.Slack), SameAs: in.sameAs, Older: in.counts.Skips.DroppedDays, Counts: in.counts,
-		Unmapped: in.unmapped(), TextsBy: in.TextsBy(b.cfg.Job),
+		Unmapped: in.unmapped(), TextsBy: b.selection(in).TextsBy,
 	}
 	if in.corrected == nil {
 		out.BadAt, out.StaysOut = in.bad.BadAt(), in.StaysOut

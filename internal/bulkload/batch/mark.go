@@ -23,7 +23,7 @@ func (b *Batch) mark(in *Input) error {
 	if in.corrected != nil {
 		return nil
 	}
-	in.self = in.Copy(b.cfg.Job)
+	in.self = in.Copy(b.selection(in), b.cfg.Job.Format.Slack)
 	var texts []string
 	for _, p := range in.Partly {
 		texts = append(texts, p.Skip)

@@ -52,7 +52,7 @@ func (b *Batch) good() (entries []manifest.Input, files []*Input) {
 		if !in.dropped() && in.corrected == nil {
 			e := b.entry(in)
 			e.Job, e.BadAt = b.cfg.Job.Digest(), nil
-			e.SkippedBy, e.CutBy = b.cfg.Job.Skip(), b.cfg.Job.CutBy()
+			e.SkippedBy, e.CutBy = b.by.Skip, b.by.CutBy
 			entries = append(entries, e)
 			files = append(files, in)
 		}

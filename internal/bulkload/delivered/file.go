@@ -94,9 +94,9 @@ func (f *File) TextsBy(j *job.Job) string {
 	return j.TextsBy()
 }
 
-// Copy returns f as its copies see it. j is the job that loads it.
-func (f *File) Copy(j *job.Job) ledger.Copy {
-	return ledger.Copy{Path: f.Rel, Part: f.Part, Dates: f.Dates(j.Format.Slack), TextsBy: f.TextsBy(j), SkippedBy: j.Skip(), CutBy: j.CutBy()}
+// Copy returns f as its copies see it. by and slack are of the job that loads it.
+func (f *File) Copy(by manifest.Selection, slack int) ledger.Copy {
+	return ledger.Copy{Path: f.Rel, Part: f.Part, Dates: f.Dates(slack), TextsBy: by.TextsBy, SkippedBy: by.Skip, CutBy: by.CutBy}
 }
 
 // Again reports whether an earlier load has read f.

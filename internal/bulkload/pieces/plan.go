@@ -175,8 +175,8 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 			p.read.ask(f, 0)
 			continue
 		}
-		holds := ledger.Content{SHA256: planned.sha, Behaviour: mine.Behaviour}
-		planned.copies, planned.sameAs = l.Known.FindCopies(holds, f.Copy(p.cfg.Job), by.Of(mine.Behaviour), l.To.Info().Dropped)
+		holds, of := ledger.Content{SHA256: planned.sha, Behaviour: mine.Behaviour}, by.Of(mine.Behaviour)
+		planned.copies, planned.sameAs = l.Known.FindCopies(holds, f.Copy(of, p.cfg.Job.Format.Slack), of, l.To.Info().Dropped)
 		planned.replayed = manifest.OffsetsOf(l.Known.Replayed(holds))
 		if planned.sameAs == "" {
 			for i := range planned.copies {
