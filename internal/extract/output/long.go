@@ -130,23 +130,15 @@ func appendNulls(c *trailfile.Values, n int) {
 	if n == 0 {
 		return
 	}
-	c.Valid = appendZeros(c.Valid, n)
+	c.Valid = append(c.Valid, make([]bool, n)...)
 	switch c.Type {
 	case behaviour.String:
 		c.Str.AppendEmpty(n)
 	case behaviour.Int64, behaviour.Timestamp:
-		c.Int = appendZeros(c.Int, n)
+		c.Int = append(c.Int, make([]int64, n)...)
 	case behaviour.Double:
-		c.Double = appendZeros(c.Double, n)
+		c.Double = append(c.Double, make([]float64, n)...)
 	default:
-		c.Small = appendZeros(c.Small, n)
+		c.Small = append(c.Small, make([]int32, n)...)
 	}
-}
-
-// appendZeros appends n zero values.
-func appendZeros[T any](s []T, n int) []T {
-	from := len(s)
-	s = slices.Grow(s, n)[:from+n]
-	clear(s[from:])
-	return s
 }
