@@ -137,6 +137,20 @@ func (s Span) CoveredBy(spans []Span) bool {
 	return next > s.To
 }
 
+// SpansOf returns days as spans in order, with at least one day between two spans. It never returns nil. It sorts days.
+func SpansOf(days []Date) []Span {
+	spans := []Span{}
+	slices.Sort(days)
+	for _, d := range slices.Compact(days) {
+		if n := len(spans); n > 0 && spans[n-1].To+1 == d {
+			spans[n-1].To = d
+		} else {
+			spans = append(spans, Span{From: d, To: d})
+		}
+	}
+	return spans
+}
+
 // NoDays is the span without days.
 var NoDays = Span{From: math.MaxInt32, To: math.MinInt32}
 

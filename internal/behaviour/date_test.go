@@ -3,6 +3,8 @@ package behaviour_test
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -273,6 +275,21 @@ func TestASpanIsCoveredByOthers(t *testing.T) {
 	} {
 		if got := week.CoveredBy(c.spans); got != c.want {
 			t.Errorf("%v is covered by %v: %v, want %v", week, c.spans, got, c.want)
+		}
+	}
+}
+
+func TestSpansOfDays(t *testing.T) {
+	for _, c := range []struct {
+		days []behaviour.Date
+		want []behaviour.Span
+	}{
+		{nil, []behaviour.Span{}},
+		{[]behaviour.Date{7}, []behaviour.Span{{From: 7, To: 7}}},
+		{[]behaviour.Date{9, 7, 8, 7, 11}, []behaviour.Span{{From: 7, To: 9}, {From: 11, To: 11}}},
+	} {
+		if got := behaviour.SpansOf(slices.Clone(c.days)); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("the spans of %v are %v, want %v", c.days, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,68 +33,54 @@ func RequireDays(ctx context.Context, t Loader, span behaviour.Span) error {
 	return fmt.Errorf("%w: %s: load them first", ErrDays, Spans(missing))
 }
 
-// NotLoaded returns the days of span that no load has, as spans in order. A load has the days in the
-// paths of its delivered files, also if a file had no records. If a file has no day in its path,
-// the load has the days of its records. Dropped days are not loaded. NotLoaded reads the ledgers.
+// NotLoaded returns the days of span that no load has, as spans in order: see manifest.Load.Delivered. Dropped
+// days are not loaded. If an older version committed a load, NotLoaded reads the ledgers.
 func NotLoaded(ctx context.Context, t Loader, span behaviour.Span) ([]behaviour.Span, error) {
-	ledgers, err := t.Ledgers(ctx)
+	days, err := delivered(ctx, t)
 	if err != nil {
 		return nil, fmt.Errorf("look for the days that are loaded: %w", err)
 	}
-	var days []behaviour.Date
-	for _, l := range ledgers {
-		days = append(days, daysOf(l)...)
-	}
+	kept := behaviour.MinDate
 	if m := Known(t); m != nil && m.DroppedBefore != nil {
-		days = slices.DeleteFunc(days, func(d behaviour.Date) bool { return d < *m.DroppedBefore })
+		kept = *m.DroppedBefore
 	}
-	return gaps(span, days), nil
+	return gaps(span, days, kept), nil
 }
 
-// daysOf returns the days of a load, in any order.
-func daysOf(l *manifest.Load) (days []behaviour.Date) {
-	undated := len(l.Inputs) == 0
-	for i := range l.Inputs {
-		switch in := &l.Inputs[i]; {
-		case in.Dates != nil: // the day in the path, plus and minus the slack
-			days = append(days, in.Dates.From+(in.Dates.To-in.Dates.From)/2)
-		case in.Offsets == nil: // not replayed
-			undated = true
+// delivered returns the days of all loads, in any order.
+func delivered(ctx context.Context, t Loader) (days []behaviour.Span, err error) {
+	if m := Known(t); m != nil && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.Days == nil }) {
+		for i := range m.Loads {
+			days = append(days, m.Loads[i].Days...)
 		}
+		return days, nil
 	}
-	if undated {
-		for _, d := range l.Days {
-			days = append(days, d.Date)
-		}
+	ledgers, err := t.Ledgers(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return days
+	for _, l := range ledgers {
+		days = append(days, l.Delivered()...)
+	}
+	return days, nil
 }
 
-// HasRecords reports whether the files in the manifest m show that the table has records of each day of
-// span. It reads nothing. If it returns false, the table may have them all the same.
-func HasRecords(m *manifest.Table, span behaviour.Span) bool {
-	if m == nil {
-		return false
-	}
-	var days []behaviour.Date
-	for _, f := range m.Files {
-		days = append(days, f.Span.From, f.Span.To)
-	}
-	return len(gaps(span, days)) == 0
-}
-
-// gaps returns the days of span that are not among days. It sorts days.
-func gaps(span behaviour.Span, days []behaviour.Date) (out []behaviour.Span) {
-	slices.Sort(days)
+// gaps returns the days of span that are in none of days, or before first. It sorts days.
+func gaps(span behaviour.Span, days []behaviour.Span, first behaviour.Date) (out []behaviour.Span) {
+	slices.SortFunc(days, func(a, b behaviour.Span) int { return cmp.Compare(a.From, b.From) })
 	next := span.From
 	for _, d := range days {
-		if d > span.To {
+		d.From = max(d.From, first)
+		if d.From > span.To {
 			break
 		}
-		if d > next {
-			out = append(out, behaviour.Span{From: next, To: d - 1})
+		if d.To < d.From {
+			continue // dropped
 		}
-		next = max(next, d+1)
+		if d.From > next {
+			out = append(out, behaviour.Span{From: next, To: d.From - 1})
+		}
+		next = max(next, d.To+1)
 	}
 	if next <= span.To {
 		out = append(out, behaviour.Span{From: next, To: span.To})

@@ -38,7 +38,7 @@ func TestDaysThatAreNotLoaded(t *testing.T) {
 	around := func(n, slack int) *behaviour.Span {
 		return &behaviour.Span{From: at(n - slack), To: at(n + slack)}
 	}
-	r := recorded{m: new(manifest.Table), ledgers: []*manifest.Load{
+	r := recorded{m: &manifest.Table{Loads: make([]manifest.LoadRef, 4)}, ledgers: []*manifest.Load{
 		{Inputs: []manifest.Input{{Dates: around(1, 2)}}, Days: []manifest.Day{{Date: at(1)}, {Date: at(3)}}},
 		{Inputs: []manifest.Input{{Dates: around(2, 1)}}},
 		{Inputs: []manifest.Input{{Offsets: []int64{7}}}, Days: []manifest.Day{{Date: at(4)}}},
@@ -83,15 +83,47 @@ func TestDaysThatAreNotLoaded(t *testing.T) {
 	}
 }
 
-func TestFilesShowDaysWithRecords(t *testing.T) {
+// TestDaysInTheManifest finds the days without the ledgers. If an older version committed one of the loads, the
+// ledgers are read.
+func TestDaysInTheManifest(t *testing.T) {
 	from := day(t, "2014-09-01")
-	m := &manifest.Table{Files: []manifest.File{{Span: behaviour.Span{From: from, To: from + 1}}, {Span: behaviour.Span{From: from + 3, To: from + 9}}}}
-	for to, want := range map[behaviour.Date]bool{from + 1: true, from + 2: false, from + 3: false} {
-		if got := table.HasRecords(m, behaviour.Span{From: from, To: to}); got != want {
-			t.Errorf("%s: %t, want %t", to, got, want)
+	span := behaviour.Span{From: from, To: from + 9}
+	r := recorded{
+		m: &manifest.Table{Loads: []manifest.LoadRef{
+			{Days: []behaviour.Span{{From: from + 4, To: from + 5}}},
+			{Days: []behaviour.Span{}}, // a replay
+			{Days: []behaviour.Span{{From: from - 3, To: from + 2}, {From: from + 5, To: from + 8}}},
+		}},
+		ledgers: []*manifest.Load{{Days: []manifest.Day{{Date: from + 1}}}},
+	}
+	missing := func() string {
+		t.Helper()
+		spans, err := table.NotLoaded(t.Context(), r, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table.Spans(spans)
+	}
+	if got, want := missing(), "2014-09-04, 2014-09-10"; got != want {
+		t.Errorf("not loaded are %s, want %s", got, want)
+	}
+	for _, d := range []struct {
+		before behaviour.Date
+		want   string
+	}{
+		{from + 1, "2014-09-01, 2014-09-04, 2014-09-10"},
+		{from + 3, "2014-09-01..2014-09-04, 2014-09-10"},
+		{from + 5, "2014-09-01..2014-09-05, 2014-09-10"},
+		{from + 9, "2014-09-01..2014-09-10"},
+	} {
+		r.m.DroppedBefore = &d.before
+		if got := missing(); got != d.want {
+			t.Errorf("after a drop of the days before %s not loaded are %s, want %s", d.before, got, d.want)
 		}
 	}
-	if table.HasRecords(nil, behaviour.Span{From: from, To: from}) {
-		t.Error("without a manifest nothing is known")
+	r.m.DroppedBefore = nil
+	r.m.Loads[1].Days = nil
+	if got, want := missing(), "2014-09-01, 2014-09-03..2014-09-10"; got != want {
+		t.Errorf("not loaded by the ledgers are %s, want %s", got, want)
 	}
 }

@@ -43,7 +43,7 @@ func Gained(ctx context.Context, l table.Loader, c extract.Config) ([]string, er
 	if len(days) == 0 {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("days of the result that gained records in the table after they were extracted: %s: --append does not add these records: to have them, extract all days again into another directory", table.Spans(spansOf(days)))}, nil
+	return []string{fmt.Sprintf("days of the result that gained records in the table after they were extracted: %s: --append does not add these records: to have them, extract all days again into another directory", table.Spans(behaviour.SpansOf(days)))}, nil
 }
 
 // An extracted is an extract of a result.

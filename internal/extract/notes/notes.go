@@ -159,22 +159,9 @@ func held(ledgers []*manifest.Load) map[string][]behaviour.Span {
 	}
 	out := map[string][]behaviour.Span{}
 	for name, dates := range days {
-		out[name] = spansOf(dates)
+		out[name] = behaviour.SpansOf(dates)
 	}
 	return out
-}
-
-// spansOf returns days as spans in order. It sorts days.
-func spansOf(days []behaviour.Date) (spans []behaviour.Span) {
-	slices.Sort(days)
-	for _, d := range slices.Compact(days) {
-		if n := len(spans); n > 0 && spans[n-1].To+1 == d {
-			spans[n-1].To = d
-		} else {
-			spans = append(spans, behaviour.Span{From: d, To: d})
-		}
-	}
-	return spans
 }
 
 // daysOf returns the days of a behaviour in words.

@@ -18,7 +18,7 @@ func notLoaded(ctx context.Context, q *query.Query, t table.Loader) ([]string, e
 	if q.Info.Dropped != nil {
 		span.From = max(span.From, *q.Info.Dropped)
 	}
-	if span.From > span.To || table.HasRecords(m, span) {
+	if span.From > span.To {
 		return nil, nil
 	}
 	missing, err := table.NotLoaded(ctx, t, span)

@@ -77,6 +77,13 @@ type LoadRef struct {
 	// ledger.
 	Size   int64  `json:"size,omitempty"`
 	SHA256 string `json:"sha256,omitempty"` // its checksum
+	// Days are the Delivered of the load; nil if an older version committed the load.
+	Days []behaviour.Span `json:"days,omitzero"`
+}
+
+// Same reports whether r and o name the same ledger.
+func (r LoadRef) Same(o LoadRef) bool {
+	return r.Number == o.Number && r.Name == o.Name && r.Records == o.Records && r.Tally == o.Tally && r.Size == o.Size && r.SHA256 == o.SHA256
 }
 
 func (t *Table) version() int { return t.Version }
@@ -165,7 +172,7 @@ func (t *Table) Of(load int) *Table {
 
 // RefOf returns the manifest's entry for a load whose ledger is called name.
 func RefOf(l *Load, name string) LoadRef {
-	ref := LoadRef{Number: l.Number, Name: name}
+	ref := LoadRef{Number: l.Number, Name: name, Days: l.Delivered()}
 	for _, in := range l.Inputs {
 		ref.Records += in.Loaded
 	}

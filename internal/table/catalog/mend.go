@@ -75,7 +75,7 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 // grewFrom reports whether loads alone made m of the manifest b.
 func grewFrom(m, b *manifest.Table) bool {
 	n := len(b.Loads)
-	return m.Rewritten == b.Rewritten && len(m.Loads) >= n && slices.Equal(m.Loads[:n], b.Loads)
+	return m.Rewritten == b.Rewritten && len(m.Loads) >= n && slices.EqualFunc(m.Loads[:n], b.Loads, manifest.LoadRef.Same)
 }
 
 // Mended is what Mend repaired.
