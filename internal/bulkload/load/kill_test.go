@@ -82,7 +82,7 @@ func checkPrefix(t *testing.T, got, want map[string]string) {
 		}
 	}
 	for i, l := range m.Loads {
-		if l != all.Loads[i] || got[l.Name] != want[l.Name] {
+		if !l.Same(all.Loads[i]) || got[l.Name] != want[l.Name] {
 			t.Errorf("%s is not as in the undisturbed table", l.Name)
 		}
 	}
