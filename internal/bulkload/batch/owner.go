@@ -64,7 +64,7 @@ func (o *loadOwner) Copies(in *Input, own ledger.Copy, by manifest.Selection) (c
 
 // Conditions implements Owner.
 func (o *loadOwner) Conditions(in *Input, own ledger.Copy) []string {
-	return o.Known.Conditions(ledger.Like{Size: in.Size, Behaviour: in.Behaviour(o.To.Job.Schema)}, own)
+	return o.Known.Conditions(in.Size, in.Behaviour(o.To.Job.Schema), own)
 }
 
 // Replayed implements Owner.

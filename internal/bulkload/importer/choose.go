@@ -52,7 +52,7 @@ type imported struct {
 }
 
 func newImported(target, source []*manifest.Load) *imported {
-	h, ours := &imported{inputs: map[string]bool{}, paths: map[uint32]string{}, others: ledger.New(nil)}, map[string]bool{}
+	h, ours := &imported{inputs: map[string]bool{}, paths: map[uint32]string{}, others: ledger.New(nil, nil)}, map[string]bool{}
 	for _, l := range source {
 		for n := range l.Inputs {
 			ours[brought(&l.Inputs[n])] = true

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -8,8 +9,8 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// Files of equal bytes are copies of each other. A record of a file is a duplicate if the load of a
-// copy was asked for the same record.
+// Files of equal bytes are copies of each other, except files whose paths name different behaviours. A record
+// of a file is a duplicate if the load of a copy was asked for the same record.
 
 // A Copy is a delivered file with the same bytes as another file. It states which records of the
 // file a load was asked for.
@@ -27,7 +28,8 @@ type Copy struct {
 	// that it left out.
 	Unclear manifest.Setting `json:"unclear,omitempty"`
 
-	in *manifest.Input // in the load; nil if it is no load of the ledgers
+	in        *manifest.Input // in the load; nil if it is no load of the ledgers
+	behaviour string          // of its Content
 }
 
 // CopyOf returns a loaded file as its copies see it.
@@ -79,24 +81,34 @@ func (c *Copy) none() bool { return c.SkippedBy != "" && c.in != nil && c.in.Bro
 // skipsAs reports whether the jobs of c and own skip the same records: the same condition on the same columns.
 func (c Copy) skipsAs(own Copy) bool { return c.SkippedBy == own.SkippedBy && c.CutBy == own.CutBy }
 
-// A Content identifies the records of a delivered file. Files of different behaviours are no copies
-// of each other, even if their bytes are equal.
+// A Content identifies the records of a delivered file.
 type Content struct {
 	SHA256    string
 	Behaviour string // that the path names, or ""
 }
 
-// ContentOf returns the content of a loaded file.
-func ContentOf(in *manifest.Input) Content { return Content{in.SHA256, in.Behaviour} }
-
-// A Like is what a file has in common with its copies, as far as a file shows that was not read.
-type Like struct {
-	Size      int64
-	Behaviour string // that the path names, or ""
+// Meets reports whether files of both contents may have the same records. If both paths name a behaviour, and they name
+// different ones, the records are different, even if the bytes are equal.
+func (c Content) Meets(o Content) bool {
+	return c.SHA256 == o.SHA256 && sameBehaviour(c.Behaviour, o.Behaviour)
 }
 
-// LikeOf returns the Like of a loaded file.
-func LikeOf(in *manifest.Input) Like { return Like{in.Size, in.Behaviour} }
+// sameBehaviour reports whether a file may have records of another file, if their paths name these behaviours. If a path names
+// none, a column does.
+func sameBehaviour(a, b string) bool { return a == "" || b == "" || a == b }
+
+// ContentOf returns the content of a loaded file. Its behaviour is the one that the path names now: the job may
+// have given the path another behaviour since the load.
+func (x *Index) ContentOf(in *manifest.Input) Content { return Content{in.SHA256, x.behaviourOf(in)} }
+
+// behaviourOf returns the behaviour that the path of a loaded file names, or "". A job whose paths do not match does not know
+// it better than the ledger.
+func (x *Index) behaviourOf(in *manifest.Input) string {
+	if in.Behaviour == "" || x.names == nil {
+		return in.Behaviour
+	}
+	return cmp.Or(x.names(in.Path), in.Behaviour)
+}
 
 // Has reports whether the load of c was asked for records of a date and behaviour. text names the
 // behaviour in the file; nil is not known. The load has left out those for which SkippedBy holds.
@@ -193,12 +205,19 @@ func (c *Copy) In(all []Copy, kind string, first *behaviour.Date) bool {
 }
 
 // Copies returns the loaded files of a content, the oldest first.
-func (x *Index) Copies(of Content) []Copy { return x.copies[of] }
+func (x *Index) Copies(of Content) (out []Copy) {
+	for _, c := range x.copies[of.SHA256] {
+		if sameBehaviour(c.behaviour, of.Behaviour) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // Others returns the loaded files of a content that brought records of own, as own sees them, except own. The
 // oldest is first. by is the selection of the job of own.
 func (x *Index) Others(of Content, own Copy, by manifest.Selection) (out []Copy) {
-	for _, c := range x.copies[of] {
+	for _, c := range x.Copies(of) {
 		if c.Path == own.Path {
 			continue
 		}
@@ -209,11 +228,11 @@ func (x *Index) Others(of Content, own Copy, by manifest.Selection) (out []Copy)
 	return out
 }
 
-// Conditions returns the skip conditions by which loads left out some records of files that may be copies of own. Only
-// conditions that the job of own can evaluate are returned.
-func (x *Index) Conditions(like Like, own Copy) (out []string) {
-	for _, c := range x.partly[like] {
-		if c.Path != own.Path && c.CutBy == own.CutBy && !c.skipsAs(own) {
+// Conditions returns the skip conditions by which loads left out some records of files that may be copies of own, a file
+// of this size whose path names the behaviour or "". Only conditions that the job of own can evaluate are returned.
+func (x *Index) Conditions(size int64, behaviour string, own Copy) (out []string) {
+	for _, c := range x.partly[size] {
+		if sameBehaviour(c.behaviour, behaviour) && c.Path != own.Path && c.CutBy == own.CutBy && !c.skipsAs(own) {
 			out = append(out, c.SkippedBy)
 		}
 	}
@@ -222,8 +241,9 @@ func (x *Index) Conditions(like Like, own Copy) (out []string) {
 
 // Remember records that a file of a content is in the table, or will be.
 func (x *Index) Remember(of Content, c Copy) {
-	if !slices.ContainsFunc(x.copies[of], func(o Copy) bool { return c.equal(o) && c.broughtAs(o) }) {
-		x.copies[of] = append(x.copies[of], c)
+	c.behaviour = of.Behaviour
+	if !slices.ContainsFunc(x.copies[of.SHA256], func(o Copy) bool { return c.behaviour == o.behaviour && c.equal(o) && c.broughtAs(o) }) {
+		x.copies[of.SHA256] = append(x.copies[of.SHA256], c)
 	}
 }
 
@@ -243,7 +263,7 @@ func (x *Index) Overlapping(in *manifest.Input) (Copy, bool) {
 		return Copy{}, false
 	}
 	own := CopyOf(in)
-	for _, c := range x.copies[ContentOf(in)] {
+	for _, c := range x.Copies(x.ContentOf(in)) {
 		if c.Path != own.Path && !(c.none() && !c.skipsAs(own)) && c.overlaps(&own) {
 			return c, true
 		}

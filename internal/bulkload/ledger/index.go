@@ -18,8 +18,9 @@ import (
 type Index struct {
 	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
-	copies  map[Content][]Copy           // the loaded files of a content, the oldest first
-	partly  map[Like][]Copy              // the loaded files of which a condition left out records
+	names   func(path string) string     // the behaviour that the job finds in a path, or ""; nil if there is no job
+	copies  map[string][]Copy            // the loaded files of a SHA-256, the oldest first
+	partly  map[int64][]Copy             // by size: the loaded files of which a condition left out records
 	replays map[Content][]int64          // offsets of the records that replays brought
 	numbers map[uint32]string            // path
 	commits map[string]int               // by plan: number of its load
@@ -28,10 +29,11 @@ type Index struct {
 	plans   []*manifest.Plan             // that are not committed
 }
 
-// New returns the index of loads, the oldest first. The index keeps the ledgers.
-func New(loads []*manifest.Load) *Index {
+// New returns the index of loads, the oldest first. The index keeps the ledgers. names returns the behaviour that the
+// job finds in a path, or ""; it may be nil.
+func New(loads []*manifest.Load, names func(path string) string) *Index {
 	x := &Index{
-		loads: loads, byPath: map[string][]*manifest.Input{}, copies: map[Content][]Copy{}, partly: map[Like][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
+		loads: loads, names: names, byPath: map[string][]*manifest.Input{}, copies: map[string][]Copy{}, partly: map[int64][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
 		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
 	}
 	for _, l := range loads {
@@ -54,20 +56,27 @@ func (x *Index) Add(in *manifest.Input) {
 	x.numbers[in.Number] = in.Path
 	if in.SameAs == "" && in.Offsets == nil {
 		c := CopyOf(in)
-		x.Remember(ContentOf(in), c)
+		c.behaviour = x.behaviourOf(in)
+		x.Remember(x.ContentOf(in), c)
 		if c.SkippedBy != "" && !c.none() {
-			like := LikeOf(in)
-			x.partly[like] = append(x.partly[like], c)
+			x.partly[in.Size] = append(x.partly[in.Size], c)
 		}
 	}
-	if of := ContentOf(in); len(in.Offsets) > 0 {
+	if len(in.Offsets) > 0 {
+		of := x.ContentOf(in)
 		x.replays[of] = append(x.replays[of], in.Offsets...)
 	}
 }
 
 // Replayed returns the offsets of the records that replays brought of a content, in order.
-func (x *Index) Replayed(of Content) []int64 {
-	return slices.Compact(slices.Sorted(slices.Values(x.replays[of])))
+func (x *Index) Replayed(of Content) (offsets []int64) {
+	for content, some := range x.replays {
+		if content.Meets(of) {
+			offsets = append(offsets, some...)
+		}
+	}
+	slices.Sort(offsets)
+	return slices.Compact(offsets)
 }
 
 // Inputs returns the entries of the delivered file at path in all loads, the oldest first.

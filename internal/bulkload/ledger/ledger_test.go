@@ -24,12 +24,12 @@ func indexOf(loads ...[]manifest.Input) *ledger.Index {
 	for n, inputs := range loads {
 		all = append(all, &manifest.Load{Number: n + 1, Inputs: inputs})
 	}
-	return ledger.New(all)
+	return ledger.New(all, nil)
 }
 
 func TestFilesKeepTheirNumbers(t *testing.T) {
 	fresh := func(path string) uint32 {
-		n, err := ledger.New(nil).Number(path)
+		n, err := ledger.New(nil, nil).Number(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestAPlanEndsWhenItsFilesAreLoaded(t *testing.T) {
 	if got := x.Ended(); !slices.Equal(got, []string{"p"}) {
 		t.Errorf("plans %q ended when the files of p were loaded, want p", got)
 	}
-	committed := ledger.New([]*manifest.Load{{Number: 3, Plan: "p"}})
+	committed := ledger.New([]*manifest.Load{{Number: 3, Plan: "p"}}, nil)
 	committed.Reserve(plans)
 	if got := committed.Ended(); committed.LoadOf("p") != 3 || committed.LoadOf("q") != 0 || !slices.Equal(got, []string{"p"}) {
 		t.Errorf("plans p and q are loads %d and %d, and %q ended; want 3, 0 and p", committed.LoadOf("p"), committed.LoadOf("q"), got)

@@ -80,6 +80,47 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 	}
 }
 
+// TestACopyOfAFileOfAnotherJob loads a file and then a copy of it by a job that finds the behaviour in another place, or
+// gives it another name. Only files whose paths name different behaviours have different records.
+func TestACopyOfAFileOfAnotherJob(t *testing.T) {
+	const end = "\nuser: user\nbehaviours: "
+	byPath, byColumn := "logs: \"logs/{date}/{behaviour}-*.csv\""+end, "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: event}}"+end
+	const play, both = "{play: {id: 1}}", "{play: {id: 1}, order: {id: 2}}"
+	const first, copied = "2014-09-01/play-1.csv", "2014-09-01/play-2.csv"
+	for name, c := range map[string]struct {
+		first, later, copy string // jobs, and the name of the copy
+		loaded             int64
+	}{
+		"the same job":                      {byPath + play, byPath + play, copied, 0},
+		"by path, then by column":           {byPath + play, byColumn + play, copied, 0},
+		"by column, then by path":           {byColumn + play, byPath + play, copied, 0},
+		"another behaviour of the path":     {byPath + play, byPath + "{watch: {id: 2, path: play}}", copied, 0},
+		"a path of another behaviour":       {byPath + both, byPath + both, "2014-09-01/order-1.csv", 2},
+		"the path of a renamed behaviour":   {byPath + both, byPath + "{view: {id: 3, path: play}, play: {id: 1, path: order}}", "2014-09-01/order-1.csv", 2},
+		"a path of a behaviour, by columns": {byPath + both, byColumn + both, "2014-09-01/order-1.csv", 0},
+	} {
+		for _, way := range []string{"load", "pieces"} {
+			t.Run(name+" by "+way, func(t *testing.T) {
+				y := bulkloadtest.New(t, c.first)
+				log := "user,time,event\na,2014-09-01 10:00:00,play\nb,2014-09-01 11:00:00,play\n"
+				y.Write(first, log)
+				if r, err := loadSpan(y, way, "2014-09-01", "2014-09-01"); err != nil || r.Loaded != 2 {
+					t.Fatalf("loaded %d, %v, want 2", r.Loaded, err)
+				}
+				y.SetJob(c.later)
+				y.Rename(first, c.copy)
+				r, err := loadSpan(y, way, "2014-09-01", "2014-09-01")
+				if err != nil || r.Loaded != c.loaded || r.Duplicate != 2-c.loaded {
+					t.Errorf("of the copy %d were loaded and %d are duplicates, %v; want %d loaded", r.Loaded, r.Duplicate, err, c.loaded)
+				}
+				if got := len(y.Trails(false)); got != int(2+c.loaded) {
+					t.Errorf("the table has %d records, want %d", got, 2+c.loaded)
+				}
+			})
+		}
+	}
+}
+
 // TestACopyIntoHBase is TestACopyBringsWhatTheFirstDidNot by puts and by HFiles.
 func TestACopyIntoHBase(t *testing.T) {
 	text, _ := bulkloadtest.MixedLog()

@@ -26,11 +26,12 @@ type readJob struct {
 	kind, first, uid, americas, play bool // see text
 	behaviours                       int
 	nulls                            bool
+	path                             bool // it names the behaviour
 }
 
 func newReadJob(random *rand.Rand) readJob {
 	some := func() bool { return random.IntN(4) == 0 }
-	return readJob{kind: some(), first: some(), uid: some(), americas: some(), play: some(), behaviours: 1 + random.IntN(3), nulls: some()}
+	return readJob{kind: some(), first: some(), uid: some(), americas: some(), play: some(), behaviours: 1 + random.IntN(3), nulls: some(), path: some()}
 }
 
 // text returns the job file. If dated is false, the path has no date.
@@ -55,7 +56,11 @@ func (j readJob) text(dated bool) string {
 	if j.play {
 		more += ", texts: {watch: play}"
 	}
-	out := fmt.Sprintf("logs: {path: \"logs/%s\", max_bad: 100%%, zone: UTC, behaviour: {column: %s, others: skip%s}", path, column, more)
+	behaviour := fmt.Sprintf(", behaviour: {column: %s, others: skip%s}", column, more)
+	if j.path {
+		path, behaviour = strings.Replace(path, "*", "{behaviour}-*", 1), ""
+	}
+	out := fmt.Sprintf("logs: {path: \"logs/%s\", max_bad: 100%%, zone: UTC%s", path, behaviour)
 	if j.nulls {
 		out += ", nulls: [\"-\"]"
 	}
@@ -72,6 +77,9 @@ var readBehaviours = []string{"play", "order", "watch"}
 // asks reports whether j asks for a record on some date.
 func (j readJob) asks(r readRecord) bool {
 	text, user := r.event, "u"
+	if j.path {
+		return (!j.uid || r.uid != "")
+	}
 	if j.kind {
 		text = r.kind
 	}
@@ -114,14 +122,14 @@ func playReadings(t *testing.T, seed uint64, way string) {
 	job := newReadJob(random)
 	y := bulkloadtest.New(t, job.text(dated))
 	folder := map[bool]string{true: skipDay, false: "all"}[dated]
-	y.Write(folder+"/0.csv", readText(records))
+	y.Write(folder+"/play-0.csv", readText(records))
 	files := 1
 	var told []string
 	named := false // some records stay out
 	for range 10 {
 		switch random.IntN(5) {
 		case 0:
-			y.Write(fmt.Sprintf("%s/%d.csv", folder, files), readText(records))
+			y.Write(fmt.Sprintf("%s/play-%d.csv", folder, files), readText(records))
 			files++
 		case 1, 2:
 			job = newReadJob(random)
@@ -130,7 +138,8 @@ func playReadings(t *testing.T, seed uint64, way string) {
 			[]func(){
 				func() { job.kind = next.kind }, func() { job.first = next.first }, func() { job.uid = next.uid }, func() { job.americas = next.americas },
 				func() { job.play = next.play }, func() { job.behaviours = next.behaviours }, func() { job.nulls = next.nulls },
-			}[random.IntN(7)]()
+				func() { job.path = next.path },
+			}[random.IntN(8)]()
 		}
 		y.SetJob(job.text(dated))
 		from, to := 3, 3

@@ -45,7 +45,7 @@ func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgem
 			c.refuse(manifest.LeftOut{Path: f.Path, Part: f.in.Part, Error: f.Error, TooBad: f.TooBad})
 			continue
 		}
-		holds := ledger.ContentOf(&f.Input)
+		holds := c.known.ContentOf(&f.Input)
 		f.SetSelection(by)
 		own := ledger.Copy{Path: f.Path, Part: f.in.Part, TextsBy: f.TextsBy, SkippedBy: by.Skip, CutBy: by.CutBy}
 		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, own, by.Of(f.Behaviour))

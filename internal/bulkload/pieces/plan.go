@@ -144,30 +144,30 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 // replays brought. It needs the digests of files of equal size only.
 func (p *planner) findCopies() ([]*plannedFile, error) {
 	l, schema, by := p.load, p.cfg.Job.Schema, delivered.SelectionOf(p.cfg.Job)
-	have := map[ledger.Like]int{}
+	have := map[int64]int{} // entries by size
 	for _, of := range l.Known.Loads() {
 		for i := range of.Inputs {
-			have[ledger.LikeOf(&of.Inputs[i])]++
+			have[of.Inputs[i].Size]++
 		}
 	}
 	for _, f := range l.Files {
-		have[ledger.Like{Size: f.Size, Behaviour: f.Behaviour(schema)}]++
+		have[f.Size]++
 	}
 	var out []*plannedFile
 	var unclear []error
 	for _, f := range l.Files {
 		planned := &plannedFile{File: f}
 		out = append(out, planned)
-		mine := ledger.Like{Size: f.Size, Behaviour: f.Behaviour(schema)}
-		own := 1
+		holds, own := ledger.Content{Behaviour: f.Behaviour(schema)}, 1
 		for _, old := range l.Known.Inputs(f.Rel) {
-			if ledger.LikeOf(old) == mine {
+			if old.Size == f.Size {
 				own++
 			}
 		}
-		if have[mine] <= own {
+		if have[f.Size] <= own {
 			if old := l.Known.File(f.Rel); old != nil {
-				planned.replayed = manifest.OffsetsOf(l.Known.Replayed(ledger.Content{SHA256: old.SHA256, Behaviour: mine.Behaviour}))
+				holds.SHA256 = old.SHA256
+				planned.replayed = manifest.OffsetsOf(l.Known.Replayed(holds))
 			}
 			continue
 		}
@@ -175,7 +175,8 @@ func (p *planner) findCopies() ([]*plannedFile, error) {
 			p.read.ask(f, 0)
 			continue
 		}
-		holds, of := ledger.Content{SHA256: planned.sha, Behaviour: mine.Behaviour}, by.Of(mine.Behaviour)
+		holds.SHA256 = planned.sha
+		of := by.Of(holds.Behaviour)
 		planned.copies, planned.sameAs = l.Known.FindCopies(holds, f.Copy(of, p.cfg.Job.Format.Slack), of, l.To.Info().Dropped)
 		planned.replayed = manifest.OffsetsOf(l.Known.Replayed(holds))
 		if planned.sameAs == "" {

@@ -148,7 +148,7 @@ func (w *worker) committed(ctx context.Context) (bool, error) {
 	}
 	defer t.Close()
 	loads, err := t.Ledgers(ctx)
-	return ledger.New(loads).LoadOf(w.piece.Plan) != 0, err
+	return ledger.New(loads, nil).LoadOf(w.piece.Plan) != 0, err
 }
 
 // openTable opens the table of a piece, or prepares a new table as the plan did. j is the job of the piece.
@@ -180,7 +180,7 @@ func (w *worker) work(ctx context.Context) (report *manifest.Report, err error) 
 	if _, err := to.SetMode(ctx, w.piece.Mode, bytes); err != nil {
 		return nil, err
 	}
-	known := ledger.New(nil)
+	known := ledger.New(nil, nil)
 	if err := to.LearnBegun(ctx, known); err != nil {
 		return nil, err
 	}

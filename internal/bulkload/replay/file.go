@@ -157,7 +157,7 @@ func earlierReads(known *ledger.Index, holds ledger.Content, textsBy string) []e
 	for _, of := range known.Loads() {
 		for i := range of.Inputs {
 			in := &of.Inputs[i]
-			if in.SameAs != "" || in.Offsets != nil || ledger.ContentOf(in) != holds {
+			if in.SameAs != "" || in.Offsets != nil || !known.ContentOf(in).Meets(holds) {
 				continue
 			}
 			bad, listed := in.BadOffsets()

@@ -196,7 +196,7 @@ func (p *replay) copiesOf(path string) []ledger.Copy {
 	if known == nil {
 		return nil
 	}
-	return p.known.Copies(ledger.ContentOf(known))
+	return p.known.Copies(p.known.ContentOf(known))
 }
 
 // file returns the delivered file at path, as the ledgers know it. part is its part in the sorter.
@@ -232,7 +232,7 @@ func (p *replay) file(path string, part int) (*file, error) {
 			}
 		}
 	}
-	f.reads = earlierReads(p.known, ledger.ContentOf(old), f.TextsBy(p.cfg.Job))
+	f.reads = earlierReads(p.known, p.known.ContentOf(old), f.TextsBy(p.cfg.Job))
 	return f, nil
 }
 

@@ -128,7 +128,11 @@ func (t *Table) Learn(ctx context.Context) (*ledger.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := ledger.New(loads)
+	var names func(path string) string
+	if t.Job != nil { // the commit of a plan whose folder is gone has none
+		names = t.Job.BehaviourOf
+	}
+	known := ledger.New(loads, names)
 	if err := t.LearnBegun(ctx, known); err != nil {
 		return nil, err
 	}

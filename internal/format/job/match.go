@@ -60,6 +60,16 @@ func (p *Pattern) Match(name string) (date *behaviour.Date, kind int, ok bool) {
 	return nil, -1, false
 }
 
+// BehaviourOf returns the behaviour that a path below the logs' root names. It returns "" if a column names the behaviour, or
+// if the path does not match the pattern.
+func (j *Job) BehaviourOf(rel string) string {
+	_, kind, ok := j.Pattern.Match(j.Pattern.Root + "/" + rel)
+	if !ok || kind < 0 {
+		return ""
+	}
+	return j.Schema.Kinds[kind].Name
+}
+
 // Rel returns the path below the root of a file that matches the pattern.
 func (p *Pattern) Rel(name string) (string, bool) {
 	for i := range p.globs {
