@@ -87,7 +87,7 @@ func (c *Client) alter(ctx context.Context, what, tableName, method string, done
 	return c.procedure(ctx, what, tableName, method, wire.TableRequest{Table: wire.ParseTableName(tableName)}, doneAlready)
 }
 
-// procedure asks the master to run a procedure and waits for its end. If an answer was
+// procedure asks the master to run a procedure and waits for its end. If a response was
 // lost, the first attempt may have started the procedure. If the second attempt then
 // finds it done, that is a success.
 func (c *Client) procedure(ctx context.Context, what, tableName, method string, param wire.Appender, doneAlready error) error {

@@ -26,7 +26,7 @@ type load struct {
 
 var loads = sync.Pool{New: func() any { return new(load) }}
 
-// done records that an action of the load has its answer.
+// done records that an action of the load has its result.
 func (l *load) done() {
 	if l.left.Add(-1) == 0 {
 		l.room.Release(l.weight)

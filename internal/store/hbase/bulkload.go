@@ -16,7 +16,7 @@ import (
 )
 
 // PrepareBulkLoad asks the region of row "" for a staging directory of a table and
-// returns the directory's full URI, which is the token of the later calls. If an answer
+// returns the directory's full URI, which is the token of the later calls. If a response
 // was lost, an empty directory may remain.
 func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token string, err error) {
 	param := &wire.PrepareBulkLoadRequest{Table: wire.ParseTableName(tableName)}
@@ -33,7 +33,7 @@ func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token s
 		return "", err
 	}
 	if err := checkToken(token, tableName); err != nil {
-		return "", fmt.Errorf("prepare a bulk load, table %s: the server's answer: %w", tableName, err)
+		return "", fmt.Errorf("prepare a bulk load, table %s: the server's response: %w", tableName, err)
 	}
 	return token, nil
 }
@@ -82,7 +82,7 @@ type bulkLoad struct {
 	effort effort
 }
 
-// run repeats the call until it has an answer, or an error after which it must not
+// run repeats the call until it has a response, or an error after which it must not
 // call again.
 func (b *bulkLoad) run(ctx context.Context) (loaded bool, err error) {
 	for {
@@ -156,7 +156,7 @@ func (b *bulkLoad) call(ctx context.Context, s *server) (loaded bool, took time.
 
 // isMissing reports whether err says that a file is missing. A server with
 // hbase.quota.enabled reads the length of each file before it begins, and throws an
-// exception if a file is missing. Other servers answer that they loaded none.
+// exception if a file is missing. Other servers respond that they loaded none.
 func isMissing(err error) bool {
 	e, ok := unverified(err)
 	return ok && !strings.Contains(e.Cause, accessControl)
@@ -212,7 +212,7 @@ func (c *Client) CleanupBulkLoad(ctx context.Context, tableName, token string) e
 	}, func(*rpc.Response) error { return nil })
 }
 
-// callFirst calls a table's first region, until it answers or the budget is used
+// callFirst calls a table's first region, until it responds or the budget is used
 // up.
 func (c *Client) callFirst(ctx context.Context, e *effort, method string, param func(region []byte) wire.Appender, use func(*rpc.Response) error) error {
 	ctx, done, err := c.begin(ctx)

@@ -113,10 +113,10 @@ func TestABulkLoadThatMayHaveBeenDoneIsNotRepeated(t *testing.T) {
 		fault hbasetest.Fault
 		done  bool
 	}{
-		"answer lost":       {hbasetest.Fault{Drop: true}, true},
+		"response lost":     {hbasetest.Fault{Drop: true}, true},
 		"not executed":      {hbasetest.Fault{Skip: true}, false},
 		"connection lost":   {hbasetest.Fault{Close: true}, true},
-		"answer cut":        {hbasetest.Fault{Cut: 6}, true},
+		"response cut":      {hbasetest.Fault{Cut: 6}, true},
 		"unknown exception": {hbasetest.Fault{Exception: &wire.ServerError{Class: "java.io.IOException", Message: "on purpose"}}, false},
 		"from deep inside":  {hbasetest.Fault{Exception: &wire.ServerError{Class: "java.io.IOException", Message: "log is closed"}}, false},
 	} {

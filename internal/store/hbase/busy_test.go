@@ -40,7 +40,7 @@ func (c *census) count(call hbasetest.Call, by int) {
 func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
 	for _, most := range []int{1, 3} {
 		bubble(t, fmt.Sprintf("inflight=%d", most), func(t *testing.T) {
-			f := filled(t, hbasetest.Config{Servers: 2, MaxAnswer: 2000, SayMoved: true}, 600, 150, 300, 450)
+			f := filled(t, hbasetest.Config{Servers: 2, MaxResponse: 2000, SayMoved: true}, 600, 150, 300, 450)
 			f.CreateTable("u", []string{"f"}, []byte(rowName(200)), []byte(rowName(400)))
 			c := dial(t, f, small, func(cfg *Config) { cfg.InFlight = most })
 			var all census
@@ -53,7 +53,7 @@ func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
 					defer all.count(call, -1)
 					select {
 					case <-time.After(time.Millisecond):
-					case <-call.Gone: // the client does not wait for the answer
+					case <-call.Gone: // the client does not wait for the response
 					}
 					switch {
 					case call.N%17 == 5:
@@ -272,7 +272,7 @@ func TestAScanIsPaidForByItsRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.check(0, 300)
-		// The client does not wait for the amount of the last answer.
+		// The client does not wait for the amount of the last response.
 		if n := float64(300-limits.Gets/4) / time.Since(began).Seconds(); n > float64(limits.Gets) {
 			t.Errorf("%.0f rows a second, with a bound of %d", n, limits.Gets)
 		}

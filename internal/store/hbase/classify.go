@@ -24,7 +24,7 @@ const (
 	divide                  // not executed: at once, in a smaller batch
 	reconnect               // the server stops: close its connection, look up its regions
 	reopen                  // the scanner is lost, the region is not
-	lost                    // no answer: it may have been executed
+	lost                    // no response: it may have been executed
 	repeat                  // unknown failure: retry a few times
 )
 
@@ -59,8 +59,8 @@ func (v verdict) name() string {
 // without a server: it is being split, merged, moved or recovered.
 var errNotOnline = errors.New("no server has the region at the moment")
 
-// errMissing is the failure of an action that a Multi's answer leaves out.
-var errMissing = errors.New("the answer leaves the action out")
+// errMissing is the failure of an action that a Multi's response does not contain.
+var errMissing = errors.New("the response does not contain the action")
 
 // judge returns the verdict on err.
 func judge(err error) verdict {

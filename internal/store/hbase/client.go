@@ -35,7 +35,7 @@ type Client struct {
 	id      string // of the cluster; empty if not known
 }
 
-// Dial checks cfg and that the cluster's registry answers. Close ends the client.
+// Dial checks cfg and that the cluster's registry responds. Close ends the client.
 func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -148,8 +148,8 @@ func (c *Client) forget() {
 	c.meta, c.master = "", ""
 }
 
-// callKnown calls a server that the registry knows until it answers or the budget
-// is used up. use decodes the answer before callKnown releases the answer's buffer.
+// callKnown calls a server that the registry knows until it responds or the budget
+// is used up. use decodes the response before callKnown releases the response's buffer.
 func (c *Client) callKnown(ctx context.Context, e *effort, find func(context.Context) (*server, error),
 	method string, param wire.Appender, use func(*rpc.Response) error) error {
 	for {

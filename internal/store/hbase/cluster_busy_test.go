@@ -81,7 +81,7 @@ func TestRealQuota(t *testing.T) {
 	}
 }
 
-// TestRealThrottledScanOfALargeRow reads a row in many answers with a quota of fewer calls
+// TestRealThrottledScanOfALargeRow reads a row in many responses with a quota of fewer calls
 // per second. Each refused call is repeated on its scanner, and no cell is returned twice.
 func TestRealThrottledScanOfALargeRow(t *testing.T) {
 	t.Parallel()
@@ -168,7 +168,7 @@ func TestRealRateIsKept(t *testing.T) {
 	}
 }
 
-// TestRealServersNeverHaveMoreCalls counts the calls that wait for an answer while regions
+// TestRealServersNeverHaveMoreCalls counts the calls that wait for a response while regions
 // are too busy and other clients locate regions.
 func TestRealServersNeverHaveMoreCalls(t *testing.T) {
 	t.Parallel()
@@ -207,11 +207,11 @@ func TestRealServersNeverHaveMoreCalls(t *testing.T) {
 	close(over)
 	counting.Wait()
 	if top.Load() > most {
-		t.Errorf("%d calls waited for an answer of one server at once; want at most %d", top.Load(), most)
+		t.Errorf("%d calls waited for a response of one server at once; want at most %d", top.Load(), most)
 	}
 }
 
-// pending returns the largest number of calls of one RegionServer that wait for an answer.
+// pending returns the largest number of calls of one RegionServer that wait for a response.
 func pending(c *Client) (n int) {
 	c.mu.Lock()
 	servers := slices.Collect(maps.Values(c.servers))

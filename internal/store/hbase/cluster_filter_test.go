@@ -199,7 +199,7 @@ func compare(t *testing.T, what string, got, want []string) {
 }
 
 // TestRealFilters scans and gets with each filter, before and after the cells are flushed to
-// files, in large answers and in small ones.
+// files, in large responses and in small ones.
 func TestRealFilters(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -276,7 +276,7 @@ func TestRealFilters(t *testing.T) {
 			want := a.where(x.versions, x.want)
 			for _, size := range sizes[stored] {
 				got := a.scan(t, Scan{Filter: x.filter, MaxVersions: uint32(x.versions), ResultBytes: size})
-				compare(t, fmt.Sprintf("%s %s by a scan, answers of %d", x.what, stored, size), got, want)
+				compare(t, fmt.Sprintf("%s %s by a scan, responses of %d", x.what, stored, size), got, want)
 			}
 			got := a.gets(t, wire.Get{Filter: x.filter, MaxVersions: uint32(x.versions)})
 			compare(t, fmt.Sprintf("%s %s by gets", x.what, stored), got, slices.Sorted(slices.Values(want)))
@@ -286,7 +286,7 @@ func TestRealFilters(t *testing.T) {
 }
 
 // TestRealScanLimits reads the first rows of several regions, and some cells of each row, in
-// answers of any size. It counts the results.
+// responses of any size. It counts the results.
 func TestRealScanLimits(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
@@ -299,7 +299,7 @@ func TestRealScanLimits(t *testing.T) {
 			for _, store := range []uint32{0, 1, 4} {
 				for _, size := range sizes {
 					s := Scan{Start: []byte(start), Limit: limit, StoreLimit: store, ResultBytes: size}
-					what := fmt.Sprintf("%d rows from %q, %d cells of each, answers of %d", limit, start, store, size)
+					what := fmt.Sprintf("%d rows from %q, %d cells of each, responses of %d", limit, start, store, size)
 					rows := 0
 					want := a.where(1, func(row []*cell.Cell) []*cell.Cell {
 						if string(row[0].Row) < start || rows == limit {
@@ -310,7 +310,7 @@ func TestRealScanLimits(t *testing.T) {
 					})
 					came := a.c.Came()
 					compare(t, what, a.scan(t, s), want)
-					// In small answers, the server may not have checked whether a row is
+					// In small responses, the server may not have checked whether a row is
 					// complete.
 					if came = a.c.Came() - came; size == 0 && came != int64(len(want)) {
 						t.Errorf("%s: the server sent %d cells, want %d", what, came, len(want))

@@ -159,12 +159,12 @@ func TestRealPermissions(t *testing.T) {
 	k.Admin(t, "grant", "bob", "R", name)
 	as := func(user string) *Client { return dialReal(t, k, func(cfg *Config) { cfg.User = user }) }
 	ann, bob, eve := as("ann"), as("bob"), as("eve")
-	type question struct {
+	type check struct {
 		c       *Client
 		actions []wire.Permission
 		want    bool
 	}
-	for _, q := range []question{
+	for _, q := range []check{
 		{c, []wire.Permission{wire.PermitRead, wire.PermitWrite, wire.PermitCreate, wire.PermitAdmin}, true},
 		{ann, []wire.Permission{wire.PermitRead, wire.PermitWrite, wire.PermitCreate}, true},
 		{ann, []wire.Permission{wire.PermitRead, wire.PermitAdmin}, false},
@@ -295,7 +295,7 @@ func TestRealStatus(t *testing.T) {
 	}
 }
 
-// TestRealCallThatNoServerKnows checks HBase's answer to an unknown call, on which Allowed
+// TestRealCallThatNoServerKnows checks HBase's response to an unknown call, on which Allowed
 // relies.
 func TestRealCallThatNoServerKnows(t *testing.T) {
 	t.Parallel()

@@ -229,7 +229,7 @@ func TestRealAgreesWithJava(t *testing.T) {
 	}
 }
 
-// TestRealScanOfWideRows checks that rows larger than an answer arrive in parts.
+// TestRealScanOfWideRows checks that rows larger than a response arrive in parts.
 func TestRealScanOfWideRows(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)

@@ -36,7 +36,7 @@ type Config struct {
 
 	MaxRequestBytes   int // cells of one Multi of puts; 2 MiB
 	MaxRequestActions int // puts of one Multi; 4000, below HBase's warning at 5000
-	MaxAnswerBytes    int // a longer answer breaks its connection; 256 MiB
+	MaxResponseBytes  int // a longer response breaks its connection; 256 MiB
 	InFlight          int // calls at once on one server, of all kinds and with all attempts; 6
 
 	Limiter *ratelimit.Limiter // limits the requests per second; nil sets no limit
@@ -95,7 +95,7 @@ func (cfg Config) resolve() (Config, error) {
 	duration("DialTimeout", &cfg.DialTimeout, min(dialTimeout, cfg.CallTimeout))
 	number("MaxRequestBytes", &cfg.MaxRequestBytes, 2<<20, 64<<20)
 	number("MaxRequestActions", &cfg.MaxRequestActions, 4000, 1<<20)
-	number("MaxAnswerBytes", &cfg.MaxAnswerBytes, 256<<20, 1<<31-1)
+	number("MaxResponseBytes", &cfg.MaxResponseBytes, 256<<20, 1<<31-1)
 	number("InFlight", &cfg.InFlight, 6, MaxInFlight)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

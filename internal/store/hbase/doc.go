@@ -6,8 +6,8 @@
 //
 // # Promises
 //
-// Each requested row is answered once, or the operation fails. Servers are busy, frozen and killed.
-// Regions move, split and merge. Answers are lost. The client retries only the part that failed. It
+// Each requested row is returned once, or the operation fails. Servers are busy, frozen and killed.
+// Regions move, split and merge. Responses are lost. The client retries only the part that failed. It
 // retries until that part succeeds or Config.OpTimeout is used up. Then it returns a *GaveUpError, which
 // has the attempts of the client, their servers and the last error of the server. BulkLoad is the only
 // call that is not retried if the server may have executed it. Every call has a time limit. Every wait
@@ -18,15 +18,15 @@
 //
 // The client opens one TCP connection per server and service. RPC.proto:
 //
-//	"HBas" | 00 | 50 simple | int32 n | ConnectionHeader      the server answers nothing
+//	"HBas" | 00 | 50 simple | int32 n | ConnectionHeader      the server sends nothing
 //
 //	request   int32 total | vint n | RequestHeader  | vint n | parameter | cell block
 //	response  int32 total | vint n | ResponseHeader | vint n | result    | cell block
 //
-// Answers arrive in any order and carry the call's ID. If the deadline of a call has
-// passed on the server, the server sends no answer. A frozen server shows only as
+// Responses arrive in any order and carry the call's ID. If the deadline of a call has
+// passed on the server, the server sends no response. A frozen server shows only as
 // silence. If calls wait and no bytes arrive for a quarter of Config.CallTimeout, the
-// client sends one cheap Get. If that Get has no answer after another quarter, the
+// client sends one cheap Get. If that Get has no response after another quarter, the
 // client closes the connection.
 //
 // The messages only count cells. The cell block holds them (KeyValueCodec):
@@ -53,7 +53,7 @@
 //
 // # Multi
 //
-// Client.proto. A request has actions by region. An answer has results by region.
+// Client.proto. A request has actions by region. A response has results by region.
 // Each result has the index of its action, and results have any order. Regions and
 // actions fail one by one. The server processes a Multi in one thread, so the client
 // sends several at a time. The client does not mix Gets and Puts in one Multi: the
@@ -67,16 +67,16 @@
 //	open   region, scan                → id, results
 //	next   id, next_call_seq 0, 1, 2 … → results, possibly none (a heartbeat)
 //
-// The answer reports whether the scan is over, or the region, or neither. Its last
+// The response reports whether the scan is over, or the region, or neither. Its last
 // result may be a part of a row. The client never repeats a call to next that got no
-// answer: the server may have advanced. The client opens a new scanner after the last
+// response: the server may have advanced. The client opens a new scanner after the last
 // whole row, or at the unfinished row. In the unfinished row it skips the cells that
 // the caller already has.
 //
 // If a scan has a limit, each call returns how many rows the client still wants: the
 // server counts from zero in each call. After that many rows the server ends the
 // scan. The server learns only from the next row whether the part at the end of an
-// answer was the rest of its row. Therefore a few more rows may arrive. The client
+// response was the rest of its row. Therefore a few more rows may arrive. The client
 // does not emit them.
 //
 // # Bulk load
@@ -87,16 +87,16 @@
 //	BulkLoadHFile    region, files, token    → loaded, for each region with files
 //	CleanupBulkLoad  first region, token     → the directory is deleted
 //
-// A region loads all files of a call or none. The answer has no reason: only the
+// A region loads all files of a call or none. The response has no reason: only the
 // server's log has it. The region flushes first. The call has no nonce, so the client
-// never repeats it after an answer was lost: ErrUncertain. The server deletes any
+// never repeats it after a response was lost: ErrUncertain. The server deletes any
 // directory that CleanupBulkLoad names. Therefore the client sends only a path that
 // looks like a staging directory.
 //
 // # Snapshots, status and permissions
 //
-// Master.proto. The master answers only that a snapshot has begun. The client asks
-// until the snapshot is done:
+// Master.proto. The response says only that a snapshot has begun. The client calls
+// again until the snapshot is done:
 //
 //	Snapshot        name, table, FLUSH, created   → how long it may take
 //	IsSnapshotDone  name, table                   → done, or what it failed with
@@ -106,8 +106,8 @@
 // does not leave it to the master. By this time the client tells whether an existing
 // snapshot of the same name is its own.
 //
-// HasUserPermissions answers for the user of the connection. If a server does not
-// know a call, or has no AccessController, it answers with a DoNotRetryIOException
+// HasUserPermissions is about the user of the connection. If a server does not
+// know a call, or has no AccessController, it responds with a DoNotRetryIOException
 // around Java's UnsupportedOperationException.
 //
 // # Errors
@@ -123,7 +123,7 @@
 // takes a place in the window, whatever its purpose and at every attempt. The only
 // exception is the cheap Get that checks a silent server. The client halves the
 // window in three cases: the server says that it is too busy, the server sends no
-// answer in time, or its answers take a multiple of the best time in the minutes
+// response in time, or its responses take a multiple of the best time in the minutes
 // before. The window is shut for as long as a quota demands. It grows back by one for
 // each window's worth of successful calls. Config.Limiter limits the requests per
 // second. Client.Held returns how much the client held back.

@@ -192,7 +192,7 @@ func (s *sink) check(from, to int) {
 	}
 }
 
-// getAll requests rows and checks the answers.
+// getAll requests rows and checks the responses.
 func getAll(t *testing.T, c *Client, n int, o GetOptions) {
 	t.Helper()
 	s := newSink(t)
@@ -249,7 +249,7 @@ func TestGetsGivesEachRowOnce(t *testing.T) {
 	})
 }
 
-func TestARowAskedForTwiceIsAnsweredTwice(t *testing.T) {
+func TestARowAskedForTwiceIsReturnedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, filled(t, hbasetest.Config{}, 2))
 		n := 0
@@ -306,10 +306,10 @@ func TestWhatHappensToACallOfMany(t *testing.T) {
 	for name, fault := range map[string]hbasetest.Fault{
 		"queue too big":   {Exception: exception("CallQueueTooBigException")},
 		"server stops":    {Exception: exception("regionserver.RegionServerStoppedException")},
-		"answer lost":     {Drop: true},
+		"response lost":   {Drop: true},
 		"connection lost": {Close: true},
-		"answer cut":      {Cut: 100},
-		"answered twice":  {Twice: true},
+		"response cut":    {Cut: 100},
+		"sent twice":      {Twice: true},
 		"overloaded":      {Exception: &wire.ServerError{Class: "com.example.New", DoNotRetry: true, Overloaded: true}},
 		"not executed":    {Exception: exception("MultiActionResultTooLarge")},
 	} {
@@ -381,9 +381,9 @@ func change(f *hbasetest.Cluster, n int) {
 	}
 }
 
-func TestAnswersThatAreTooLargeMakeSmallerBatches(t *testing.T) {
+func TestResponsesThatAreTooLargeMakeSmallerBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := filled(t, hbasetest.Config{MaxAnswer: 500}, 300)
+		f := filled(t, hbasetest.Config{MaxResponse: 500}, 300)
 		c := dial(t, f)
 		getAll(t, c, 300, GetOptions{})
 		for row, n := range f.Counts().RowGets {
@@ -640,7 +640,7 @@ func TestACancelledContextEndsEverything(t *testing.T) {
 			return p.Flush(ctx)
 		})
 		if err := p.Close(); err == nil {
-			t.Error("a Putter closed before its cells had an answer says nothing")
+			t.Error("a Putter closed before its cells had a response says nothing")
 		}
 	})
 }
@@ -705,8 +705,8 @@ func TestEmitEndsGetsAndScans(t *testing.T) {
 	})
 }
 
-// TestAServerThatFallsSilent uses a server that accepts connections and requests and answers
-// none. Its regions are elsewhere after a while.
+// TestAServerThatFallsSilent uses a server that accepts connections and requests, and sends no
+// response. Its regions are elsewhere after a while.
 func TestAServerThatFallsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 3}, 600, 200, 400)
@@ -748,7 +748,7 @@ func TestAServerIsKilledDuringGets(t *testing.T) {
 // TestFaultsOverTCP uses real connections, which end in each way, and a server that is
 // killed.
 func TestFaultsOverTCP(t *testing.T) {
-	f := hbasetest.New(t, hbasetest.Config{Servers: 3, MaxAnswer: 3000, PartialCells: 2})
+	f := hbasetest.New(t, hbasetest.Config{Servers: 3, MaxResponse: 3000, PartialCells: 2})
 	fill(f, 0, 200, 400)
 	c := dial(t, f, small, func(cfg *Config) { cfg.CallTimeout, cfg.OpTimeout = enough, enough })
 	f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
@@ -803,10 +803,10 @@ func (r *refusals) dial(ctx context.Context, addr string) (net.Conn, error) {
 	return nc, err
 }
 
-// TestAnAnswerOfZooKeeperIsTaken has the answer ready before the client waits for it. The
+// TestAResponseOfZooKeeperIsTaken has the response ready before the client waits for it. The
 // client must never report it as cancelled. The test repeats the request, because a select
 // with several ready cases chooses randomly.
-func TestAnAnswerOfZooKeeperIsTaken(t *testing.T) {
+func TestAResponseOfZooKeeperIsTaken(t *testing.T) {
 	z := &zooKeeper{servers: []string{"[::1"}, znode: "/hbase", timeout: time.Minute, start: func(ask func()) { ask() }}
 	for range 50 {
 		if _, err := z.Meta(t.Context()); !errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) {
@@ -828,7 +828,7 @@ func TestZooKeeperThatCannotBeReached(t *testing.T) {
 }
 
 // TestALimitThatIsTooShortIsNamed checks that the error does not claim that ZooKeeper is down
-// if the limit is too short for its answer.
+// if the limit is too short for its response.
 func TestALimitThatIsTooShortIsNamed(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

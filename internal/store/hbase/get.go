@@ -28,9 +28,9 @@ const (
 	defaultBatch = 400
 
 	// firstBatch is the number of Gets in a Multi while the size of rows is not known.
-	// After that, Gets aims at answers of answerTarget bytes.
-	firstBatch   = 32
-	answerTarget = 2 << 20
+	// After that, Gets aims at responses of responseTarget bytes.
+	firstBatch     = 32
+	responseTarget = 2 << 20
 
 	// getRoom bounds the rows that are under way, in bytes. collectRoom and collectRows
 	// bound the rows that wait for other rows of their region.
@@ -77,7 +77,7 @@ func (c *Client) Get(ctx context.Context, tableName string, row []byte, g wire.G
 	return out, err
 }
 
-// copyCells copies a Get's answer out of its buffer.
+// copyCells copies a Get's response out of its buffer.
 func copyCells(resp *rpc.Response) ([]cell.Cell, error) {
 	own := append([]byte(nil), resp.Cells...)
 	res, err := wire.DecodeGet(resp.Param, own)
@@ -91,7 +91,7 @@ func copyCells(resp *rpc.Response) ([]cell.Cell, error) {
 	return out, res.Cells.Err()
 }
 
-// call makes a call to the region of row until it has an answer or the budget is
+// call makes a call to the region of row until it has a response or the budget is
 // used up.
 func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region, *server) (flight, error)) error {
 	for {
@@ -153,7 +153,7 @@ func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byt
 	}
 	defer done()
 	t := c.table(tableName)
-	g := &gets{client: c, emit: emit, most: o.Batch, target: answerTarget}
+	g := &gets{client: c, emit: emit, most: o.Batch, target: responseTarget}
 	if g.most <= 0 {
 		g.most = defaultBatch
 	}
@@ -164,7 +164,7 @@ func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byt
 	m.appendAction = func(dst []byte, index uint32, a *action) []byte {
 		return wire.AppendGetAction(dst, index, a.row, fields)
 	}
-	m.answered = func(all []answer) error { return g.answered(m.ctx, all) }
+	m.process = func(all []actionResult) error { return g.process(m.ctx, all) }
 	m.divide = g.divided
 	err = g.hand(m, rows)
 	if err != nil {
@@ -188,10 +188,10 @@ type gets struct {
 	client *Client
 	emit   func(*cell.Cell) error
 	most   int
-	target int // bytes of an answer
+	target int // bytes of a response
 
-	rows, bytes atomic.Int64 // answered so far
-	limit       atomic.Int64 // most rows of a Multi after an answer was too large; 0 is no limit
+	rows, bytes atomic.Int64 // received so far
+	limit       atomic.Int64 // most rows of a Multi after a response was too large; 0 is no limit
 
 	mu      sync.Mutex // of emit
 	c       cell.Cell
@@ -265,8 +265,8 @@ func (c *collector) addRow(row []byte) *buffer {
 	return b
 }
 
-// answered calls emit for the cells of whole rows.
-func (g *gets) answered(ctx context.Context, all []answer) error {
+// process calls emit for the cells of whole rows.
+func (g *gets) process(ctx context.Context, all []actionResult) error {
 	bytes, cells := 0, 0
 	for i := range all {
 		bytes += all[i].Cells.Size()

@@ -303,7 +303,7 @@ type metaReader struct {
 	resp  wire.ScanResponse
 }
 
-// read adds the rows of an answer and reports whether there may be more.
+// read adds the rows of a response and reports whether there may be more.
 func (m *metaReader) read(r *rpc.Response) (more bool, err error) {
 	if err := m.resp.Decode(r.Param); err != nil {
 		return false, err

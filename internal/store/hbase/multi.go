@@ -15,14 +15,14 @@ import (
 )
 
 // A multi sends actions of one table to the servers of their regions, until each
-// action has an answer or one of them has used up its budget.
+// action has a result or one of them has used up its budget.
 //
-//	collector ─ load ─▶ attempt ─ a parcel per server ─▶ Multi ─▶ answered
+//	collector ─ load ─▶ attempt ─ a parcel per server ─▶ Multi ─▶ process
 //	                       ▲                               │
 //	                       └── what failed, by remedy ─────┘
 //
 // Each batch has a goroutine, so a batch that waits for a region does not delay the
-// others. Memory: room bounds the actions, and lanes bound the answers that are not
+// others. Memory: room bounds the actions, and lanes bound the responses that are not
 // processed yet.
 type multi struct {
 	c    *Client
@@ -34,10 +34,10 @@ type multi struct {
 	room   *semaphore.Weighted
 	size   int64 // of room
 
-	// appendAction encodes an action. answered processes answers, whose bytes are
-	// valid until it returns. Many goroutines call answered.
+	// appendAction encodes an action. process is called with the results, whose bytes are
+	// valid until it returns. Many goroutines call process.
 	appendAction func(dst []byte, index uint32, a *action) []byte
-	answered     func([]answer) error
+	process      func([]actionResult) error
 	kind         kind
 	divide       func(actions int) int // returns the size of the next Multis after one of that many actions was too large
 
@@ -47,8 +47,8 @@ type multi struct {
 	quiet chan struct{} // closed when there are none; nil if no goroutine waits
 }
 
-// An answer is the server's result of one action.
-type answer struct {
+// An actionResult is the server's result of one action.
+type actionResult struct {
 	*action
 	wire.Result
 }
@@ -60,8 +60,8 @@ func newMulti(ctx context.Context, t *table, what string, k kind, room int64) *m
 }
 
 // lane returns the places of this multi on a server. A Multi occupies a place until
-// its answer is processed. A lane has more places than the calls that may be in
-// flight, so that the server has work while the client processes answers.
+// its response is processed. A lane has more places than the calls that may be in
+// flight, so that the server has work while the client processes responses.
 func (m *multi) lane(addr string) chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +135,7 @@ func (m *multi) leave() {
 	}
 }
 
-// underway returns the number of batches whose actions do not all have an answer.
+// underway returns the number of batches whose actions do not all have a result.
 func (m *multi) underway() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -268,7 +268,7 @@ func (p *parcel) group(r *region, n int) *group {
 	return &p.groups[len(p.groups)-1]
 }
 
-// send makes the call and handles its answer.
+// send makes the call and handles its response.
 func (m *multi) send(p *parcel) {
 	lane := m.lane(p.server.addr)
 	select {
@@ -366,7 +366,7 @@ func (x parcelCells) Append(dst []byte) []byte {
 	return dst
 }
 
-// callFailed handles a Multi without an answer.
+// callFailed handles a Multi without a response.
 func (m *multi) callFailed(p *parcel, f flight, err error) {
 	for i := range p.groups {
 		g := &p.groups[i]
@@ -382,7 +382,7 @@ type failure struct {
 	actions []action
 }
 
-// take checks the whole answer before it uses any part: each action must have
+// take checks the whole response before it uses any part: each action must have
 // exactly one outcome.
 func (m *multi) take(p *parcel, r *rpc.Response, f flight, cost ratelimit.Amount) {
 	s := scratches.Get().(*scratch)
@@ -391,14 +391,14 @@ func (m *multi) take(p *parcel, r *rpc.Response, f flight, cost ratelimit.Amount
 		m.callFailed(p, f, err)
 		return
 	}
-	if len(s.answers) > 0 {
+	if len(s.results) > 0 {
 		p.server.went(m.kind, f, m.kind.units(cost))
-		if err := m.answered(s.answers); err != nil {
+		if err := m.process(s.results); err != nil {
 			m.cancel(err)
 			return
 		}
-		for i := range s.answers {
-			s.answers[i].load.done()
+		for i := range s.results {
+			s.results[i].load.done()
 		}
 	}
 	for _, x := range s.failures {
@@ -407,9 +407,9 @@ func (m *multi) take(p *parcel, r *rpc.Response, f flight, cost ratelimit.Amount
 	}
 }
 
-// A scratch holds the buffers for reading one answer. It is reused.
+// A scratch holds the buffers for reading one response. It is reused.
 type scratch struct {
-	answers  []answer
+	results  []actionResult
 	failures []failure
 	seen     []bool
 }
@@ -417,19 +417,19 @@ type scratch struct {
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 func (s *scratch) free() {
-	clear(s.answers)
-	s.answers, s.failures = s.answers[:0], s.failures[:0]
+	clear(s.results)
+	s.results, s.failures = s.results[:0], s.failures[:0]
 	scratches.Put(s)
 }
 
-// read sorts the results of a Multi into answers and failures.
+// read divides the results of a Multi into s.results and s.failures.
 func (s *scratch) read(p *parcel, r *rpc.Response) error {
 	s.seen = slices.Grow(s.seen[:0], p.total)[:p.total]
 	clear(s.seen)
 	d := wire.DecodeMulti(r.Param, r.Cells)
 	for res := (wire.MultiResult{}); d.Next(&res); {
 		if res.Region >= len(p.groups) {
-			return fmt.Errorf("%w: an answer for region %d of %d", wire.ErrMalformed, res.Region, len(p.groups))
+			return fmt.Errorf("%w: a result for region %d of %d", wire.ErrMalformed, res.Region, len(p.groups))
 		}
 		g := &p.groups[res.Region]
 		if res.Whole {
@@ -437,7 +437,7 @@ func (s *scratch) read(p *parcel, r *rpc.Response) error {
 			continue
 		}
 		if int(res.Index) >= len(g.actions) || s.seen[g.first+int(res.Index)] {
-			return fmt.Errorf("%w: action %d of %d has no or several answers", wire.ErrMalformed, res.Index, len(g.actions))
+			return fmt.Errorf("%w: action %d of %d has no or several results", wire.ErrMalformed, res.Index, len(g.actions))
 		}
 		s.seen[g.first+int(res.Index)] = true
 		a := &g.actions[res.Index]
@@ -445,7 +445,7 @@ func (s *scratch) read(p *parcel, r *rpc.Response) error {
 			s.fail(res.Region, res.Err.Class, res.Err, *a)
 			continue
 		}
-		s.answers = append(s.answers, answer{a, res.Result})
+		s.results = append(s.results, actionResult{a, res.Result})
 	}
 	if err := d.Err(); err != nil {
 		return err
@@ -456,7 +456,7 @@ func (s *scratch) read(p *parcel, r *rpc.Response) error {
 	return nil
 }
 
-// rest fails the actions of a group that have no answer.
+// rest fails the actions of a group that have no result.
 func (s *scratch) rest(p *parcel, group int, err error) {
 	g := &p.groups[group]
 	for i := range g.actions {

@@ -16,7 +16,7 @@ import (
 // PutOptions say how a Putter works. Zero fields take the defaults.
 type PutOptions struct {
 	Durability wire.Durability // the table's
-	MaxBytes   int             // of cells that have no answer yet; 64 MiB
+	MaxBytes   int             // of cells that are not confirmed yet; 64 MiB
 }
 
 // A Putter writes cells to a table in large Multis, several at a time on each server.
@@ -58,7 +58,7 @@ func (c *Client) NewPutter(tableName string, o PutOptions) (*Putter, error) {
 	m.appendAction = func(dst []byte, index uint32, a *action) []byte {
 		return wire.AppendPutAction(dst, index, a.row, a.n, o.Durability)
 	}
-	m.answered = func([]answer) error { breakpoint.Reach(breakpoint.Put); return nil }
+	m.process = func([]actionResult) error { breakpoint.Reach(breakpoint.Put); return nil }
 	m.divide = p.divided
 	return p, nil
 }
@@ -178,7 +178,7 @@ func (p *Putter) err() error {
 	return context.Cause(p.m.ctx)
 }
 
-// Flush sends the collected cells. It returns when all cells have an answer.
+// Flush sends the collected cells. It returns when all cells are confirmed or have failed.
 func (p *Putter) Flush(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,7 +203,7 @@ func (p *Putter) Close() error {
 	}
 	err := p.err()
 	p.closed = true
-	unsent, under := p.col.actions, p.m.underway() // before cancel, which ends batches without an answer
+	unsent, under := p.col.actions, p.m.underway() // before cancel, which ends batches without a response
 	p.m.cancel(ErrClosed)
 	_ = p.m.wait(context.Background())
 	p.done()

@@ -105,7 +105,7 @@ func TestPutByManyGoroutinesInLittleMemory(t *testing.T) {
 	})
 }
 
-func TestOnlyPutsWithoutAnAnswerAreSentAgain(t *testing.T) {
+func TestOnlyPutsWithoutAResponseAreSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 2}, 0, 100)
 		c := dial(t, f)
@@ -128,10 +128,10 @@ func TestOnlyPutsWithoutAnAnswerAreSentAgain(t *testing.T) {
 
 func TestPutGoesOnWhateverHappensToACall(t *testing.T) {
 	for name, fault := range map[string]hbasetest.Fault{
-		"answer lost":     {Drop: true},
+		"response lost":   {Drop: true},
 		"not executed":    {Skip: true},
 		"connection lost": {Close: true},
-		"answer cut":      {Cut: 20},
+		"response cut":    {Cut: 20},
 		"too busy":        {Exception: exception("RegionTooBusyException")},
 		"too large":       {Exception: &wire.ServerError{Class: "java.io.IOException", Message: "Rejecting large batch operation for current batch"}},
 		"stopped":         {Exception: exception("regionserver.RegionServerStoppedException")},
@@ -217,7 +217,7 @@ func TestCloseWithoutFlushSaysSo(t *testing.T) {
 	})
 }
 
-// TestPutWaitsForRoom answers nothing, so that a Put must wait at last. Its context ends the
+// TestPutWaitsForRoom has a server that sends no response, so that a Put must wait at last. Its context ends the
 // wait.
 func TestPutWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestTables(t *testing.T) {
 		}
 		f.SetHooks(once("CreateTable", 1, hbasetest.Fault{Close: true}))
 		if err := c.Create(t.Context(), schema, splits); err != nil {
-			t.Fatalf("create, the first answer lost: %v", err)
+			t.Fatalf("create, the first response lost: %v", err)
 		}
 		regions, err := c.Regions(t.Context(), "t")
 		if err != nil {

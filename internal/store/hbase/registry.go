@@ -64,12 +64,12 @@ func (c *Client) knownID(ctx context.Context, r identifier) (string, error) {
 }
 
 // zooKeeper is the registry in ZooKeeper. The client asks it rarely. Therefore it
-// connects for each question and keeps no session in between.
+// connects for each request and keeps no session in between.
 type zooKeeper struct {
 	servers []string
 	znode   string
 	timeout time.Duration
-	start   func(func()) // starts a goroutine, which may outlive a question
+	start   func(func()) // starts a goroutine, which may outlive a request
 }
 
 func (z *zooKeeper) Meta(ctx context.Context) (string, error) {
@@ -118,19 +118,19 @@ func (z *zooKeeper) ClusterID(ctx context.Context) (string, error) {
 // data reads a znode. The library's calls wait without a limit. Therefore they run in
 // another goroutine, and data closes their connection when ctx ends.
 func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, z.timeout, fmt.Errorf("no answer within %s", z.timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, z.timeout, fmt.Errorf("no response within %s", z.timeout))
 	defer cancel()
-	type answer struct {
+	type response struct {
 		data []byte
 		err  error
 	}
-	got := make(chan answer, 1)
+	got := make(chan response, 1)
 	var d zkDialer
 	z.start(func() {
 		b, err := d.get(ctx, z.servers, name, z.timeout)
-		got <- answer{b, err}
+		got <- response{b, err}
 	})
-	var a answer
+	var a response
 	select {
 	case a = <-got:
 	case <-ctx.Done():
@@ -154,13 +154,13 @@ func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	var net net.Error
 	switch {
 	case z.timeout < dialTimeout && (last == nil || errors.As(last, &net) && net.Timeout()):
-		return nil, unavailable{fmt.Errorf("ZooKeeper %s does not answer within %s, all that --call-timeout and --retry-for allow: raise them; if that does not help, is it up, and is the address right?", z, z.timeout)}
+		return nil, unavailable{fmt.Errorf("ZooKeeper %s does not respond within %s, all that --call-timeout and --retry-for allow: raise them; if that does not help, is it up, and is the address right?", z, z.timeout)}
 	case last != nil:
 		a.err = last
 	case errors.Is(a.err, zk.ErrNoServer):
 		a.err = errors.New("it takes connections, but says nothing that ZooKeeper would")
 	}
-	return nil, unavailable{fmt.Errorf("ZooKeeper %s does not answer: %w: is it up, and is the address right?", z, a.err)}
+	return nil, unavailable{fmt.Errorf("ZooKeeper %s does not respond: %w: is it up, and is the address right?", z, a.err)}
 }
 
 func (z *zooKeeper) String() string { return strings.Join(z.servers, ",") }
@@ -263,7 +263,7 @@ func (m *masters) ClusterID(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// ask calls one master after the other, until one answers.
+// ask calls one master after the other, until one responds.
 func (m *masters) ask(ctx context.Context, method string, use func(param []byte) error) error {
 	var errs []error
 	for _, addr := range m.addrs {
@@ -276,7 +276,7 @@ func (m *masters) ask(ctx context.Context, method string, use func(param []byte)
 		}
 		errs = append(errs, err)
 	}
-	return fmt.Errorf("no answer from %s: %w: %w", strings.Join(m.addrs, ","), ErrUnavailable, errors.Join(errs...))
+	return fmt.Errorf("no response from %s: %w: %w", strings.Join(m.addrs, ","), ErrUnavailable, errors.Join(errs...))
 }
 
 func (m *masters) askOne(ctx context.Context, addr, method string, use func(param []byte) error) error {

@@ -26,16 +26,16 @@ type Scan struct {
 	Raw         bool   // also deletes and the cells that they hide
 	CacheBlocks bool
 	ReadType    wire.ReadType
-	ResultBytes int // of one answer; 2 MiB
+	ResultBytes int // of one response; 2 MiB
 }
 
 const (
 	defaultResultBytes = 2 << 20
 
-	// resultRows is the most Results of one answer: their bytes bound it first.
+	// resultRows is the most Results of one response: their bytes bound it first.
 	resultRows = 1 << 30
 
-	// ahead is the number of answers that wait for processing. One more answer is
+	// ahead is the number of responses that wait for processing. One more response is
 	// being processed and one more is under way.
 	ahead = 1
 
@@ -46,8 +46,8 @@ const (
 
 // Scan calls emit for every cell of the rows in order. It emits each cell once, even
 // if regions split or move or if servers end. A cell is valid until emit returns. Scan
-// fetches the next answer while emit runs. A row that is larger than ResultBytes
-// arrives in several answers. If its region moved in between, the parts of the row are
+// fetches the next response while emit runs. A row that is larger than ResultBytes
+// arrives in several responses. If its region moved in between, the parts of the row are
 // of different times.
 func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*cell.Cell) error) error {
 	ctx, done, err := c.begin(ctx)
@@ -99,7 +99,7 @@ type scanning struct {
 	scan  wire.Scan
 	stop  []byte
 	limit int  // rows of the whole scan; 0 is none
-	rows  int  // most Results of one answer
+	rows  int  // most Results of one response
 	skips bool // a filter can skip the first cells of a row
 	emit  func(*cell.Cell) error
 
@@ -111,11 +111,11 @@ type scanning struct {
 	c      cell.Cell
 }
 
-// A page is an answer on its way from the fetcher.
+// A page is a response on its way from the fetcher.
 type page struct {
 	resp  *rpc.Response
 	end   []byte // of the range that the scan reads in the page's region
-	err   error  // the error that ended the fetcher, in place of an answer
+	err   error  // the error that ended the fetcher, in place of a response
 	final bool   // err ends the scan too
 
 	region *region
@@ -230,7 +230,7 @@ func (sc *scanning) admit() bool {
 	return true
 }
 
-// take calls emit for a page's cells and sets the new position. If the answer does not
+// take calls emit for a page's cells and sets the new position. If the response does not
 // decode or its cell block has the wrong size, take emits no cell and returns the
 // reason in again.
 func (sc *scanning) take(p page) (again, err error) {
@@ -297,7 +297,7 @@ func (p *position) before(q *position) bool {
 	return p.last == nil || cell.Compare(p.last, q.last) < 0
 }
 
-// pass sets the position after the current cell, which was the last of its answer.
+// pass sets the position after the current cell, which was the last of its response.
 func (sc *scanning) pass(partial bool) {
 	at := position{row: bytes.Clone(sc.c.Row), exclude: true}
 	if partial {
@@ -325,7 +325,7 @@ func later(last, c *cell.Cell) *cell.Cell {
 	return &cell.Cell{Row: bytes.Clone(c.Row), Family: bytes.Clone(c.Family), Qualifier: bytes.Clone(c.Qualifier), Time: c.Time, Type: c.Type}
 }
 
-// checkBlock checks that a block has as many cells as the answer counts.
+// checkBlock checks that a block has as many cells as the response counts.
 func checkBlock(block []byte, counts []uint32) error {
 	n := 0
 	for _, k := range counts {
@@ -484,7 +484,7 @@ func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Durat
 	f.count()
 	if len(resp.Cells) > 0 {
 		f.server.went(scanPages, fl, bytes)
-	} else { // a heartbeat or an empty answer: its duration is not comparable
+	} else { // a heartbeat or an empty response: its duration is not comparable
 		f.server.window.grow()
 	}
 	if f.open {
@@ -496,7 +496,7 @@ func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Durat
 	return resp, fl.took, nil
 }
 
-// count counts an answer's cells, and subtracts the rows that are certainly whole from
+// count counts a response's cells, and subtracts the rows that are certainly whole from
 // the limit. The limit does not fall below 1, because 0 means no limit.
 func (f *fetcher) count() {
 	cells := int64(0)

@@ -17,11 +17,11 @@ import (
 // wideColumns is the number of cells in the row of wideRow.
 const wideColumns = 200
 
-// wideRow returns a cluster with one large row, which it returns in many answers, and a small
+// wideRow returns a cluster with one large row, which it returns in many responses, and a small
 // row after it.
 func wideRow(t *testing.T) *hbasetest.Cluster {
 	t.Helper()
-	f := fake(t, hbasetest.Config{Servers: 2, MaxAnswer: 400, PartialCells: 3})
+	f := fake(t, hbasetest.Config{Servers: 2, MaxResponse: 400, PartialCells: 3})
 	f.CreateTable("t", []string{"f", "g"})
 	for i := range wideColumns {
 		f.Load("t", put("wide", fmt.Sprintf("q%04d", i), "v"))
@@ -160,7 +160,7 @@ func TestAScanThatDoesNotMoveEnds(t *testing.T) {
 	})
 }
 
-// TestARestartInsideARowGoesOnBehindTheLastCell ends each scanner after one answer. The scan
+// TestARestartInsideARowGoesOnBehindTheLastCell ends each scanner after one response. The scan
 // must still read each cell about once.
 func TestARestartInsideARowGoesOnBehindTheLastCell(t *testing.T) {
 	prefix, err := wire.ColumnPrefixes([]byte("q0"), []byte("x"))

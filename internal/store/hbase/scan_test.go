@@ -39,12 +39,12 @@ func scanned(t *testing.T, c *Client, from, to int, s Scan, change func(n int)) 
 func TestScanGivesEachCellOnceInOrder(t *testing.T) {
 	for _, cfg := range []hbasetest.Config{
 		{Servers: 3},
-		{Servers: 3, MaxAnswer: 400},
-		{Servers: 3, MaxAnswer: 400, PartialCells: 2},
-		{Servers: 3, MaxAnswer: 100, PartialCells: 1, HeartbeatEvery: 3},
+		{Servers: 3, MaxResponse: 400},
+		{Servers: 3, MaxResponse: 400, PartialCells: 2},
+		{Servers: 3, MaxResponse: 100, PartialCells: 1, HeartbeatEvery: 3},
 		{Servers: 1, HeartbeatEvery: 2},
-		{Servers: 2, MaxAnswer: 400, PartialCells: 3, UnsureParts: true},
-		{Servers: 2, MaxAnswer: 100, PartialCells: 1, UnsureParts: true, HeartbeatEvery: 3},
+		{Servers: 2, MaxResponse: 400, PartialCells: 3, UnsureParts: true},
+		{Servers: 2, MaxResponse: 100, PartialCells: 1, UnsureParts: true, HeartbeatEvery: 3},
 	} {
 		bubble(t, fmt.Sprintf("%+v", cfg), func(t *testing.T) {
 			f := filled(t, cfg, 1000, 200, 201, 700)
@@ -92,7 +92,7 @@ func TestScanOfSomeColumns(t *testing.T) {
 }
 
 // TestALimitIsTheServers checks that the cost of a scan depends on its limit and not on the
-// table. If the result fits into an answer, the scan makes one call.
+// table. If the result fits into a response, the scan makes one call.
 func TestALimitIsTheServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{Servers: 2}, 1000, 500)
@@ -130,11 +130,11 @@ func TestALimitIsTheServers(t *testing.T) {
 // and so on until none is left, in every way.
 func TestScanGoesOnAfterAnyCallGoesWrong(t *testing.T) {
 	for name, fault := range map[string]hbasetest.Fault{
-		"answer lost":     {Drop: true},
+		"response lost":   {Drop: true},
 		"not executed":    {Skip: true},
 		"connection lost": {Close: true},
-		"answer cut":      {Cut: 60},
-		"answered twice":  {Twice: true},
+		"response cut":    {Cut: 60},
+		"sent twice":      {Twice: true},
 		"scanner gone":    {Exception: exception("UnknownScannerException")},
 		"out of order":    {Exception: exception("exceptions.OutOfOrderScannerNextException")},
 		"reset":           {Exception: exception("exceptions.ScannerResetException")},
@@ -144,7 +144,7 @@ func TestScanGoesOnAfterAnyCallGoesWrong(t *testing.T) {
 		"stopped":         {Exception: exception("regionserver.RegionServerStoppedException")},
 	} {
 		bubble(t, name, func(t *testing.T) {
-			f := filled(t, hbasetest.Config{Servers: 2, MaxAnswer: 300, PartialCells: 2}, 40, 20)
+			f := filled(t, hbasetest.Config{Servers: 2, MaxResponse: 300, PartialCells: 2}, 40, 20)
 			c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = 150 * time.Millisecond })
 			for _, rows := range []int{40, 29} {
 				before := f.Counts().Calls["Scan"]
@@ -165,8 +165,8 @@ func TestScanGoesOnAfterAnyCallGoesWrong(t *testing.T) {
 
 func TestRegionsMoveSplitAndMergeDuringAScan(t *testing.T) {
 	for _, cfg := range []hbasetest.Config{
-		{Servers: 3, MaxAnswer: 500, PartialCells: 2},
-		{Servers: 3, MaxAnswer: 500, SayMoved: true, HeartbeatEvery: 2},
+		{Servers: 3, MaxResponse: 500, PartialCells: 2},
+		{Servers: 3, MaxResponse: 500, SayMoved: true, HeartbeatEvery: 2},
 	} {
 		bubble(t, fmt.Sprintf("%+v", cfg), func(t *testing.T) {
 			f := filled(t, cfg, 2000, 500, 1000, 1500)
@@ -186,7 +186,7 @@ func TestRegionsMoveSplitAndMergeDuringAScan(t *testing.T) {
 
 func TestAServerIsKilledDuringAScan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := filled(t, hbasetest.Config{Servers: 3, MaxAnswer: 500, PartialCells: 2}, 1000, 300, 600)
+		f := filled(t, hbasetest.Config{Servers: 3, MaxResponse: 500, PartialCells: 2}, 1000, 300, 600)
 		c := dial(t, f)
 		scanned(t, c, 0, 1000, Scan{}, func(n int) {
 			if n == 1200 {
@@ -200,11 +200,11 @@ func TestAServerIsKilledDuringAScan(t *testing.T) {
 	})
 }
 
-// TestScanOfARowLargerThanAnAnswer reads a row in parts. If its server changes in between,
+// TestScanOfARowLargerThanAResponse reads a row in parts. If its server changes in between,
 // the scan must continue after the last emitted cell.
-func TestScanOfARowLargerThanAnAnswer(t *testing.T) {
+func TestScanOfARowLargerThanAResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fake(t, hbasetest.Config{Servers: 2, MaxAnswer: 400, PartialCells: 3})
+		f := fake(t, hbasetest.Config{Servers: 2, MaxResponse: 400, PartialCells: 3})
 		f.CreateTable("t", []string{"f"})
 		const columns = 200
 		for i := range columns {
@@ -231,11 +231,11 @@ func TestScanOfARowLargerThanAnAnswer(t *testing.T) {
 	})
 }
 
-// TestTheNextAnswerIsFetchedWhileEmitWorks has an emit that returns only after it has seen
+// TestTheNextResponseIsFetchedWhileEmitWorks has an emit that returns only after it has seen
 // another call arrive.
-func TestTheNextAnswerIsFetchedWhileEmitWorks(t *testing.T) {
+func TestTheNextResponseIsFetchedWhileEmitWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := filled(t, hbasetest.Config{MaxAnswer: 300}, 100)
+		f := filled(t, hbasetest.Config{MaxResponse: 300}, 100)
 		c := dial(t, f)
 		if _, err := c.Get(t.Context(), "t", []byte("a"), wire.Get{}); err != nil {
 			t.Fatal(err)
@@ -271,7 +271,7 @@ func TestTheNextAnswerIsFetchedWhileEmitWorks(t *testing.T) {
 func TestALeaseIsRenewedWhileEmitWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 600 * time.Millisecond
-		f := filled(t, hbasetest.Config{MaxAnswer: 300, Lease: lease}, 100)
+		f := filled(t, hbasetest.Config{MaxResponse: 300, Lease: lease}, 100)
 		c := dial(t, f)
 		opened := 0
 		f.SetHooks(hbasetest.Hooks{Region: func(call hbasetest.Call, region string) *wire.ServerError {

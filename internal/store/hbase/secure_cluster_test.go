@@ -211,7 +211,7 @@ func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Secure(t)
 	name := k.Shared(t, "f")
-	const forged = "sealed answers are changed"
+	const forged = "sealed responses are changed"
 	flip := func(b []byte) { b[len(b)-1] ^= 1 }
 	toSimple := func(b []byte) { copy(b, "\xff\xff\xff\xa8") }
 	for what, c := range map[string]struct {
@@ -222,7 +222,7 @@ func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	}{
 		"the server's proof is changed": {8, flip, protected(sasl.Privacy), gss.ErrServer},
 		"asks for no Kerberos":          {4, toSimple, protected(sasl.Privacy), rpc.ErrSimple},
-		"signed answers are changed":    {200, flip, protected(sasl.Integrity), etype.ErrForged},
+		"signed responses are changed":  {200, flip, protected(sasl.Integrity), etype.ErrForged},
 		forged:                          {200, flip, protected(sasl.Privacy), etype.ErrForged},
 		"TLS is stripped":               {0, func(b []byte) { copy(b, "HBas!") }, k.WithTLS(), rpc.ErrNoTLS},
 	} {

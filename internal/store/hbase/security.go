@@ -192,7 +192,7 @@ func judgeSecurity(err error) (verdict, bool) {
 	switch exit.Of(err) {
 	case exit.Usage: // of the configuration or the credentials
 		return verdict{remedy: giveUp, err: err}, true
-	case exit.NotNow: // no KDC answers
+	case exit.NotNow: // no KDC responds
 		return verdict{remedy: pause, err: unavailable{err}}, true
 	}
 	if errors.Is(err, etype.ErrForged) {

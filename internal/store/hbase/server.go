@@ -24,7 +24,7 @@ type server struct {
 	mu       sync.Mutex
 	conn     *rpc.Conn
 	dialling chan struct{} // closed when the attempt is over; nil if there is none
-	failures int           // connections without an answer, in a row
+	failures int           // connections without a response, in a row
 	silent   bool          // the last connection ended in silence
 	err      error         // of the last attempt
 	next     time.Time     // no attempt begins before this time
@@ -76,7 +76,7 @@ func (s *server) connect(ctx context.Context) (*rpc.Conn, error) {
 	}
 }
 
-// dial makes one attempt. A server that was silent before must first answer a probe,
+// dial makes one attempt. A server that was silent before must first respond to a probe,
 // because a frozen server still accepts connections.
 func (s *server) dial() {
 	conn, err := s.c.dial(s.c.life, s.addr, s.service)
@@ -106,7 +106,7 @@ func (s *server) dial() {
 
 // dial connects to a server.
 func (c *Client) dial(ctx context.Context, addr string, service wire.Service) (*rpc.Conn, error) {
-	o := rpc.Options{DialTimeout: c.cfg.DialTimeout, Silence: c.cfg.CallTimeout, MaxFrame: c.cfg.MaxAnswerBytes, Dial: c.cfg.Dial}
+	o := rpc.Options{DialTimeout: c.cfg.DialTimeout, Silence: c.cfg.CallTimeout, MaxFrame: c.cfg.MaxResponseBytes, Dial: c.cfg.Dial}
 	user := c.cfg.User
 	c.cfg.Security.apply(&o, c, addr, service)
 	if o.Auth != nil {
@@ -121,7 +121,7 @@ func (c *Client) dial(ctx context.Context, addr string, service wire.Service) (*
 
 // watch closes conn if the server is frozen, which shows only as silence. If calls
 // wait and no bytes have arrived for a while, watch sends one cheap call. If that call
-// has no answer, watch closes conn.
+// has no response, watch closes conn.
 func (s *server) watch(conn *rpc.Conn) {
 	patience := s.c.cfg.CallTimeout / 4
 	tick := time.NewTicker(patience / 2)
@@ -145,8 +145,8 @@ func (s *server) watch(conn *rpc.Conn) {
 	}
 }
 
-// probe gets a row of hbase:meta. A server that does not have hbase:meta answers with
-// an exception, which is an answer too. Requests for hbase:meta do not wait behind
+// probe gets a row of hbase:meta. A server that does not have hbase:meta responds with
+// an exception, which is a response too. Requests for hbase:meta do not wait behind
 // others.
 func (s *server) probe(conn *rpc.Conn) error {
 	ctx, cancel := context.WithTimeout(s.c.life, s.c.cfg.CallTimeout/4)
@@ -182,12 +182,12 @@ func (s *server) drop(conn *rpc.Conn, silent bool) {
 type request struct {
 	method       string
 	param, cells wire.Appender
-	limit        time.Duration // for its answer; 0 is CallTimeout
+	limit        time.Duration // for its response; 0 is CallTimeout
 	first        bool          // other calls wait for this one, so it goes before them
 }
 
 // call makes one call when the window has a place for it. The flight says when that
-// was. The caller releases the answer, and reports a success to the window.
+// was. The caller releases the response, and reports a success to the window.
 func (s *server) call(ctx context.Context, q request) (*rpc.Response, flight, error) {
 	r, f, err := s.callSent(ctx, q)
 	if ended := context.Cause(ctx); err != nil && ended != nil {
@@ -244,7 +244,7 @@ func (s *server) refused(f flight, err error) {
 	case v.remedy == ease:
 		s.window.shrink(f.sent, 1, v.name())
 	case errors.Is(err, context.DeadlineExceeded):
-		s.window.shrink(f.sent, 1, "no answer within "+f.took.Round(time.Millisecond).String())
+		s.window.shrink(f.sent, 1, "no response within "+f.took.Round(time.Millisecond).String())
 	}
 }
 

@@ -79,7 +79,7 @@ type snapshotting struct {
 	want   wire.Snapshot
 	effort effort
 	before bool // a snapshot of the name existed before the first attempt
-	lost   int  // answers, of all attempts
+	lost   int  // responses, of all attempts
 }
 
 // once takes the snapshot and waits for it.
@@ -102,7 +102,7 @@ func (s *snapshotting) once(ctx context.Context) error {
 }
 
 // claim returns nil if the existing snapshot is the one that an attempt without an
-// answer took. If it is a snapshot of another table, claim returns taken.
+// response took. If it is a snapshot of another table, claim returns taken.
 func (s *snapshotting) claim(ctx context.Context, taken error) error {
 	ours, err := s.exists(ctx)
 	if err != nil || ours {
@@ -144,7 +144,7 @@ func (s *snapshotting) wait(ctx context.Context, limit time.Duration) error {
 }
 
 // DeleteSnapshot deletes a snapshot. It fails with ErrNoSnapshot if there is none,
-// unless an attempt whose answer was lost has deleted it.
+// unless an attempt whose response was lost has deleted it.
 func (c *Client) DeleteSnapshot(ctx context.Context, name string) error {
 	e := effort{what: "delete snapshot " + name}
 	err := c.callMaster(ctx, &e, "DeleteSnapshot", &wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: name, Type: wire.SnapshotFlush}},

@@ -123,9 +123,9 @@ func TestASnapshotThatFailsIsTakenAgain(t *testing.T) {
 	})
 }
 
-// TestASnapshotWhoseAnswerIsLost checks that another snapshot of the same name does not count
+// TestASnapshotWhoseResponseIsLost checks that another snapshot of the same name does not count
 // as success.
-func TestASnapshotWhoseAnswerIsLost(t *testing.T) {
+func TestASnapshotWhoseResponseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 10)
 		c := dial(t, f, func(cfg *Config) { cfg.CallTimeout = 500 * time.Millisecond })
@@ -144,16 +144,16 @@ func TestASnapshotWhoseAnswerIsLost(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		if err := <-done; err != nil {
-			t.Errorf("the answer was lost, the snapshot exists: %v", err)
+			t.Errorf("the response was lost, the snapshot exists: %v", err)
 		}
 		if n := f.Counts().Calls["Snapshot"]; n != 2 {
 			t.Errorf("asked for %d times, want 2", n)
 		}
 		if err := c.Snapshot(t.Context(), "t", "s", SnapshotOptions{}); !errors.Is(err, ErrSnapshotExists) {
-			t.Errorf("the answer was lost, an older snapshot exists: %v", err)
+			t.Errorf("the response was lost, an older snapshot exists: %v", err)
 		}
 		if err := c.DeleteSnapshot(t.Context(), "s"); err != nil {
-			t.Errorf("the answer to deleting was lost: %v", err)
+			t.Errorf("the response to deleting was lost: %v", err)
 		}
 	})
 }
@@ -184,7 +184,7 @@ func TestAllowedWherePermissionsAreNotChecked(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 1)
 		c := dial(t, f)
 		if ok, err := c.Allowed(t.Context(), "t", "", wire.PermitRead, wire.PermitAdmin); !ok || err != nil {
-			t.Errorf("an unknown question: %v, %v", ok, err)
+			t.Errorf("a server without the call: %v, %v", ok, err)
 		}
 		if n := f.Counts().Calls["HasUserPermissions"]; n != 1 {
 			t.Errorf("asked %d times", n)

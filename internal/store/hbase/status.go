@@ -51,7 +51,7 @@ func unsupported(err error) bool {
 	return ok && (e.Name() == "UnsupportedOperationException" || strings.Contains(e.Message, "UnsupportedOperationException"))
 }
 
-// callMaster calls the master until it answers or the budget is used up.
+// callMaster calls the master until it responds or the budget is used up.
 func (c *Client) callMaster(ctx context.Context, e *effort, method string, param wire.Appender, use func(*rpc.Response) error) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ func TestAWindowIsHalvedOnceForCallsThatWereUnderWayTogether(t *testing.T) {
 		w.shrink(sent, 1, "x")
 		w.shrink(sent, 1, "x")
 		if got := int(w.limit); got != 4 {
-			t.Fatalf("after two answers of one moment: %d calls allowed, want 4", got)
+			t.Fatalf("after two responses of one moment: %d calls allowed, want 4", got)
 		}
 		time.Sleep(time.Millisecond)
 		for range 9 {

@@ -71,9 +71,9 @@ func newWorld(t *testing.T, seed uint64, inMemory bool) *world {
 	if !inMemory { // where each pause of the client takes its time
 		calm = 60
 	}
-	f := hbasetest.New(t, hbasetest.Config{ // where each answer is a heartbeat no scan ends
+	f := hbasetest.New(t, hbasetest.Config{ // where each response is a heartbeat no scan ends
 		InMemory: inMemory,
-		Servers:  worldServers, SayMoved: rng.IntN(2) == 0, MaxAnswer: 200 + rng.IntN(2000),
+		Servers:  worldServers, SayMoved: rng.IntN(2) == 0, MaxResponse: 200 + rng.IntN(2000),
 		PartialCells: rng.IntN(3), UnsureParts: rng.IntN(2) == 0, HeartbeatEvery: []int{0, 4, 2, 3}[rng.IntN(4)],
 	})
 	f.CreateTable("t", []string{"f"}, []byte(rowName(100)), []byte(rowName(300)))
@@ -101,8 +101,8 @@ func newWorld(t *testing.T, seed uint64, inMemory bool) *world {
 				until = 1 + hooks.IntN(calm)
 			}
 			fault := hbasetest.Fault{Delay: time.Duration(hooks.IntN(2000)) * time.Microsecond}
-			// One that ends before it has an answer looks refused, which is not tried for long.
-			mayEnd := call.Answered
+			// One that ends before it has a response looks refused, which is not tried for long.
+			mayEnd := call.Responded
 			switch {
 			case hooks.IntN(60) == 0:
 				fault.Drop = true

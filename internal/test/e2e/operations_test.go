@@ -76,7 +76,7 @@ var provocations = map[string]string{
 	"name another file with --out":                    "bulkload init logs",
 	"locked by another run":                           night + "; exec 9>>trails/lock; flock 9; " + night + " --types play",
 	"too little room":                                 "true",
-	"does not answer":                                 "bulkload pre-check --from 2014-09-01 --to 2014-09-02 --table hbase://127.0.0.1:1/a:b --retry-for 1s",
+	"does not respond":                                "bulkload pre-check --from 2014-09-01 --to 2014-09-02 --table hbase://127.0.0.1:1/a:b --retry-for 1s",
 	"out of reach":                                    asking + " --table hdfs://127.0.0.1:1/trails --retry-for 1s",
 	"not all pieces are done":                         planned + "bulkload commit --pieces pieces.jsonl",
 	"were loaded before":                              night + "; " + night,

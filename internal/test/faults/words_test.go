@@ -180,7 +180,7 @@ func TestWhoIsAwayIsSaid(t *testing.T) {
 			}
 		}, []string{"hbase:meta", "refused"}},
 		// RegionServers end themselves if they have no contact with ZooKeeper for long.
-		{"ZooKeeper, frozen", func(t *testing.T, c *clustertest.Cluster) { c.Freeze(t, "zk") }, []string{"ZooKeeper", "does not answer"}},
+		{"ZooKeeper, frozen", func(t *testing.T, c *clustertest.Cluster) { c.Freeze(t, "zk") }, []string{"ZooKeeper", "does not respond"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			c := clustertest.Alone(t)

@@ -79,7 +79,7 @@ var explained = map[string]string{
 	"plan get: which rows":      "as above",
 	"xi:include":                "hadoop configuration, with the file",
 	"hbase: put":                "the program gave itself a wrong cell",
-	"answer of %d bytes":        "the program asks for less by itself",
+	"response of %d bytes":      "the program asks for less by itself",
 }
 
 var (

@@ -19,7 +19,7 @@ const (
 	// Torn: a Write that fails has written the first half.
 	Torn Mode = 1 << iota
 	// Uncertain: a Commit, Publish, Mkdir, Remove or Sweep that fails has nevertheless taken
-	// effect, as if the server's answer was lost.
+	// effect, as if the server's response was lost.
 	Uncertain
 	// Dead: everything after the failure fails too, and Abort removes nothing, as if the disk
 	// was gone or the process was killed.

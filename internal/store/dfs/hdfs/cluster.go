@@ -22,7 +22,7 @@ import (
 // dialTime limits the time to make one connection.
 const dialTime = 10 * time.Second
 
-// leastSilence is the shortest wait for an answer, however short the patience is.
+// leastSilence is the shortest wait for a response, however short the patience is.
 const leastSilence = 100 * time.Millisecond
 
 // The wait between two requests grows from firstWait to lastWait.
@@ -137,7 +137,7 @@ func (c *cluster) connect(ctx context.Context, network, addr string) (net.Conn, 
 }
 
 // call makes a request. It repeats the request while the NameNode cannot be reached or
-// reports that it cannot answer yet. The request may have taken effect each time.
+// reports that it cannot respond yet. The request may have taken effect each time.
 func (c *cluster) call(ctx context.Context, m mode, request func(*hdfs.Client) error) error {
 	began, patience := time.Now(), c.bounded(ctx)
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
@@ -155,7 +155,7 @@ func (c *cluster) call(ctx context.Context, m mode, request func(*hdfs.Client) e
 }
 
 // bounded returns the duration for which a request is repeated. It also limits the wait for
-// each later answer to the patience of ctx.
+// each later response to the patience of ctx.
 func (c *cluster) bounded(ctx context.Context) time.Duration {
 	c.least.Store(int64(max(dfs.Patience(ctx, c.cfg.Silence), leastSilence)))
 	return dfs.Patience(ctx, c.cfg.Patience)
@@ -220,7 +220,7 @@ func (c *cluster) belowFile(ctx context.Context, at string, err error) error {
 // inode returns the number of a file. No other file has this number or will have it.
 func inode(fi *hdfs.FileInfo) uint64 { return fi.Sys().(*hdfs.FileStatus).GetFileId() }
 
-// rename renames from to to. If an answer was lost and a repeated rename fails, rename
+// rename renames from to to. If a response was lost and a repeated rename fails, rename
 // compares the inode at to, to find out whether the first rename succeeded.
 func (c *cluster) rename(ctx context.Context, m mode, from, to string) error {
 	fi, err := c.stat(ctx, from)

@@ -12,7 +12,7 @@ import (
 
 // conn is a connection on which each read and write has a time limit: the library sets no
 // deadline on most of its reads and writes. After an error conn closes the connection.
-// Otherwise the library would read a late answer as the answer to the next request.
+// Otherwise the library would read a late response as the response to the next request.
 type conn struct {
 	net.Conn
 	limit func() time.Duration
@@ -107,8 +107,8 @@ func keepTarget(packet []byte) []byte {
 	return r.packet()
 }
 
-// askClosed changes a truncate request into the question whether the file is closed.
-// The library cannot request this either. The answer to both requests is one bool.
+// askClosed changes a truncate request into a request that asks whether the file is closed.
+// The library cannot request this either. The response to both requests is one bool.
 func askClosed(packet []byte) []byte {
 	r, ok := parseRequest(packet, "truncate")
 	if !ok {
@@ -124,7 +124,7 @@ func askClosed(packet []byte) []byte {
 }
 
 // recoverLease changes a truncate request into a request that takes the lease of the file
-// from the client that has it, and closes the file. The answer is a bool that reports whether
+// from the client that has it, and closes the file. The response is a bool that reports whether
 // the file is closed.
 func recoverLease(packet []byte) []byte {
 	r, ok := parseRequest(packet, "truncate")

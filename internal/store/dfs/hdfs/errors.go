@@ -50,7 +50,7 @@ func exception(err error) string {
 }
 
 // passing reports whether a request that failed with err may succeed later. If an
-// error is neither an answer of the NameNode nor a known error of the library, it is an
+// error is neither a response of the NameNode nor a known error of the library, it is an
 // error of the connection.
 func passing(err error) bool {
 	if final(err) {

@@ -328,7 +328,7 @@ func TestSweptFilesAreNotCommitted(t *testing.T) {
 }
 
 // A deafener forwards to a NameNode. After the first request that contains word, it closes
-// the connection instead of returning the answer.
+// the connection instead of returning the response.
 type deafener struct {
 	word  string
 	fired atomic.Bool
@@ -388,9 +388,9 @@ func (d *deafener) forward(client, server net.Conn) {
 	}
 }
 
-// TestLostAnswers loses the NameNode's answer to each kind of change once. A change that has
+// TestLostResponses loses the NameNode's response to each kind of change once. A change that has
 // taken effect must not be repeated, and is not an error.
-func TestLostAnswers(t *testing.T) {
+func TestLostResponses(t *testing.T) {
 	c := clustertest.Get(t)
 	for _, word := range []string{"mkdirs", "create", "addBlock", "complete", "rename2", "delete", "setXAttr"} {
 		t.Run(word, func(t *testing.T) {
@@ -436,7 +436,7 @@ func TestLostAnswers(t *testing.T) {
 		d := &deafener{word: "\x0a\x07rename2"}
 		dir := "hdfs://" + d.listen(t, c.NameNode()) + "/" + path
 		if err := as(c, "").Publish(t.Context(), dfs.Join(dir, "work"), dfs.Join(dir, "out")); err != nil || !d.fired.Load() {
-			t.Errorf("%v, answer lost: %v", err, d.fired.Load())
+			t.Errorf("%v, response lost: %v", err, d.fired.Load())
 		}
 	})
 }

@@ -53,7 +53,7 @@ type lock struct {
 }
 
 // Lock takes the lock called name and makes the directories above it. If Lock took
-// the lock but the answer was lost, it returns ErrLocked. The lock is free at most a
+// the lock but the response was lost, it returns ErrLocked. The lock is free at most a
 // minute after this process has ended.
 func (s *system) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	p, err := s.change(ctx, "lock", name)

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/store/dfs/hdfs"
 )
 
-// TestTheContextBoundsTheWait uses a NameNode that does not answer or does not exist. Without
+// TestTheContextBoundsTheWait uses a NameNode that does not respond or does not exist. Without
 // the context, the file system would wait for a day.
 func TestTheContextBoundsTheWait(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

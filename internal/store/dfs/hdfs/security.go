@@ -225,7 +225,7 @@ func (s *security) secureData(nc net.Conn, addr string) net.Conn {
 }
 
 // unproved is a connection to a NameNode without Kerberos. The library does not understand the
-// refusal of a NameNode with Kerberos, which comes in place of the first answer.
+// refusal of a NameNode with Kerberos, which comes in place of the first response.
 type unproved struct {
 	net.Conn
 	addr    string

@@ -14,7 +14,7 @@ import (
 )
 
 // quotaDepth is the number of directories, from the bottom up, whose quota is checked. To
-// answer, the NameNode counts everything below a directory. The top directories are therefore
+// response, the NameNode counts everything below a directory. The top directories are therefore
 // not checked; the directories of the table, its namespace and usertrail are.
 const quotaDepth = 3
 

@@ -28,7 +28,7 @@ func (s *system) Delegate(ctx context.Context, name, renewer string) (t token.To
 	return t, true, nil
 }
 
-// delegate gets a token from the NameNode that answers.
+// delegate gets a token from the NameNode that responds.
 func (c *cluster) delegate(ctx context.Context, renewer string) (token.Token, error) {
 	var errs []error
 	for _, addr := range c.addresses {

@@ -19,11 +19,11 @@ import (
 // server and no limits.
 type Config struct {
 	Servers        int
-	MaxAnswer      int           // bytes of cells in an answer; above it, a Multi's other actions are refused and a Scan's answer ends
+	MaxResponse    int           // bytes of cells in a response; above it, a Multi's other actions are refused and a Scan's response ends
 	PartialCells   int           // cells of one Result if a scan accepts partial rows
 	UnsureParts    bool          // a Result of PartialCells cells that ends its row is also marked as a part, like a server that does not look further
-	HeartbeatEvery int           // every n-th answer of a scan that accepts heartbeats is empty
-	SayMoved       bool          // the answer for a moved region has its new server
+	HeartbeatEvery int           // every n-th response of a scan that accepts heartbeats is empty
+	SayMoved       bool          // the response for a moved region has its new server
 	Disk           Disk          // holds the files for bulk loads; by default the files of AddFile
 	Lease          time.Duration // a scanner that is not called for this time is closed; 0 is a minute
 	InMemory       bool          // connections are buffers in memory, for tests in a bubble of package synctest
@@ -52,7 +52,7 @@ type Cluster struct {
 	lastID        uint64                  // ID of the last region
 	lastSeq       int64                   // number of the last opening
 	scanID        uint64
-	scans         int // number of answers of scans so far
+	scans         int // number of responses of scans so far
 }
 
 // A server is one region server, or the master.
@@ -338,7 +338,7 @@ func (c *Cluster) Restart(i int) {
 	}
 }
 
-// Freeze makes a server accept connections and requests and answer none.
+// Freeze makes a server accept connections and requests and respond to none.
 func (c *Cluster) Freeze(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -377,7 +377,7 @@ func (c *Cluster) Scanners() int {
 	return n
 }
 
-// Counts are the numbers of executed calls, whether or not the answer arrived.
+// Counts are the numbers of executed calls, whether or not the response arrived.
 type Counts struct {
 	Connections int
 	Calls       map[string]int // by method, also those that failed

@@ -20,7 +20,7 @@ import (
 
 const enough = 10 * time.Minute
 
-// patience ends a call without an answer, in a bubble, before its connection is closed for
+// patience ends a call without a response, in a bubble, before its connection is closed for
 // silence.
 const patience = 10 * time.Second
 
@@ -45,7 +45,7 @@ func dialBy(t *testing.T, by func(context.Context, string) (net.Conn, error), ad
 	return c
 }
 
-// ask makes a call with a time limit. The answer is released when the test ends.
+// ask makes a call with a time limit. The response is released when the test ends.
 func ask(t *testing.T, c *rpc.Conn, method string, param, cells wire.Appender) (*rpc.Response, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), enough)
@@ -128,7 +128,7 @@ func expect(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-func TestMultiAnswersAsHBase(t *testing.T) {
+func TestMultiRespondsAsHBase(t *testing.T) {
 	c := hbasetest.New(t, hbasetest.Config{})
 	c.CreateTable("t", []string{"f"}, []byte("m"))
 	region := c.Regions("t")
@@ -152,8 +152,8 @@ func TestMultiAnswersAsHBase(t *testing.T) {
 	}
 }
 
-func TestCapOnAnswers(t *testing.T) {
-	c := hbasetest.New(t, hbasetest.Config{MaxAnswer: 100})
+func TestCapOnResponses(t *testing.T) {
+	c := hbasetest.New(t, hbasetest.Config{MaxResponse: 100})
 	c.CreateTable("t", []string{"f"})
 	c.Load("t", put("a", "q", strings.Repeat("v", 80)), put("b", "q", "w"), put("c", "q", "x"))
 	conn := dial(t, c.Addr(0), wire.ClientService)

@@ -269,7 +269,7 @@ func (x *execution) regionAction(ra fields, block, request []byte) (result messa
 	for i, a := range actions {
 		var one message
 		e := refused[i]
-		if e == nil && x.c.cfg.MaxAnswer > 0 && len(block) > x.c.cfg.MaxAnswer {
+		if e == nil && x.c.cfg.MaxResponse > 0 && len(block) > x.c.cfg.MaxResponse {
 			e = exception("MultiActionResultTooLarge", "Max size exceeded CellSize: %d", len(block))
 		}
 		if e == nil {
@@ -364,7 +364,7 @@ func (x *execution) putRow(t *table, r *region, a action) *wire.ServerError {
 	return nil
 }
 
-// pair encodes an exception in the form of a Multi's answer.
+// pair encodes an exception in the form of a Multi's response.
 func pair(e *wire.ServerError) []byte {
 	var m message
 	m.string(1, e.Class)

@@ -4,7 +4,7 @@
 // wire, so that it does not repeat a mistake of package wire.
 //
 // It behaves as HBase does: it executes a Multi's Gets before its Puts. It has
-// exceptions for a call, a region or an action, a limit on the size of answers,
+// exceptions for a call, a region or an action, a limit on the size of responses,
 // sequence numbers, partial rows and heartbeats of scans. It sorts hbase:meta in its
 // own order. It bulk loads files that are lists of cells, and its snapshots take a
 // while. It has no deletes, no durability, no permissions, no time, and no contents of
@@ -12,7 +12,7 @@
 //
 // Hooks say which call fails and how. A Cluster's methods move, split and merge
 // regions and stop servers while calls run. Counts returns the number of executed
-// calls, answered or not.
+// calls, with a response or without.
 //
 // With Config.InMemory the servers listen on no socket, and a client reaches them by
 // Cluster.Dial only. Then the test can run in a bubble of package synctest: timeouts,

@@ -12,9 +12,9 @@ type Hooks struct {
 	// Call is called for each call before the call is executed.
 	Call func(Call) Fault
 	// Region is called for each region of a Get, a Multi, an opening Scan or a bulk
-	// load. Its exception is the answer to the region's part.
+	// load. Its exception is the result of the region's part.
 	Region func(c Call, region string) *wire.ServerError
-	// Action is called for each Get and Put of a Multi. Its exception is the answer to
+	// Action is called for each Get and Put of a Multi. Its exception is the result of
 	// the action.
 	Action func(c Call, row []byte) *wire.ServerError
 }
@@ -27,22 +27,22 @@ type Call struct {
 	Timeout uint32 // ms that the client gives it; 0 is no limit
 	Actions int    // of a Multi's region, for the hook Region
 
-	Answered bool            // its connection has had an answer before
-	Gone     <-chan struct{} // closed when its connection has ended
+	Responded bool            // its connection has had a response before
+	Gone      <-chan struct{} // closed when its connection has ended
 }
 
 // A Fault describes the failure of a call. With the zero Fault the call succeeds. The fields
 // apply in their order.
 type Fault struct {
 	Delay     time.Duration
-	Exception *wire.ServerError // the answer, in place of an execution
-	Skip      bool              // not executed and not answered
-	Executed  func()            // called after the execution and before the answer
-	Hold      <-chan struct{}   // executed, but the answer waits until Hold is closed
-	Drop      bool              // executed, never answered
-	Close     bool              // executed, and the connection closed in place of an answer
-	Cut       int               // executed, then the connection is closed after this many bytes of the answer
-	Twice     bool              // answered two times
+	Exception *wire.ServerError // the response, in place of an execution
+	Skip      bool              // not executed, no response
+	Executed  func()            // called after the execution and before the response
+	Hold      <-chan struct{}   // executed, but the response waits until Hold is closed
+	Drop      bool              // executed, no response
+	Close     bool              // executed, and the connection closed in place of a response
+	Cut       int               // executed, then the connection is closed after this many bytes of the response
+	Twice     bool              // sent two times
 }
 
 // SetHooks sets the hooks. They apply from the next call on.

@@ -28,7 +28,7 @@ func (x *execution) master(method string, f fields) ([]byte, *wire.ServerError) 
 	return x.clientMeta(method)
 }
 
-// procedure returns the answer that names a procedure.
+// procedure returns the response that names a procedure.
 func procedure() []byte {
 	var m message
 	m.number(1, 17)

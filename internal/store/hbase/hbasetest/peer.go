@@ -24,7 +24,7 @@ type Peer struct {
 	r   *bufio.Reader
 	mu  sync.Mutex // one frame at a time
 
-	answered atomic.Bool
+	responded atomic.Bool
 }
 
 // A Request is one frame from a client.
@@ -116,15 +116,15 @@ func (p *Peer) Write(frame []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, err := p.net.Write(frame)
-	p.answered.Store(true)
+	p.responded.Store(true)
 	return err
 }
 
 // Close closes the connection.
 func (p *Peer) Close() error { return p.net.Close() }
 
-// Answer returns the frame of an answer.
-func Answer(id uint32, param, cells []byte) []byte {
+// Response returns the frame of a response.
+func Response(id uint32, param, cells []byte) []byte {
 	var header message
 	header.number(1, uint64(id))
 	if len(cells) > 0 {

@@ -57,7 +57,7 @@ func (b *Quorum) Table() string {
 	return "hbase://" + b.zk.Addr().String() + "/" + name
 }
 
-// serve answers a client of ZooKeeper. It supports only reads of nodes.
+// serve serves a client of ZooKeeper. It supports only reads of nodes.
 func (b *Quorum) serve(c net.Conn) {
 	defer c.Close()
 	if _, err := readFrame(c); err != nil { // the connection request

@@ -21,7 +21,7 @@ type scanner struct {
 	unsure bool // the previous row was returned as if it continued
 	seq    uint64
 
-	size    int // bytes of an answer; 0 is no limit
+	size    int // bytes of a response; 0 is no limit
 	cursors bool
 	until   time.Time // of its lease
 }
@@ -182,7 +182,7 @@ func (x *execution) results(s *scanner, f fields, most int, m *message) (block [
 	}
 	whole := 0
 	for n := 0; n < most && s.at < len(s.rows) && (limit == 0 || whole < limit); n++ {
-		if full := func(size int) bool { return size > 0 && len(block) >= size }; full(s.size) || full(x.c.cfg.MaxAnswer) {
+		if full := func(size int) bool { return size > 0 && len(block) >= size }; full(s.size) || full(x.c.cfg.MaxResponse) {
 			break
 		}
 		if s.unsure {

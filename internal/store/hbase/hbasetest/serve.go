@@ -18,7 +18,7 @@ func (c *Cluster) accept(s *server) {
 	}
 }
 
-// serve reads a connection's requests. Each runs in its own goroutine, so answers have any
+// serve reads a connection's requests. Each runs in its own goroutine, so responses have any
 // order.
 func (c *Cluster) serve(s *server, nc net.Conn) {
 	defer nc.Close()
@@ -84,7 +84,7 @@ func (c *Cluster) handle(s *server, p *Peer, r Request, gone <-chan struct{}) {
 	}
 	c.mu.Lock()
 	c.counts.Calls[r.Method]++
-	call := Call{Server: s.index, Method: r.Method, N: c.counts.Calls[r.Method], Timeout: r.Timeout, Answered: p.answered.Load(), Gone: gone}
+	call := Call{Server: s.index, Method: r.Method, N: c.counts.Calls[r.Method], Timeout: r.Timeout, Responded: p.responded.Load(), Gone: gone}
 	hooks := c.hooks
 	c.mu.Unlock()
 
@@ -104,9 +104,9 @@ func (c *Cluster) handle(s *server, p *Peer, r Request, gone <-chan struct{}) {
 	}
 	x := execution{c: c, s: s, call: call, hooks: hooks}
 	param, cells, e := x.run(r)
-	answer := Answer(r.ID, param, cells)
+	response := Response(r.ID, param, cells)
 	if e != nil {
-		answer = Exception(r.ID, e)
+		response = Exception(r.ID, e)
 	}
 	if fault.Executed != nil {
 		fault.Executed()
@@ -121,13 +121,13 @@ func (c *Cluster) handle(s *server, p *Peer, r Request, gone <-chan struct{}) {
 		p.Close()
 		return
 	case fault.Cut > 0:
-		_ = p.Write(answer[:min(fault.Cut, len(answer))])
+		_ = p.Write(response[:min(fault.Cut, len(response))])
 		p.Close()
 		return
 	case fault.Twice:
-		_ = p.Write(answer)
+		_ = p.Write(response)
 	}
-	_ = p.Write(answer) // a client that has gone needs no answer
+	_ = p.Write(response) // a client that has gone needs no response
 }
 
 // wait waits for ch. It returns false if the test ends first.

@@ -19,7 +19,7 @@ type snapshot struct {
 // creationTime is the number of a snapshot's field that the master sets if it is missing.
 const creationTime = 3
 
-// snapshotPolls is the number of times that the master answers that a snapshot is not done.
+// snapshotPolls is the number of times that the master responds that a snapshot is not done.
 const snapshotPolls = 2
 
 // FailSnapshots makes the next n snapshots fail after they have begun.

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// BenchmarkCall calls a server in the same process. The answers have the size of 200 Gets, 20
+// BenchmarkCall calls a server in the same process. The responses have the size of 200 Gets, 20
 // kB out and 400 kB in.
 func BenchmarkCall(b *testing.B) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -19,7 +19,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer l.Close()
-	answer := make([]byte, 400<<10)
+	response := make([]byte, 400<<10)
 	go func() {
 		for {
 			nc, err := l.Accept()
@@ -34,7 +34,7 @@ func BenchmarkCall(b *testing.B) {
 				}
 				for {
 					r, err := p.Read()
-					if err != nil || p.Write(hbasetest.Answer(r.ID, nil, answer)) != nil {
+					if err != nil || p.Write(hbasetest.Response(r.ID, nil, response)) != nil {
 						return
 					}
 				}
@@ -49,7 +49,7 @@ func BenchmarkCall(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer c.Close()
-			b.SetBytes(int64(len(answer)))
+			b.SetBytes(int64(len(response)))
 			b.ReportAllocs()
 			b.ResetTimer()
 			var all sync.WaitGroup

@@ -44,14 +44,14 @@ type outcome struct {
 	err   error
 }
 
-// A Response is an answer. Its bytes are valid until Release.
+// A Response is a response. Its bytes are valid until Release.
 type Response struct {
 	Param []byte // the message
 	Cells []byte // the cell block
 	frame *buffer
 }
 
-// Release returns the answer's buffer to its pool. The caller must not use any slice of it
+// Release returns the response's buffer to its pool. The caller must not use any slice of it
 // afterwards. A second call does nothing.
 func (r *Response) Release() {
 	if r.frame != nil {
@@ -60,11 +60,11 @@ func (r *Response) Release() {
 	}
 }
 
-// Call sends a request and waits for its answer until ctx is done. It sends the time that ctx
+// Call sends a request and waits for its response until ctx is done. It sends the time that ctx
 // has left with the request, so that a busy server can skip requests that have timed out.
 // Call encodes param, and cells if they are not nil, before it waits, and keeps no reference
 // to them. Errors are a *ServerError or a *CallError. Without an error, the caller releases
-// the answer.
+// the response.
 func (c *Conn) Call(ctx context.Context, method string, param, cells wire.Appender) (*Response, error) {
 	call := &call{method: method, outcome: make(chan outcome, 1)}
 	if ctx.Err() != nil {
@@ -93,7 +93,7 @@ func (c *Conn) Call(ctx context.Context, method string, param, cells wire.Append
 	return c.decode(call, out.frame)
 }
 
-// decode returns the answer in a frame.
+// decode returns the response in a frame.
 func (c *Conn) decode(call *call, frame *buffer) (*Response, error) {
 	var r wire.Response
 	err := r.Decode(frame.b)

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	DialTimeout time.Duration // to connect; 10 s
 	Silence     time.Duration // nothing arrives while calls wait: the connection is closed; 60 s
-	MaxFrame    int           // bytes of the largest answer; 256 MiB
+	MaxFrame    int           // bytes of the largest response; 256 MiB
 
 	Dial func(ctx context.Context, addr string) (net.Conn, error) // in place of TCP
 
@@ -159,7 +159,7 @@ func (c *Conn) Heard() time.Time { return c.began.Add(time.Duration(c.heard.Load
 // hear records that bytes have arrived from the server.
 func (c *Conn) hear() { c.heard.Store(int64(time.Since(c.began))) }
 
-// Pending returns the number of calls that wait for an answer.
+// Pending returns the number of calls that wait for a response.
 func (c *Conn) Pending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +205,7 @@ func (c *Conn) fail(cause error) {
 	}
 }
 
-// register gives the call an ID and an entry for its answer.
+// register gives the call an ID and an entry for its response.
 func (c *Conn) register(call *call) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,7 +239,7 @@ func (c *Conn) take(id uint32) *call {
 	return call
 }
 
-// callError returns the outcome of a call without an answer. It also ensures that an unsent
+// callError returns the outcome of a call without a response. It also ensures that an unsent
 // call is never sent.
 func (c *Conn) callError(call *call, err error) error {
 	return &CallError{Method: call.method, Addr: c.addr, Sent: !call.withdraw(), Err: err}

@@ -87,14 +87,14 @@ func dial(t *testing.T, addr string, o rpc.Options) *rpc.Conn {
 	return c
 }
 
-// echo answers each request with its own parameter and cells.
+// echo responds to each request with its own parameter and cells.
 func echo(p *hbasetest.Peer) {
 	for {
 		r, err := p.Read()
 		if err != nil {
 			return
 		}
-		if p.Write(hbasetest.Answer(r.ID, r.Param, r.Cells)) != nil {
+		if p.Write(hbasetest.Response(r.ID, r.Param, r.Cells)) != nil {
 			return
 		}
 	}
@@ -134,7 +134,7 @@ func call(ctx context.Context, c *rpc.Conn, param, cells []byte) error {
 const (
 	goldenPreamble = "4842617300500000005c0a070a05747261696c120d436c69656e74536572766963651a2b6f72672e6170616368652e6861646f6f702e68626173652e636f6465632e4b657956616c7565436f6465632a150a05322e362e3012001a0022002a00320038024006"
 	goldenGet      = "000000500908011a034765742001450a3608011232742c2c313739353232363837333539312e34393165366364646634356339306133383561626466633062326136653431622e120b0a02313012030a01663800"
-	goldenAnswer   = "000000550608011a020847060a04100220000000001d0000001400000001000231300166706167653100000000000003e80461000000220000001900000001000231300166706167655f75726c303200000000000003e80462"
+	goldenResponse = "000000550608011a020847060a04100220000000001d0000001400000001000231300166706167653100000000000003e80461000000220000001900000001000231300166706167655f75726c303200000000000003e80462"
 	goldenRegion   = "t,,1795226873591.491e6cddf45c90a385abdfc0b2a6e41b."
 )
 
@@ -161,20 +161,20 @@ func TestGoldenConversation(t *testing.T) {
 		}
 		defer nc.Close()
 		nc.SetDeadline(time.Now().Add(enough))
-		// The golden call has ID 1. Our IDs begin at 0, so the first answer only advances the
+		// The golden call has ID 1. Our IDs begin at 0, so the first response only advances the
 		// ID.
 		first := make([]byte, len(goldenPreamble)/2+15)
 		if _, err := io.ReadFull(nc, first); err != nil {
 			t.Errorf("preamble and first call: %v", err)
 			return
 		}
-		nc.Write(hbasetest.Answer(0, nil, nil))
+		nc.Write(hbasetest.Response(0, nil, nil))
 		second := make([]byte, len(goldenGet)/2)
 		if _, err := io.ReadFull(nc, second); err != nil {
 			t.Errorf("second call: %v", err)
 			return
 		}
-		nc.Write(unhex(t, goldenAnswer))
+		nc.Write(unhex(t, goldenResponse))
 		heard <- append(first[:len(goldenPreamble)/2], second...)
 	}()
 
@@ -198,17 +198,17 @@ func TestGoldenConversation(t *testing.T) {
 }
 
 // TestFramesOfManyCallersStayWhole uses one connection to which many goroutines write. The
-// answers have another order than the calls.
+// responses have another order than the calls.
 func TestFramesOfManyCallersStayWhole(t *testing.T) {
 	addr := serve(t, func(p *hbasetest.Peer) {
-		var answers sync.WaitGroup
-		defer answers.Wait()
+		var responses sync.WaitGroup
+		defer responses.Wait()
 		for {
 			r, err := p.Read()
 			if err != nil {
 				return
 			}
-			answers.Go(func() { _ = p.Write(hbasetest.Answer(r.ID, r.Param, r.Cells)) })
+			responses.Go(func() { _ = p.Write(hbasetest.Response(r.ID, r.Param, r.Cells)) })
 		}
 	})
 	c := dial(t, addr, rpc.Options{})
@@ -232,13 +232,13 @@ func TestFramesOfManyCallersStayWhole(t *testing.T) {
 	}
 	all.Wait()
 	if n := c.Pending(); n != 0 {
-		t.Errorf("%d calls are pending after the last answer", n)
+		t.Errorf("%d calls are pending after the last response", n)
 	}
 }
 
-// TestLateAnswerGoesNowhere answers a call after it has timed out, before and after the
-// answer to a newer call.
-func TestLateAnswerGoesNowhere(t *testing.T) {
+// TestLateResponseGoesNowhere responds to a call after it has timed out, before and after the
+// response to a newer call.
+func TestLateResponseGoesNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := serveInMemory(t, func(p *hbasetest.Peer) {
 			late, err := p.Read()
@@ -253,10 +253,10 @@ func TestLateAnswerGoesNowhere(t *testing.T) {
 				if r.ID == late.ID {
 					t.Error("an ID was used twice")
 				}
-				p.Write(hbasetest.Answer(late.ID, []byte("late"), nil))
-				p.Write(hbasetest.Answer(r.ID, r.Param, nil))
-				p.Write(hbasetest.Answer(r.ID, []byte("twice"), nil))
-				p.Write(hbasetest.Answer(987654321, []byte("never asked"), nil))
+				p.Write(hbasetest.Response(late.ID, []byte("late"), nil))
+				p.Write(hbasetest.Response(r.ID, r.Param, nil))
+				p.Write(hbasetest.Response(r.ID, []byte("twice"), nil))
+				p.Write(hbasetest.Response(987654321, []byte("never asked"), nil))
 			}
 			echo(p)
 		})
@@ -276,7 +276,7 @@ func TestLateAnswerGoesNowhere(t *testing.T) {
 	})
 }
 
-// TestTimeOfOneCallIsNotTheOthers answers one call in eight. The others time out on the same
+// TestTimeOfOneCallIsNotTheOthers responds to one call in eight. The others time out on the same
 // connection.
 func TestTimeOfOneCallIsNotTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -289,7 +289,7 @@ func TestTimeOfOneCallIsNotTheOthers(t *testing.T) {
 				}
 				if string(r.Param) != "drop" {
 					<-release
-					p.Write(hbasetest.Answer(r.ID, r.Param, nil))
+					p.Write(hbasetest.Response(r.ID, r.Param, nil))
 					echo(p)
 					return
 				}
@@ -308,10 +308,10 @@ func TestTimeOfOneCallIsNotTheOthers(t *testing.T) {
 			})
 		}
 		all.Wait()
-		answered := make(chan error)
-		go func() { answered <- call(within(t, enough), c, []byte("keep"), nil) }()
+		kept := make(chan error)
+		go func() { kept <- call(within(t, enough), c, []byte("keep"), nil) }()
 		close(release)
-		if err := <-answered; err != nil {
+		if err := <-kept; err != nil {
 			t.Errorf("the call with time: %v", err)
 		}
 	})
@@ -374,12 +374,12 @@ func TestEndOfConnection(t *testing.T) {
 		text string
 	}{
 		{"at once", func(p *hbasetest.Peer) {}, rpc.ErrRefused, "does not offer"},
-		{"after an answer", func(p *hbasetest.Peer) { p.Write(hbasetest.Answer(1<<30, nil, nil)) }, io.EOF, "closed by the server"},
+		{"after a response", func(p *hbasetest.Peer) { p.Write(hbasetest.Response(1<<30, nil, nil)) }, io.EOF, "closed by the server"},
 		{"within a length", func(p *hbasetest.Peer) { p.Write([]byte{0, 0}) }, io.ErrUnexpectedEOF, ""},
-		{"within a frame", func(p *hbasetest.Peer) { p.Write(append(header(100), "only this"...)) }, io.ErrUnexpectedEOF, "answer of 100 bytes"},
+		{"within a frame", func(p *hbasetest.Peer) { p.Write(append(header(100), "only this"...)) }, io.ErrUnexpectedEOF, "response of 100 bytes"},
 		{"with a reason", func(p *hbasetest.Peer) { p.Write(hbasetest.Exception(wire.ConnectionCallID, fatal)) }, fatal, "FatalConnectionException: no"},
-		{"with a frame too large", func(p *hbasetest.Peer) { p.Write(header(1<<20 + 1)) }, nil, "answer of 1048577 bytes: must be 1 to 1048576"},
-		{"with a negative length", func(p *hbasetest.Peer) { p.Write(header(0xffffffa8)) }, nil, "answer of -88 bytes"},
+		{"with a frame too large", func(p *hbasetest.Peer) { p.Write(header(1<<20 + 1)) }, nil, "response of 1048577 bytes: must be 1 to 1048576"},
+		{"with a negative length", func(p *hbasetest.Peer) { p.Write(header(0xffffffa8)) }, nil, "response of -88 bytes"},
 		{"with a frame that is none", func(p *hbasetest.Peer) { p.Write(append(header(2), 0x7f, 0)) }, wire.ErrMalformed, ""},
 		{"with a header without call", func(p *hbasetest.Peer) { p.Write(append(header(1), 0)) }, wire.ErrMalformed, "call ID missing"},
 	} {
@@ -472,9 +472,9 @@ func TestSilence(t *testing.T) {
 			if err != nil {
 				return
 			}
-			// One answer takes several times the silence limit, byte by byte, after others'
-			// answers.
-			for _, b := range append(hbasetest.Answer(1<<30, nil, nil), hbasetest.Answer(r.ID, r.Param, nil)...) {
+			// One response takes several times the silence limit, byte by byte, after others'
+			// responses.
+			for _, b := range append(hbasetest.Response(1<<30, nil, nil), hbasetest.Response(r.ID, r.Param, nil)...) {
 				time.Sleep(silence - 1)
 				p.Write([]byte{b})
 			}
@@ -515,7 +515,7 @@ func TestAClockThatIsSetIsNoSilence(t *testing.T) {
 	if err := call(within(t, enough), c, []byte("hello"), nil); err != nil {
 		t.Fatal(err)
 	}
-	check("after an answer")
+	check("after a response")
 }
 
 // TestServerThatDoesNotRead has a call larger than any socket buffer. After its first byte is
@@ -580,14 +580,14 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
-// TestMalformedAnswerFailsItsCallAlone uses a complete frame with a valid call ID.
-func TestMalformedAnswerFailsItsCallAlone(t *testing.T) {
+// TestMalformedResponseFailsItsCallAlone uses a complete frame with a valid call ID.
+func TestMalformedResponseFailsItsCallAlone(t *testing.T) {
 	addr := serve(t, func(p *hbasetest.Peer) {
 		r, err := p.Read()
 		if err != nil {
 			return
 		}
-		good := hbasetest.Answer(r.ID, []byte("p"), []byte("cells"))
+		good := hbasetest.Response(r.ID, []byte("p"), []byte("cells"))
 		good[4+1+2+2+1+1]++ // one more byte of cells
 		p.Write(good)
 		echo(p)
@@ -610,7 +610,7 @@ func TestReleaseTwice(t *testing.T) {
 	r.Release()
 	r.Release()
 	if r.Param != nil {
-		t.Error("a released answer still has its bytes")
+		t.Error("a released response still has its bytes")
 	}
 	var all sync.WaitGroup
 	for i := range 8 { // two of them would share the buffer if it was released twice

@@ -1,13 +1,13 @@
 // Package rpc implements a connection to one service of one HBase server:
-// it sends calls and returns their answers. The caller decides which server to use, and
+// it sends calls and returns their responses. The caller decides which server to use, and
 // whether to retry.
 //
 // # Promises
 //
-// Any number of calls may wait at once. Answers may arrive in any order; the call ID tells
-// which call they belong to. Every call gets exactly one outcome: an answer, the server's
+// Any number of calls may wait at once. Responses may arrive in any order; the call ID tells
+// which call they belong to. Every call gets exactly one outcome: a response, the server's
 // exception, or a *CallError. A call that times out fails alone. If its
-// answer arrives later, it is dropped, because IDs are not used twice. A call's
+// response arrives later, it is dropped, because IDs are not used twice. A call's
 // bytes are sent completely or not at all. The connection fails only if
 // reading or writing fails, if the server's bytes do not follow the protocol, or if nothing
 // arrives for Options.Silence while calls wait.
@@ -28,10 +28,10 @@
 // tokens of SASL, the bytes of both sides travel in further tokens, if signed or sealed bytes were
 // agreed on: int32 n | token. With TLS, all of this is inside TLS.
 //
-// n does not count itself. The server says nothing to the header: it answers a
-// service or codec that it does not know by closing the connection. An answer
+// n does not count itself. The server does not respond to the header. If it does not know the service or
+// the codec, it closes the connection. A response
 // with the call ID ffffffff is about the connection.
 //
 // A server drops a call whose time, sent along with it, has passed while it was
-// queued. It never answers such a call.
+// queued. It never responds to such a call.
 package rpc

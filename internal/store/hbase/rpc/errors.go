@@ -6,18 +6,18 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// A ServerError is an exception in a server's answer.
+// A ServerError is an exception in a server's response.
 type ServerError = wire.ServerError
 
 var (
 	// ErrUnknownOutcome is matched by the error of a call that was sent, or may have been,
-	// and has no answer. The server may have executed it.
+	// and has no response. The server may have executed it.
 	ErrUnknownOutcome = errors.New("outcome unknown")
 
 	// ErrRefused is matched if the server closed the connection before it sent a frame. It
 	// does not accept the header (service, codec, user, security). A server that stops at
 	// this moment looks the same.
-	ErrRefused = errors.New("connection closed without an answer: the server does not offer the service, or wants another authentication")
+	ErrRefused = errors.New("connection closed without a response: the server does not offer the service, or wants another authentication")
 
 	// ErrSimple is matched if a server without Kerberos was asked with it.
 	ErrSimple = errors.New("the server does not ask for Kerberos")
@@ -52,9 +52,9 @@ type ConnError struct {
 func (e *ConnError) Error() string { return "connection to " + e.Addr + ": " + e.Err.Error() }
 func (e *ConnError) Unwrap() error { return e.Err }
 
-// A CallError is returned for a call without an answer. If Err is a *ConnError, the
+// A CallError is returned for a call without a response. If Err is a *ConnError, the
 // connection has ended. Otherwise the connection is still usable, and Err is the cause of the
-// end of the call's context, wire.ErrMalformed for its answer, or the error for a request
+// end of the call's context, wire.ErrMalformed for its response, or the error for a request
 // that is too large.
 type CallError struct {
 	Method string

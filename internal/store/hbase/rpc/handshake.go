@@ -26,8 +26,8 @@ const (
 	maxToken = 1 << 20
 	// toSimple is the length that asks a client to continue without authentication.
 	toSimple = -88
-	// refusal is the status of a refusal. It comes in place of the length of the first answer,
-	// and no answer is that short.
+	// refusal is the status of a refusal. It comes in place of the length of the first response,
+	// and no response is that short.
 	refusal = 1
 )
 
@@ -88,7 +88,7 @@ func startTLS(ctx context.Context, nc net.Conn, addr string, cfg *tls.Config) (n
 //	server                          repeat  int32 0 | int32 n | token
 //	                                        int32 1 | int32 n | class | int32 n | message
 //
-// A client that speaks last gets no answer but a refusal, in place of the answer to its first call.
+// A client that speaks last gets no response but a refusal, in place of the response to its first call.
 func authenticate(nc net.Conn, a Auth) error {
 	token, err := a.Mechanism.Start()
 	if err != nil {
@@ -120,11 +120,11 @@ func appendToken(dst, token []byte) []byte {
 	return append(dst, token...)
 }
 
-// readToken reads an answer of the server. Its refusal is a *ServerError.
+// readToken reads a response of the server. Its refusal is a *ServerError.
 func readToken(in io.Reader) ([]byte, error) {
 	status, err := readInt(in)
 	if err != nil {
-		return nil, fmt.Errorf("answer to the authentication: %w", err)
+		return nil, fmt.Errorf("response to the authentication: %w", err)
 	}
 	if status != 0 {
 		if status != refusal {
@@ -134,7 +134,7 @@ func readToken(in io.Reader) ([]byte, error) {
 	}
 	n, err := readInt(in)
 	if err != nil {
-		return nil, fmt.Errorf("answer to the authentication: %w", err)
+		return nil, fmt.Errorf("response to the authentication: %w", err)
 	}
 	if n == toSimple {
 		return nil, ErrSimple

@@ -86,18 +86,18 @@ func (k *kerberized) exchange() error {
 		if err != nil {
 			return err
 		}
-		answer, done, err := k.sasl.Next(token)
+		challenge, done, err := k.sasl.Next(token)
 		if err != nil || done {
 			return err
 		}
-		if _, err := k.Write(append(make([]byte, 4), part(answer)...)); err != nil {
+		if _, err := k.Write(append(make([]byte, 4), part(challenge)...)); err != nil {
 			return err
 		}
 	}
 }
 
-// answer answers calls with an empty message, until the client has gone.
-func (k *kerberized) answer() error {
+// respond sends an empty message for each call, until the client has gone.
+func (k *kerberized) respond() error {
 	n, err := k.read(4)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func honest(k *kerberized) error {
 	if err := k.exchange(); err != nil {
 		return err
 	}
-	return k.answer()
+	return k.respond()
 }
 
 func TestCallsTravelInEachProtection(t *testing.T) {

@@ -124,19 +124,19 @@ func (c *Conn) readFrame(r io.Reader) (*buffer, error) {
 		return nil, readRefusal(r)
 	}
 	if n <= 0 || n > c.opts.MaxFrame {
-		return nil, fmt.Errorf("answer of %d bytes: must be 1 to %d; ask for less at once, or raise the limit", n, c.opts.MaxFrame)
+		return nil, fmt.Errorf("response of %d bytes: must be 1 to %d; ask for less at once, or raise the limit", n, c.opts.MaxFrame)
 	}
 	frame := newBuffer(n)
 	if _, err := io.ReadFull(r, frame.b); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return nil, fmt.Errorf("answer of %d bytes: %w", n, err)
+		return nil, fmt.Errorf("response of %d bytes: %w", n, err)
 	}
 	return frame, nil
 }
 
-// deliver passes a frame to its call. It drops a late answer. It fails if the frame is about
+// deliver passes a frame to its call. It drops a late response. It fails if the frame is about
 // the connection.
 func (c *Conn) deliver(frame *buffer) error {
 	id, err := wire.CallID(frame.b)
@@ -151,7 +151,7 @@ func (c *Conn) deliver(frame *buffer) error {
 		if r.Exception != nil {
 			return r.Exception
 		}
-		return fmt.Errorf("%w: an answer to no call without an exception", wire.ErrMalformed)
+		return fmt.Errorf("%w: a response to no call without an exception", wire.ErrMalformed)
 	}
 	call := c.take(id)
 	if call == nil {

@@ -21,7 +21,7 @@ func (r CompactRegionRequest) Append(dst []byte) []byte {
 	return appendBool(appendRegion(dst, 1, r.Region), 2, r.Major)
 }
 
-// DecodeRegionInfo decodes the answer to "GetRegionInfo".
+// DecodeRegionInfo decodes the response to "GetRegionInfo".
 func DecodeRegionInfo(param []byte) (RegionInfo, error) {
 	var r RegionInfo
 	d := decoder{rest: param}
@@ -33,7 +33,7 @@ func DecodeRegionInfo(param []byte) (RegionInfo, error) {
 	return r, d.done("GetRegionInfoResponse")
 }
 
-// DecodeFlush decodes the answer to "FlushRegion": whether there was anything to flush.
+// DecodeFlush decodes the response to "FlushRegion": whether there was anything to flush.
 func DecodeFlush(param []byte) (flushed bool, err error) {
 	d := decoder{rest: param}
 	for d.next() {

@@ -72,8 +72,8 @@ func BenchmarkAppendMulti(b *testing.B) {
 	})
 }
 
-// benchAnswer answers 200 Gets with 20 cells each.
-func benchAnswer() (param, block []byte) {
+// benchResponse returns the response to 200 Gets with 20 cells each.
+func benchResponse() (param, block []byte) {
 	var results []byte
 	for i, row := range benchRows() {
 		results = append(results, msg(1, msg(1, i, 2, msg(2, 20, 4, 0)))...)
@@ -101,7 +101,7 @@ func walkMulti(param, block []byte) (cells int, err error) {
 
 func BenchmarkDecodeMulti(b *testing.B) {
 	b.Run("gets=200/cells=20", func(b *testing.B) {
-		param, block := benchAnswer()
+		param, block := benchResponse()
 		b.SetBytes(int64(len(param) + len(block)))
 		b.ReportAllocs()
 		for b.Loop() {
@@ -129,9 +129,9 @@ func TestMultiAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	param, block := benchAnswer()
+	param, block := benchResponse()
 	if n := testing.AllocsPerRun(10, func() { _, _ = walkMulti(param, block) }); n > 2 {
-		t.Errorf("%v allocations to walk over an answer of %d Gets", n, benchGets)
+		t.Errorf("%v allocations to walk over a response of %d Gets", n, benchGets)
 	}
 }
 

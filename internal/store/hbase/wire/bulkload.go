@@ -13,12 +13,12 @@ type PrepareBulkLoadRequest struct {
 }
 
 // Append appends the message. The region is optional in the protocol, but a server does not
-// answer without it.
+// response without it.
 func (r *PrepareBulkLoadRequest) Append(dst []byte) []byte {
 	return appendRegion(r.Table.append(dst, 1), 2, r.Region)
 }
 
-// DecodePrepareBulkLoad decodes the answer to "PrepareBulkLoad": the URI of the
+// DecodePrepareBulkLoad decodes the response to "PrepareBulkLoad": the URI of the
 // staging directory.
 func DecodePrepareBulkLoad(param []byte) (token string, err error) {
 	d := decoder{rest: param}
@@ -52,7 +52,7 @@ type BulkLoadRequest struct {
 }
 
 // Append appends the message. It names no cluster. A server that reads its own cluster's ID
-// in this field answers that everything is loaded, and does nothing.
+// in this field responds that everything is loaded, and does nothing.
 func (r *BulkLoadRequest) Append(dst []byte) []byte {
 	dst = appendRegion(dst, 1, r.Region)
 	for _, f := range r.Files {
@@ -76,7 +76,7 @@ func (r *BulkLoadRequest) Append(dst []byte) []byte {
 	return appendBool(dst, 6, false)
 }
 
-// DecodeBulkLoad decodes the answer to "BulkLoadHFile": whether the region loaded the files.
+// DecodeBulkLoad decodes the response to "BulkLoadHFile": whether the region loaded the files.
 func DecodeBulkLoad(param []byte) (loaded bool, err error) {
 	found := false
 	d := decoder{rest: param}
@@ -96,7 +96,7 @@ func DecodeBulkLoad(param []byte) (loaded bool, err error) {
 }
 
 // CleanupBulkLoadRequest is the parameter of "CleanupBulkLoad". Up to HBase 2.6.4 the server
-// deletes any directory that Token names. The answer has no fields.
+// deletes any directory that Token names. The response has no fields.
 type CleanupBulkLoadRequest struct {
 	Token  string
 	Region []byte // complete name

@@ -18,7 +18,7 @@ const (
 	ClientMetaService Service = "ClientMetaService" // masters, region servers from 2.5: where meta is
 )
 
-// ConnectionCallID is the call ID of an answer that is about the connection.
+// ConnectionCallID is the call ID of a response that is about the connection.
 const ConnectionCallID = 0xffffffff
 
 // Codec is the class of the cell blocks, both ways.
@@ -38,7 +38,7 @@ const (
 func AppendMagic(dst []byte, m Method) []byte { return append(dst, 'H', 'B', 'a', 's', 0, byte(m)) }
 
 // AppendHeader appends the length and the ConnectionHeader. Because of the version in it, servers limit
-// the size of a Multi's answer and use cell blocks for single Gets. An authenticated user has no name in
+// the size of a Multi's response and use cell blocks for single Gets. An authenticated user has no name in
 // it, because servers impersonate a user of another name.
 func AppendHeader(dst []byte, service Service, user string) []byte {
 	start := len(dst)
@@ -85,7 +85,7 @@ func (h *RequestHeader) Append(dst []byte) []byte {
 	return appendNonzero(dst, 7, uint64(h.TimeoutMS))
 }
 
-// A Response is the frame of one answer without its length, cut into parts that alias it.
+// A Response is the frame of one response without its length, cut into parts that alias it.
 type Response struct {
 	CallID    uint32
 	Exception *ServerError // if not nil, Param and Cells are empty
@@ -93,7 +93,7 @@ type Response struct {
 	Cells     []byte
 }
 
-// CallID returns the call that a frame answers.
+// CallID returns the call that a frame responds to.
 func CallID(frame []byte) (uint32, error) {
 	header, n := protowire.ConsumeBytes(frame)
 	if n < 0 {
@@ -152,7 +152,7 @@ func (r *Response) Decode(frame []byte) error {
 		return nil
 	}
 	if r.Param, n = protowire.ConsumeBytes(rest); n != len(rest) {
-		return fmt.Errorf("call %d: %w: %d bytes left for the answer's message", r.CallID, ErrMalformed, len(rest))
+		return fmt.Errorf("call %d: %w: %d bytes left for the response's message", r.CallID, ErrMalformed, len(rest))
 	}
 	return nil
 }

@@ -1,11 +1,11 @@
 // Package wire encodes and decodes HBase's messages: the requests of a client to
-// RegionServers and masters, and their answers. It needs no generated code, and it does no
+// RegionServers and masters, and their responses. It needs no generated code, and it does no
 // input or output.
 //
 // # Promises
 //
-// Requests are appended to the caller's buffer. Answers are decoded in place: slices that
-// are returned alias the answer's buffer, with their capacity clipped, and are valid until
+// Requests are appended to the caller's buffer. Responses are decoded in place: slices that
+// are returned alias the response's buffer, with their capacity clipped, and are valid until
 // the buffer changes. Encoding and decoding a Multi allocates nothing for an action or a
 // cell. A message that does not follow the protocol is an error that wraps ErrMalformed and
 // names the message and field. Unknown fields are skipped, and repeated numbers may

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A ServerError is a Java exception in a server's answer: to a call, to a region's part of a
+// A ServerError is a Java exception in a server's response: to a call, to a region's part of a
 // Multi, or to one action of it.
 type ServerError struct {
 	Class   string // org.apache.hadoop.hbase.NotServingRegionException
@@ -17,7 +17,7 @@ type ServerError struct {
 	Host string
 	Port int
 
-	// Only answers to a whole call have these two.
+	// Only responses to a whole call have these two.
 	DoNotRetry bool
 	Overloaded bool
 }

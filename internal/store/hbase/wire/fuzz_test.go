@@ -8,10 +8,10 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// FuzzAnswers checks that no answer of a server causes a panic, and that decoded cells encode
+// FuzzResponses checks that no response of a server causes a panic, and that decoded cells encode
 // to the same bytes.
-func FuzzAnswers(f *testing.F) {
-	for _, s := range []string{goldenGetAnswer, goldenMultiAnswer, "0608011a020805", "00", ""} {
+func FuzzResponses(f *testing.F) {
+	for _, s := range []string{goldenGetResponse, goldenMultiResponse, "0608011a020805", "00", ""} {
 		f.Add(unhex(f, s))
 	}
 	f.Add(append([]byte{2, 8, 1}, msg(1, msg(2, msg(1, "c.E", 2, "c.E: text\n at")))...))
@@ -92,7 +92,7 @@ func again(t *testing.T, cells wire.Cells, block []byte) {
 // FuzzCells checks that a block is decoded to its end or is an error.
 func FuzzCells(f *testing.F) {
 	f.Add(unhex(f, goldenMultiCells), 1)
-	f.Add(unhex(f, goldenGetAnswer)[14:], 2)
+	f.Add(unhex(f, goldenGetResponse)[14:], 2)
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff}, 1)
 	f.Add([]byte{0, 0, 0, 0}, 1)
 	f.Add([]byte{0}, -1)

@@ -101,7 +101,7 @@ func (r *GetRequest) Append(dst []byte) []byte {
 	return appendGet(dst, 2, r.Row, r.Fields)
 }
 
-// A Result is the answer for one row.
+// A Result has the cells of one row.
 type Result struct {
 	Cells   Cells
 	Exists  bool // for an existence-only Get
@@ -137,7 +137,7 @@ func (r result) take(block []byte) (Result, []byte, error) {
 	return Result{Cells: cells, Exists: r.exists, Partial: r.partial}, rest, err
 }
 
-// DecodeGet decodes the answer to a "Get": the message and the cell block.
+// DecodeGet decodes the response to a "Get": the message and the cell block.
 func DecodeGet(param, block []byte) (Result, error) {
 	var r result
 	d := decoder{rest: param}

@@ -139,7 +139,7 @@ func TestFiltersRefuse(t *testing.T) {
 	}
 }
 
-func TestScanAnswers(t *testing.T) {
+func TestScanResponses(t *testing.T) {
 	r := wire.ScanResponse{CellsPerResult: []uint32{9, 9}, Partial: []bool{true, true}, Cursor: []byte("old")}
 	check := func(what string, param []byte, want wire.ScanResponse) {
 		t.Helper()
@@ -258,7 +258,7 @@ func TestTablesAndProcedures(t *testing.T) {
 	}
 }
 
-func TestBulkLoadAnswers(t *testing.T) {
+func TestBulkLoadResponses(t *testing.T) {
 	if token, err := wire.DecodePrepareBulkLoad(msg(1, "hdfs://n/s")); err != nil || token != "hdfs://n/s" {
 		t.Errorf("token %q, %v", token, err)
 	}
@@ -279,7 +279,7 @@ func TestBulkLoadAnswers(t *testing.T) {
 	}
 }
 
-func TestMasterAnswers(t *testing.T) {
+func TestMasterResponses(t *testing.T) {
 	limit, err := wire.DecodeSnapshotBegun(msg(1, 300000))
 	if err != nil || limit != 300000 {
 		t.Errorf("a snapshot with a limit of %d, %v", limit, err)
@@ -322,8 +322,8 @@ func TestMasterAnswers(t *testing.T) {
 	}
 
 	for name, err := range map[string]error{
-		"no answer":      second(wire.DecodePermissions(nil)),
-		"two answers":    second(wire.DecodePermissions(msg(1, 1, 1, 1))),
+		"no response":    second(wire.DecodePermissions(nil)),
+		"two responses":  second(wire.DecodePermissions(msg(1, 1, 1, 1))),
 		"no name":        second(wire.DecodeSnapshots(msg(1, msg(2, "t")))),
 		"unknown type":   second(wire.DecodeSnapshots(msg(1, msg(1, "s", 4, 3)))),
 		"type as text":   second(wire.DecodeSnapshots(msg(1, msg(1, "s", 4, "")))),
@@ -338,8 +338,8 @@ func TestMasterAnswers(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestMalformedAnswers has one answer for each possible mistake.
-func TestMalformedAnswers(t *testing.T) {
+// TestMalformedResponses has one response for each possible mistake.
+func TestMalformedResponses(t *testing.T) {
 	whole := wire.AppendCell(nil, &cell.Cell{Row: []byte("row"), Family: []byte("f"), Value: []byte("v")})
 	multi := func(param, block []byte) error {
 		m := wire.DecodeMulti(param, block)

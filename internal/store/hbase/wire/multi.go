@@ -28,7 +28,7 @@ func BeginRegion(dst, name []byte) (longer []byte, mark int) {
 // EndRegion ends the region that BeginRegion began.
 func EndRegion(dst []byte, mark int) []byte { return end(dst, mark) }
 
-// AppendGetAction appends a Get. The answer has the same index, which must be unique in its
+// AppendGetAction appends a Get. The result has the same index, which must be unique in its
 // region.
 func AppendGetAction(dst []byte, index uint32, row []byte, fields GetFields) []byte {
 	dst, at := begin(dst, 3)
@@ -63,7 +63,7 @@ func appendMutation(dst []byte, num protowire.Number, row []byte, typ mutateType
 	return end(dst, at)
 }
 
-// A MultiResult is the answer to one action, or to a region's actions together.
+// A MultiResult is the result of one action, or of a region's actions together.
 type MultiResult struct {
 	Region int    // index of the region in the request
 	Whole  bool   // the region's actions failed together with Err; Index has no meaning
@@ -72,7 +72,7 @@ type MultiResult struct {
 	Result // if Err is nil; without cells for a Put
 }
 
-// A MultiDecoder iterates over the answer to a "Multi".
+// A MultiDecoder iterates over the response to a "Multi".
 type MultiDecoder struct {
 	outer  decoder // MultiResponse
 	inner  decoder // RegionActionResult
@@ -86,9 +86,9 @@ func DecodeMulti(param, block []byte) MultiDecoder {
 	return MultiDecoder{outer: decoder{rest: param}, region: -1, block: block}
 }
 
-// Next sets r to the next answer, in the server's order. It allocates only for
+// Next sets r to the next result, in the server's order. It allocates only for
 // exceptions. It returns false at the end, and after an error, which Err returns. The
-// caller has to check that every action has exactly one answer.
+// caller has to check that every action has exactly one result.
 func (m *MultiDecoder) Next(r *MultiResult) bool {
 	for m.err == nil {
 		if m.inner.next() {
@@ -163,7 +163,7 @@ func (m *MultiDecoder) finish() {
 	}
 }
 
-// Regions returns the number of regions that have been answered so far.
+// Regions returns the number of regions that the decoder has read so far.
 func (m *MultiDecoder) Regions() int { return m.region + 1 }
 
 // Err returns the error that stopped Next.

@@ -25,7 +25,7 @@ type PermissionsRequest struct {
 // Append appends the message.
 func (r *PermissionsRequest) Append(dst []byte) []byte {
 	const scopeTable = 3
-	dst, question := begin(dst, 2)
+	dst, request := begin(dst, 2)
 	dst = appendUint(dst, 1, scopeTable)
 	dst, at := begin(dst, 4)
 	dst = r.Table.append(dst, 1)
@@ -35,10 +35,10 @@ func (r *PermissionsRequest) Append(dst []byte) []byte {
 	for _, p := range r.Permissions {
 		dst = appendUint(dst, 4, uint64(p))
 	}
-	return end(end(dst, at), question)
+	return end(end(dst, at), request)
 }
 
-// DecodePermissions decodes the answer to "HasUserPermissions" of one question.
+// DecodePermissions decodes the response to "HasUserPermissions" of one PermissionsRequest.
 func DecodePermissions(param []byte) (granted bool, err error) {
 	n := 0
 	d := decoder{rest: param}
@@ -54,7 +54,7 @@ func DecodePermissions(param []byte) (granted bool, err error) {
 		return false, err
 	}
 	if n != 1 {
-		return false, fmt.Errorf("HasUserPermissionsResponse: %w: %d answers to one question", ErrMalformed, n)
+		return false, fmt.Errorf("HasUserPermissionsResponse: %w: %d results for one request", ErrMalformed, n)
 	}
 	return granted, nil
 }

@@ -186,7 +186,7 @@ func (l *RegionLocation) decode(b []byte) error {
 	return d.done("RegionLocation")
 }
 
-// DecodeMetaLocations decodes the answer to "GetMetaRegionLocations" of the
+// DecodeMetaLocations decodes the response to "GetMetaRegionLocations" of the
 // ClientMetaService; the request has no fields.
 func DecodeMetaLocations(param []byte) ([]RegionLocation, error) {
 	var all []RegionLocation
@@ -201,7 +201,7 @@ func DecodeMetaLocations(param []byte) ([]RegionLocation, error) {
 	return all, d.done("GetMetaRegionLocationsResponse")
 }
 
-// DecodeActiveMaster decodes the answer to "GetActiveMaster" of the
+// DecodeActiveMaster decodes the response to "GetActiveMaster" of the
 // ClientMetaService; the request has no fields. The zero ServerName is none.
 func DecodeActiveMaster(param []byte) (ServerName, error) {
 	var s ServerName
@@ -285,7 +285,7 @@ func DecodeClusterZnode(data []byte) (string, error) {
 	return DecodeClusterID(b)
 }
 
-// DecodeClusterID decodes the answer to GetClusterId of a ClientMetaService; the request
+// DecodeClusterID decodes the response to GetClusterId of a ClientMetaService; the request
 // has no fields.
 func DecodeClusterID(param []byte) (string, error) {
 	var id string

@@ -29,11 +29,11 @@ type Scan struct {
 	MaxVersions   uint32 // 0 is 1
 	CacheBlocks   bool
 	BatchSize     uint32 // cells of one Result; 0 is no limit
-	MaxResultSize uint64 // bytes of one answer; 0 is the server's limit
+	MaxResultSize uint64 // bytes of one response; 0 is the server's limit
 	StoreLimit    uint32 // cells of one family and row; 0 is no limit
 	StoreOffset   uint32
 	AllowPartial  bool
-	MVCCReadPoint uint64 // of an earlier answer, 0 is now
+	MVCCReadPoint uint64 // of an earlier response, 0 is now
 	ReadType      ReadType
 	Raw           bool // also deletes, and what they hide
 	NeedCursor    bool // heartbeats say in Cursor how far they have come
@@ -83,10 +83,10 @@ type ScanRequest struct {
 	Scan        *Scan
 	ScannerID   uint64
 	NextCallSeq uint64
-	Rows        uint32 // most Results in the answer; 0 gives none
+	Rows        uint32 // most Results in the response; 0 gives none
 	Limit       uint32 // rows still wanted, which the server does not remember; 0 is no limit
 	Partials    bool   // Results may be parts of rows
-	Heartbeats  bool   // answers may come before there is something; needs Partials
+	Heartbeats  bool   // responses may come before there is something; needs Partials
 	Close       bool
 	Renew       bool
 }
@@ -120,13 +120,13 @@ func (r *ScanRequest) Append(dst []byte) []byte {
 	return appendNonzero(dst, 11, uint64(r.Limit))
 }
 
-// A ScanResponse is the answer to a "Scan". Its i-th Result is the next
+// A ScanResponse is the response to a "Scan". Its i-th Result is the next
 // CellsPerResult[i] cells of the cell block; TakeCells cuts them off.
 type ScanResponse struct {
 	CellsPerResult []uint32
 	Partial        []bool // the row continues in a later Result; missing is false
 	ScannerID      uint64
-	TTL            uint32 // lease in ms, in the opening answer
+	TTL            uint32 // lease in ms, in the opening response
 	Heartbeat      bool
 	MVCCReadPoint  uint64
 	Cursor         []byte // a row that has been reached, aliases the message; nil is not told

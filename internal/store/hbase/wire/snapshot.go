@@ -72,7 +72,7 @@ type SnapshotRequest struct{ Snapshot Snapshot }
 // Append appends the message.
 func (r *SnapshotRequest) Append(dst []byte) []byte { return r.Snapshot.append(dst, 1) }
 
-// DecodeSnapshotBegun decodes the answer to "Snapshot": for how many ms the master
+// DecodeSnapshotBegun decodes the response to "Snapshot": for how many ms the master
 // lets it run.
 func DecodeSnapshotBegun(param []byte) (limit uint64, err error) {
 	d := decoder{rest: param}
@@ -84,7 +84,7 @@ func DecodeSnapshotBegun(param []byte) (limit uint64, err error) {
 	return limit, d.done("SnapshotResponse")
 }
 
-// DecodeSnapshotDone decodes the answer to "IsSnapshotDone".
+// DecodeSnapshotDone decodes the response to "IsSnapshotDone".
 func DecodeSnapshotDone(param []byte) (done bool, err error) {
 	d := decoder{rest: param}
 	for d.next() {
@@ -95,7 +95,7 @@ func DecodeSnapshotDone(param []byte) (done bool, err error) {
 	return done, d.done("IsSnapshotDoneResponse")
 }
 
-// DecodeSnapshots decodes the answer to the master's "GetCompletedSnapshots"; the
+// DecodeSnapshots decodes the response to the master's "GetCompletedSnapshots"; the
 // request has no fields.
 func DecodeSnapshots(param []byte) ([]Snapshot, error) {
 	var all []Snapshot

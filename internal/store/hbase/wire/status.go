@@ -40,7 +40,7 @@ var regionStates = []string{
 	"FAILED_OPEN", "FAILED_CLOSE", "MERGING", "MERGED", "SPLITTING_NEW", "MERGING_NEW", "ABNORMALLY_CLOSED",
 }
 
-// DecodeClusterStatus decodes the answer to "GetClusterStatus".
+// DecodeClusterStatus decodes the response to "GetClusterStatus".
 func DecodeClusterStatus(param []byte) (ClusterStatus, error) {
 	var s ClusterStatus
 	d := decoder{rest: param}

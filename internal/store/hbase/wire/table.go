@@ -117,7 +117,7 @@ type TableDescriptorsRequest struct{ Table TableName }
 // Append appends the message.
 func (r TableDescriptorsRequest) Append(dst []byte) []byte { return r.Table.append(dst, 1) }
 
-// DecodeTableDescriptors decodes the answer to "GetTableDescriptors". No schema
+// DecodeTableDescriptors decodes the response to "GetTableDescriptors". No schema
 // is no such table.
 func DecodeTableDescriptors(param []byte) ([]TableSchema, error) {
 	var all []TableSchema
@@ -132,7 +132,7 @@ func DecodeTableDescriptors(param []byte) ([]TableSchema, error) {
 	return all, d.done("GetTableDescriptorsResponse")
 }
 
-// CreateTableRequest is the parameter of the master's "CreateTable". The answer
+// CreateTableRequest is the parameter of the master's "CreateTable". The response
 // is a procedure's ID.
 type CreateTableRequest struct {
 	Schema *TableSchema
@@ -151,13 +151,13 @@ func (r CreateTableRequest) Append(dst []byte) []byte {
 }
 
 // TableRequest is the parameter of the master's "EnableTable", "DisableTable" and
-// "DeleteTable". The answer is a procedure's ID.
+// "DeleteTable". The response is a procedure's ID.
 type TableRequest struct{ Table TableName }
 
 // Append appends the message.
 func (r TableRequest) Append(dst []byte) []byte { return r.Table.append(dst, 1) }
 
-// DecodeProcedureID decodes the answer to a master's call that takes its time.
+// DecodeProcedureID decodes the response to a master's call that takes its time.
 func DecodeProcedureID(param []byte) (uint64, error) {
 	var id uint64
 	found := false
@@ -193,7 +193,7 @@ const (
 	ProcedureFinished ProcedureState = 2
 )
 
-// DecodeProcedure decodes the answer to "getProcedureResult": the state and, if the
+// DecodeProcedure decodes the response to "getProcedureResult": the state and, if the
 // procedure has failed, its error.
 func DecodeProcedure(param []byte) (ProcedureState, *ServerError, error) {
 	var state uint64

@@ -24,7 +24,7 @@ func (TokenRequest) Append(dst []byte) []byte {
 	return end(dst, at)
 }
 
-// DecodeToken decodes the answer to TokenRequest: CoprocessorServiceResponse, value,
+// DecodeToken decodes the response to TokenRequest: CoprocessorServiceResponse, value,
 // GetAuthenticationTokenResponse, Token.
 func DecodeToken(param []byte) (token.Token, error) {
 	t := token.Token{Kind: token.HBase}

@@ -21,7 +21,7 @@ func (c *Cipher) with(t testing.TB, key []byte) *Cipher {
 	return c
 }
 
-// BenchmarkSealAndOpen seals and opens the texts of a small request and of a large answer. The
+// BenchmarkSealAndOpen seals and opens the texts of a small request and of a large response. The
 // peer is gokrb5.
 func BenchmarkSealAndOpen(b *testing.B) {
 	key, err := Generate(AES256SHA1)

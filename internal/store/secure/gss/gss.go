@@ -9,7 +9,7 @@
 //
 // AP-REQ and AP-REP are ASN.1 messages of RFC 4120, sections 5.5.1 and 5.5.2. The authenticator has
 // a checksum of type 8003h, which holds flags, and a key for this context. Only a server that can
-// decrypt the ticket can answer with the time. The server may choose another key in its AP-REP.
+// decrypt the ticket can respond with the time. The server may choose another key in its AP-REP.
 //
 // # Tokens
 //
@@ -129,11 +129,11 @@ func Initiate(t *Ticket) (*Context, []byte, error) {
 	return c, frame(tokenRequest, req), nil
 }
 
-// Establish reads the answer of the server to the token of Initiate. An error of the server is a
+// Establish reads the response of the server to the token of Initiate. An error of the server is a
 // *ServerError.
 func (c *Context) Establish(token []byte) error {
 	if c.established {
-		return fmt.Errorf("%w: a second answer", ErrToken)
+		return fmt.Errorf("%w: a second response", ErrToken)
 	}
 	kind, message, err := unframe(token)
 	if err != nil {

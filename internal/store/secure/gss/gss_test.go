@@ -204,7 +204,7 @@ func TestAKeyThatIsNotAESIsNamed(t *testing.T) {
 	}
 }
 
-// FuzzEstablish reads answers of servers that are not known yet.
+// FuzzEstablish reads responses of servers that are not known yet.
 func FuzzEstablish(f *testing.F) {
 	s := gsstest.NewService(f, "nn/host.test", etype.AES256SHA1)
 	ticket := s.Ticket(f, "alice")

@@ -26,8 +26,8 @@ var (
 	ErrSkew = exit.New(exit.Usage, "the clock differs from that of the KDC")
 	// ErrRefused is wrapped if the KDC refuses the user or the service.
 	ErrRefused = exit.New(exit.Usage, "the KDC refuses")
-	// ErrSilent is wrapped if no KDC answers.
-	ErrSilent = exit.New(exit.NotNow, "no KDC answers")
+	// ErrSilent is wrapped if no KDC responds.
+	ErrSilent = exit.New(exit.NotNow, "no KDC responds")
 )
 
 // codeIn finds the code of a KDC's error in the text of gokrb5, which does not keep it.

@@ -203,7 +203,7 @@ func (l *Login) Ticket(ctx context.Context, service string) (*gss.Ticket, error)
 	return l.ticket(p, g)
 }
 
-// Check gets a ticket of the user, to see whether the KDC answers and accepts the user's
+// Check gets a ticket of the user, to see whether the KDC responds and accepts the user's
 // credentials. It returns the end of the ticket.
 func (l *Login) Check(ctx context.Context) (time.Time, error) {
 	var end time.Time

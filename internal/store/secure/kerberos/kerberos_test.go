@@ -141,7 +141,7 @@ func TestAKDCThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-// TestAWaitForTheKDCEndsWithItsContext has a KDC that accepts connections and never answers.
+// TestAWaitForTheKDCEndsWithItsContext has a KDC that accepts connections and never responds.
 func TestAWaitForTheKDCEndsWithItsContext(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

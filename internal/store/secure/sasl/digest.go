@@ -70,7 +70,7 @@ func (d *Digest) Next(token []byte) ([]byte, error) {
 	return nil, fmt.Errorf("%w: a token that no step expects", ErrProtocol)
 }
 
-// respond answers the server's challenge.
+// respond returns the response to the server's challenge.
 func (d *Digest) respond(token []byte) ([]byte, error) {
 	c, err := parseChallenge(token)
 	if err != nil {

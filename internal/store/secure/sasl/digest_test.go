@@ -56,8 +56,8 @@ type digestServer struct {
 
 const usualChallenge = `realm="default",nonce="Zm9v",qop="auth,auth-int,auth-conf",charset=utf-8,cipher="3des,rc4,des",algorithm=md5-sess`
 
-// answer checks the client's response and returns the server's proof.
-func (s *digestServer) answer(response []byte) ([]byte, error) {
+// verify checks the client's response and returns the server's proof.
+func (s *digestServer) verify(response []byte) ([]byte, error) {
 	f, err := parseFields(response)
 	if err != nil {
 		return nil, err
@@ -103,15 +103,15 @@ func TestDigestAgreesOnEachProtection(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			proof, err := server.answer(response)
+			proof, err := server.verify(response)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if server.client["digest-uri"] != "hdfs/0" {
 				t.Errorf("digest-uri %s", server.client["digest-uri"])
 			}
-			if answer, err := d.Next(proof); err != nil || len(answer) > 0 || !d.Done() || d.Protection() != p {
-				t.Fatalf("%v: answer %q, %v, done %v", p, answer, err, d.Done())
+			if response, err := d.Next(proof); err != nil || len(response) > 0 || !d.Done() || d.Protection() != p {
+				t.Fatalf("%v: response %q, %v, done %v", p, response, err, d.Done())
 			}
 			if p == Authentication {
 				if d.Layer() != nil {
@@ -194,7 +194,7 @@ func TestDigestTokensThatAreNotTheNextAreRefused(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				proof, err := server.answer(response)
+				proof, err := server.verify(response)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -46,7 +46,7 @@ func (g *GSSAPI) Next(token []byte) ([]byte, error) {
 	return g.choose(token)
 }
 
-// choose answers the server's layers.
+// choose returns the response to the server's layers.
 func (g *GSSAPI) choose(token []byte) ([]byte, error) {
 	b, err := g.context.Unwrap(token, false)
 	if err != nil {
@@ -65,11 +65,11 @@ func (g *GSSAPI) choose(token []byte) ([]byte, error) {
 		return nil, err
 	}
 	g.most = int(binary.BigEndian.Uint32(b) & 0xffffff)
-	answer := [4]byte{layer(g.chosen)}
+	response := [4]byte{layer(g.chosen)}
 	if g.chosen != Authentication {
-		answer = [4]byte{layer(g.chosen), 0xff, 0xff, 0xff}
+		response = [4]byte{layer(g.chosen), 0xff, 0xff, 0xff}
 	}
-	return g.context.Wrap(nil, false, answer[:]), nil
+	return g.context.Wrap(nil, false, response[:]), nil
 }
 
 // layer returns the bit of a protection.

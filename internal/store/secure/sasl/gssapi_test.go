@@ -184,14 +184,14 @@ func TestAListOfProtectionsCannotBeChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		answer, _, err := server.Next(token)
+		challenge, _, err := server.Next(token)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i := bytes.Index(answer, []byte{7, 1, 0, 0}); len(answer) == 32 && i >= 0 {
-			answer[i] = 1
+		if i := bytes.Index(challenge, []byte{7, 1, 0, 0}); len(challenge) == 32 && i >= 0 {
+			challenge[i] = 1
 		}
-		if token, err = m.Next(answer); err != nil {
+		if token, err = m.Next(challenge); err != nil {
 			if !errors.Is(err, etype.ErrForged) {
 				t.Errorf("%v, want ErrForged", err)
 			}

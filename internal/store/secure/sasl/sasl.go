@@ -5,7 +5,7 @@
 //
 // # GSSAPI
 //
-//	client  token of package gss          server  its answer
+//	client  token of package gss          server  its response
 //	client  (empty)                       server  signed(layers, 1 byte | largest token, 3 bytes)
 //	client  signed(layer | largest token)
 //
@@ -139,11 +139,11 @@ type Mechanism interface {
 	Name() string
 	// Start returns the first token of the client. It is empty if the server speaks first.
 	Start() ([]byte, error)
-	// Next answers a token of the server. The answer may be empty. After Done it must not be
+	// Next returns the response to a token of the server. The response may be empty. After Done it must not be
 	// called.
 	Next(token []byte) ([]byte, error)
 	// Done reports whether the exchange has ended, and the server has proved who it is. The
-	// last answer of Next must still be sent if LastWord says so.
+	// last response of Next must still be sent if LastWord says so.
 	Done() bool
 	// LastWord reports whether the client speaks last.
 	LastWord() bool

@@ -13,7 +13,7 @@ import (
 const clientProtocol = "org.apache.hadoop.hdfs.protocol.ClientProtocol"
 
 // Call makes one call of a method of HDFS's ClientProtocol, as a user, and returns the bytes of the
-// answer's message. No other call may be made on the connection.
+// response's message. No other call may be made on the connection.
 func (c *Conn) Call(user, method string, param []byte) ([]byte, error) {
 	client := make([]byte, 16)
 	_, _ = rand.Read(client) // it never fails
@@ -33,7 +33,7 @@ func (c *Conn) Call(user, method string, param []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
-	_, body, err := parseAnswer(b)
+	_, body, err := parseResponse(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}

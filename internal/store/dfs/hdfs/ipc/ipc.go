@@ -149,7 +149,7 @@ func finish(m sasl.Mechanism, token []byte) error {
 func (c *Conn) receive(want ...state) (message, error) {
 	b, err := readPacket(c.Conn, maxHandshake)
 	if err != nil {
-		return message{}, fmt.Errorf("answer to the authentication: %w", err)
+		return message{}, fmt.Errorf("response to the authentication: %w", err)
 	}
 	m, err := parsePacket(b)
 	switch {
@@ -275,10 +275,10 @@ const (
 	headerCall     = protowire.Number(3)
 	headerClient   = protowire.Number(4)
 	headerRetry    = protowire.Number(5)
-	answerCall     = protowire.Number(1) // of RpcResponseHeaderProto
-	answerStatus   = protowire.Number(2)
-	answerClass    = protowire.Number(4)
-	answerText     = protowire.Number(5)
+	responseCall   = protowire.Number(1) // of RpcResponseHeaderProto
+	responseStatus = protowire.Number(2)
+	responseClass  = protowire.Number(4)
+	responseText   = protowire.Number(5)
 	saslState      = protowire.Number(2) // of RpcSaslProto
 	saslToken      = protowire.Number(3)
 	saslAuths      = protowire.Number(4)
@@ -332,12 +332,12 @@ func packet(m message) []byte {
 // parsePacket parses a packet of the server with a message of SASL.
 func parsePacket(b []byte) (message, error) {
 	var m message
-	h, body, err := parseAnswer(b)
+	h, body, err := parseResponse(b)
 	if err != nil {
 		return m, err
 	}
 	if int32(h.call) != saslCall {
-		return m, fmt.Errorf("%w: an answer to call %d", sasl.ErrProtocol, int32(h.call))
+		return m, fmt.Errorf("%w: a response to call %d", sasl.ErrProtocol, int32(h.call))
 	}
 	for f, err := range fields(body) {
 		if err != nil {
@@ -386,47 +386,47 @@ func parseAuth(b []byte) (Auth, error) {
 	return a, nil
 }
 
-// An answer is RpcResponseHeaderProto.
-type answer struct {
+// A responseHeader is RpcResponseHeaderProto.
+type responseHeader struct {
 	call   uint32
 	status uint64
 	ServerError
 }
 
-// parseAnswer returns the header of a packet of the server, and its message. An exception is an
+// parseResponse returns the header of a packet of the server, and its message. An exception is an
 // error.
-func parseAnswer(b []byte) (answer, []byte, error) {
-	var a answer
+func parseResponse(b []byte) (responseHeader, []byte, error) {
+	var h responseHeader
 	head, n := protowire.ConsumeBytes(b)
 	if n < 0 {
-		return a, nil, fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(n))
+		return h, nil, fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(n))
 	}
 	for f, err := range fields(head) {
 		if err != nil {
-			return a, nil, err
+			return h, nil, err
 		}
 		switch f.Num {
-		case answerCall:
-			a.call = uint32(f.Number)
-		case answerStatus:
-			a.status = f.Number
-		case answerClass:
-			a.Class = string(f.Bytes)
-		case answerText:
-			a.Message = string(f.Bytes)
+		case responseCall:
+			h.call = uint32(f.Number)
+		case responseStatus:
+			h.status = f.Number
+		case responseClass:
+			h.Class = string(f.Bytes)
+		case responseText:
+			h.Message = string(f.Bytes)
 		}
 	}
-	if a.status != 0 {
-		return a, nil, &a.ServerError
+	if h.status != 0 {
+		return h, nil, &h.ServerError
 	}
 	if len(b) == n {
-		return a, nil, nil
+		return h, nil, nil
 	}
 	body, m := protowire.ConsumeBytes(b[n:])
 	if m < 0 {
-		return a, nil, fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(m))
+		return h, nil, fmt.Errorf("%w: %w", sasl.ErrProtocol, protowire.ParseError(m))
 	}
-	return a, body, nil
+	return h, body, nil
 }
 
 // fields iterates over the fields of a message. An error is an error of the protocol.

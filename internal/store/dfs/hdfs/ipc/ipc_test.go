@@ -24,10 +24,10 @@ type nameNode struct {
 	offers []Auth
 }
 
-// answer returns a packet of the server.
-func answerPacket(call int32, body []byte) []byte {
-	head := number(nil, answerCall, uint64(uint32(call)))
-	return join(number(head, answerStatus, 0), body)
+// responsePacket returns a packet of the server.
+func responsePacket(call int32, body []byte) []byte {
+	head := number(nil, responseCall, uint64(uint32(call)))
+	return join(number(head, responseStatus, 0), body)
 }
 
 func saslBody(s state, token []byte, offers ...Auth) []byte {
@@ -71,7 +71,7 @@ func (s *nameNode) saslMessage() (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	return parsePacket(answerPacket(saslCall, all[0])[lengthLen:])
+	return parsePacket(responsePacket(saslCall, all[0])[lengthLen:])
 }
 
 // serve makes the exchange, and echoes packets.
@@ -84,7 +84,7 @@ func (s *nameNode) serve() error {
 	if err != nil || m.state != negotiate {
 		return errors.Join(err, errors.New("no NEGOTIATE"))
 	}
-	if _, err := s.Write(answerPacket(saslCall, saslBody(negotiate, nil, s.offers...))); err != nil {
+	if _, err := s.Write(responsePacket(saslCall, saslBody(negotiate, nil, s.offers...))); err != nil {
 		return err
 	}
 	for {
@@ -99,7 +99,7 @@ func (s *nameNode) serve() error {
 		if done {
 			out = saslBody(success, nil)
 		}
-		if _, err := s.Write(answerPacket(saslCall, out)); err != nil {
+		if _, err := s.Write(responsePacket(saslCall, out)); err != nil {
 			return err
 		}
 		if done {
@@ -132,7 +132,7 @@ func (s *nameNode) echo() error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.Write(answerPacket(saslCall, saslBody(wrap, s.sasl.Wrap(data)))); err != nil {
+		if _, err := s.Write(responsePacket(saslCall, saslBody(wrap, s.sasl.Wrap(data)))); err != nil {
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func TestPacketsTravelInEachProtection(t *testing.T) {
 			}
 			got := make([]byte, len(packet))
 			if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, packet) {
-				t.Errorf("%v: the answer is % x, %v", p, got[:8], err)
+				t.Errorf("%v: the response is % x, %v", p, got[:8], err)
 			}
 		}
 	}
@@ -200,29 +200,29 @@ func TestNameNodesThatDoNotFitAreRefused(t *testing.T) {
 			return err
 		}
 	}
-	exception := octets(octets(number(number(nil, answerCall, uint64(uint32(0xffffffdf))), answerStatus, 2), answerClass, []byte("org.apache.hadoop.ipc.X")), answerText, []byte("no"))
+	exception := octets(octets(number(number(nil, responseCall, uint64(uint32(0xffffffdf))), responseStatus, 2), responseClass, []byte("org.apache.hadoop.ipc.X")), responseText, []byte("no"))
 	for name, c := range map[string]struct {
 		serve  func(*nameNode) error
 		server sasltest.Server
 		is     error
 		says   string
 	}{
-		"no authentication": {first(answerPacket(saslCall, saslBody(success, nil))), sasltest.Server{}, ErrSimple, ""},
-		"another state":     {first(answerPacket(saslCall, saslBody(challenge, nil))), sasltest.Server{}, sasl.ErrProtocol, "state 3"},
-		"another call":      {first(answerPacket(5, saslBody(negotiate, nil))), sasltest.Server{}, sasl.ErrProtocol, "call 5"},
+		"no authentication": {first(responsePacket(saslCall, saslBody(success, nil))), sasltest.Server{}, ErrSimple, ""},
+		"another state":     {first(responsePacket(saslCall, saslBody(challenge, nil))), sasltest.Server{}, sasl.ErrProtocol, "state 3"},
+		"another call":      {first(responsePacket(5, saslBody(negotiate, nil))), sasltest.Server{}, sasl.ErrProtocol, "call 5"},
 		"an exception":      {first(join(exception)), sasltest.Server{}, nil, "org.apache.hadoop.ipc.X: no"},
 		"a long packet":     {first([]byte{0x7f, 0, 0, 0}), sasltest.Server{}, sasl.ErrProtocol, "packet of"},
 		"nothing":           {first(nil), sasltest.Server{}, io.EOF, ""},
 		"too weak":          {(*nameNode).serve, sasltest.Server{Offers: all[:2]}, sasl.ErrWeak, ""},
 		"an impostor":       {(*nameNode).serve, sasltest.Server{Offers: all, Reply: gsstest.Reply{OtherKey: true}}, gss.ErrServer, ""},
 		"early success": {func(s *nameNode) error {
-			if err := first(answerPacket(saslCall, saslBody(negotiate, nil, s.offers...)))(s); err != nil {
+			if err := first(responsePacket(saslCall, saslBody(negotiate, nil, s.offers...)))(s); err != nil {
 				return err
 			}
 			if _, err := s.saslMessage(); err != nil {
 				return err
 			}
-			_, err := s.Write(answerPacket(saslCall, saslBody(success, nil)))
+			_, err := s.Write(responsePacket(saslCall, saslBody(success, nil)))
 			return err
 		}, sasltest.Server{}, sasl.ErrProtocol, "ended the exchange early"},
 	} {
@@ -248,7 +248,7 @@ func TestABarePacketIsRefused(t *testing.T) {
 	}
 }
 
-// serveBare makes the exchange, and then answers without protection.
+// serveBare makes the exchange, and then responds without protection.
 func (s *nameNode) serveBare() error {
 	if _, err := io.ReadFull(s.Conn, make([]byte, headerLen)); err != nil {
 		return err
@@ -258,8 +258,8 @@ func (s *nameNode) serveBare() error {
 	}
 	out := saslBody(negotiate, nil, s.offers...)
 	for done := false; ; {
-		if _, err := s.Write(answerPacket(saslCall, out)); err != nil || done {
-			_, err = s.Write(answerPacket(saslCall, saslBody(success, nil)))
+		if _, err := s.Write(responsePacket(saslCall, out)); err != nil || done {
+			_, err = s.Write(responsePacket(saslCall, saslBody(success, nil)))
 			return err
 		}
 		m, err := s.saslMessage()
@@ -278,8 +278,8 @@ func (s *nameNode) serveBare() error {
 
 // FuzzNameNode reads packets of servers that are not known yet.
 func FuzzNameNode(f *testing.F) {
-	f.Add(answerPacket(saslCall, saslBody(negotiate, nil, kerberosOffer)))
-	f.Add(append(answerPacket(saslCall, saslBody(negotiate, nil, kerberosOffer)), answerPacket(saslCall, saslBody(challenge, []byte("token")))...))
+	f.Add(responsePacket(saslCall, saslBody(negotiate, nil, kerberosOffer)))
+	f.Add(append(responsePacket(saslCall, saslBody(negotiate, nil, kerberosOffer)), responsePacket(saslCall, saslBody(challenge, []byte("token")))...))
 	service := gsstest.NewService(f, "nn/host.test", etype.AES256SHA1)
 	ticket := service.Ticket(f, "alice")
 	f.Fuzz(func(t *testing.T, said []byte) {

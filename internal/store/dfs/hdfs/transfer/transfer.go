@@ -265,7 +265,7 @@ func frame(m message) []byte {
 func receive(in io.Reader) (message, error) {
 	b, err := readMessage(in)
 	if err != nil {
-		return message{}, fmt.Errorf("answer to the authentication: %w", err)
+		return message{}, fmt.Errorf("response to the authentication: %w", err)
 	}
 	m, err := parseMessage(b)
 	if err == nil && m.status != statusSuccess {

@@ -40,7 +40,7 @@ func TestTheBlockTokenIsFound(t *testing.T) {
 	}
 }
 
-// dataNode answers the bytes that a client sends first by said.
+// dataNode responds to the bytes that a client sends first with said.
 func dataNode(t *testing.T, said []byte, cfg Config) *Conn {
 	t.Helper()
 	a, b := net.Pipe()

@@ -86,12 +86,12 @@ func (s *Service) Ticket(t testing.TB, client string) *gss.Ticket {
 	}
 }
 
-// A Reply says how an acceptor answers. The zero Reply is an honest answer.
+// A Reply says how an acceptor responds. The zero Reply is an honest response.
 type Reply struct {
 	Subkey    bool          // the acceptor chooses the key of the tokens
 	TimeOff   time.Duration // the time that it repeats is wrong by
 	OtherKey  bool          // it does not have the session's key
-	Code      gss.Code      // if not 0, it answers with an error
+	Code      gss.Code      // if not 0, it responds with an error
 	FirstSent uint32        // number of its first token; 7 if 0
 }
 
@@ -103,7 +103,7 @@ type Context struct {
 	next, want    uint64
 }
 
-// Accept answers the first token of a client.
+// Accept returns the response to the first token of a client.
 func (s *Service) Accept(token []byte, r Reply) (*Context, []byte, error) {
 	req, err := s.open(token)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *Service) Accept(token []byte, r Reply) (*Context, []byte, error) {
 		}
 	}
 	at := req.Authenticator.CTime.Add(time.Duration(req.Authenticator.Cusec)*time.Microsecond + r.TimeOff)
-	answer, err := reply(session, sent, at, uint32(c.next))
-	return c, answer, err
+	response, err := reply(session, sent, at, uint32(c.next))
+	return c, response, err
 }
 
 // open reads the AP-REQ in a token, and checks it as a service does.

@@ -21,13 +21,13 @@ type Server struct {
 	chosen  sasl.Protection
 }
 
-// Next answers a token of the client. done reports that the client has spoken last.
-func (s *Server) Next(token []byte) (answer []byte, done bool, err error) {
+// Next returns the challenge to a token of the client. done reports that the client has spoken last.
+func (s *Server) Next(token []byte) (challenge []byte, done bool, err error) {
 	s.step++
 	switch s.step {
 	case 1:
-		s.context, answer, err = s.Service.Accept(token, s.Reply)
-		return answer, false, err
+		s.context, challenge, err = s.Service.Accept(token, s.Reply)
+		return challenge, false, err
 	case 2:
 		if len(token) != 0 {
 			return nil, false, fmt.Errorf("% x instead of an empty token", token)
