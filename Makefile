@@ -31,7 +31,7 @@ RACE := $(addprefix ./internal/,store/hbase store/hbase/rpc store/dfs store/dfs/
 
 # Tests of these packages that have many cases, one after the other, or much data: each
 # operation fails once, each step is the one at which a process is killed, each byte is flipped,
-# each layout answers forty queries. make test runs them without the race detector, which makes
+# each layout runs forty queries. make test runs them without the race detector, which makes
 # them take five times as long. Other tests of these packages show it the same goroutines. The suite of tables has the race detector in one
 # layout and through the life of a table. A test fails for a name that no test has.
 MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \

@@ -111,7 +111,7 @@ func TestMemoryIsKept(t *testing.T) {
 			next := (i + j) % len(limits)
 			for _, most := range testkit.Pick(limits[next:next+1], limits) {
 				how := append(output, "--memory", fmt.Sprintf("%dMiB", most.memory), "--workers", strconv.FormatInt(most.workers, 10))
-				args := append(how, "--table", "trails", "--users", "all", "--from", "2014-09-01", "--to", "2014-09-01", "--types", "play", "--overwrite", "--out", "answer")
+				args := append(how, "--table", "trails", "--users", "all", "--from", "2014-09-01", "--to", "2014-09-01", "--types", "play", "--overwrite", "--out", "result")
 				switch n, status := weigh(t, dir, breakpoint.Published, filepath.Join(bin, "extract"), args...); {
 				case most.memory < c.least:
 					if n != 0 || status != 64 {

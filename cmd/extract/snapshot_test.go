@@ -96,9 +96,9 @@ func (l *snapshotFixture) snapshots(t *testing.T) int {
 	return len(testtable.Snapshots(t, l.ZooKeeper(), l.name))
 }
 
-// TestASnapshotAnswersAsGetsDo compares the bytes of results from gets and from snapshots: of
+// TestASnapshotHasTheResultsOfGets compares the bytes of results from gets and from snapshots: of
 // cells in memory, of flushed cells, of a split region, and of a snapshot taken by others.
-func TestASnapshotAnswersAsGetsDo(t *testing.T) {
+func TestASnapshotHasTheResultsOfGets(t *testing.T) {
 	l := newSnapshotFixture(t)
 	list := filepath.Join(l.dir, "users")
 	var ids strings.Builder

@@ -385,7 +385,7 @@ func (w *world) extract(t *testing.T, table string) {
 	w.onyarn(t, extract...).ends(99)
 	said.status, said.types, said.runs, said.inputs, said.output = 99, append(said.types, "START", "COMPLETE"), 2, table, many
 	reports.check(t, "extract", "extract", said)
-	w.answered(t, many, want)
+	w.checkResult(t, many, want)
 }
 
 // repeated ends an attempt that has no other, and so the job. It then kills the commit before
@@ -406,7 +406,7 @@ func (w *world) repeated(t *testing.T, table string, want map[string]string, siz
 	}
 	p = w.onyarn(t, extract...)
 	p.counted(p.ends(0), extractCounters)
-	w.answered(t, out, want)
+	w.checkResult(t, out, want)
 }
 
 // killedCommit does an extract whose commit is killed at a step.
@@ -423,8 +423,8 @@ func (w *world) killedCommit(t *testing.T, step string, extract []string) *proce
 	return p
 }
 
-// answered checks the parts of a result, and that nothing else is left of it.
-func (w *world) answered(t *testing.T, out string, want map[string]string) {
+// checkResult checks the parts of a result, and that nothing else is left of it.
+func (w *world) checkResult(t *testing.T, out string, want map[string]string) {
 	t.Helper()
 	if got := w.digests(t, out, ".parquet"); len(want) < 3 || !maps.Equal(got, want) {
 		t.Errorf("the parts are %v, one process makes %v", got, want)

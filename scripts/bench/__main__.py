@@ -15,7 +15,7 @@ Each prints a table and then, for each work, one line:
     ratio NAME ours=… peer=… ratio=… reach=… ok|short
 
 A ratio is so that more is better. It is of medians; runs of ours and the peer's
-take turns. Every answer is compared with the peer's before its time counts. Data
+take turns. Every result is compared with the peer's result before its time counts. Data
 lies in bench/data; that of compare, scale and pieces is kept while the parameters are the
 same. hbase, secure and layouts have a cluster of their own on the loopback, and need Java.
 layouts has no peer to be faster than: it compares our layouts, prints tables, and with
@@ -67,12 +67,12 @@ def arguments():
     guarded = commands.add_parser("secure", help="our clients and Java's on a cluster with Kerberos")
     guarded.add_argument("--rows", type=int, default=100_000, help="of 20 cells, and as many random gets")
     guarded.add_argument("--runs", type=int, default=3)
-    six = commands.add_parser("layouts", help="every layout, by how many behaviours a user has")
+    six = commands.add_parser("layouts", help="every layout, by the number of events per user")
     six.add_argument("--records", type=int, default=10_000_000)
-    six.add_argument("--each", default="1 10 100 1000 10000", help="behaviours a user, several numbers")
+    six.add_argument("--each", default="1 10 100 1000 10000", help="events per user, several numbers")
     six.add_argument("--where", default="", help="some of: " + ", ".join(layouts.WHERE))
     six.add_argument("--layouts", default="", help="some of: " + ", ".join(layouts.LAYOUTS))
-    six.add_argument("--asked", type=int, default=300, help="how many questions of each name that is of one user")
+    six.add_argument("--asked", type=int, default=300, help="number of queries of each name that is about one user")
     six.add_argument("--json", default="", help="file for the figures, as they come; what it has of as many records is not measured again")
     six.add_argument("--dir", default="", help="where the data lies as long as it runs (default bench/data/layouts)")
     six.add_argument("--publish", action="store_true", help="write docs/explanation/layouts.md, its plots, and the figures of bulkload advise")

@@ -30,6 +30,6 @@ def said_by(r):
 
 
 def must_equal(what, mine, theirs):
-    """Ends the benchmark where answers differ: a wrong answer has no speed."""
+    """Ends the benchmark if the results differ: a wrong result has no speed."""
     if mine != theirs:
         sys.exit(f"bench: {what}: cells and digest are {mine}, want {theirs}")

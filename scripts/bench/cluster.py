@@ -18,7 +18,7 @@ SETTINGS = {
     "CLUSTER_DIR": DIR,
     "CLUSTER_DATANODES": "1",
     "CLUSTER_REGIONSERVERS": "3",
-    # Cores that are busy answer ZooKeeper late.
+    # On busy cores, the heartbeats to ZooKeeper are late.
     "CLUSTER_ZK_TIMEOUT": "60000",
 }
 
@@ -96,10 +96,10 @@ class Admin:
     def ask(self, *words):
         self.lines.write("\t".join(map(escaped, words)) + "\n")
         self.lines.flush()
-        answer = [plain(word) for word in self.lines.readline().rstrip("\n").split("\t")]
-        if answer[0] != "ok":
-            sys.exit(f"bench: {' '.join(words)}: {' '.join(answer[1:]) or 'the administrator has ended'}")
-        return answer[1:]
+        response = [plain(word) for word in self.lines.readline().rstrip("\n").split("\t")]
+        if response[0] != "ok":
+            sys.exit(f"bench: {' '.join(words)}: {' '.join(response[1:]) or 'the administrator has ended'}")
+        return response[1:]
 
     def fresh(self, table, family, splits, **attributes):
         """An empty table, in place of the one that there may be."""

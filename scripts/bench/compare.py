@@ -141,10 +141,10 @@ def extract(data, share, runs, rows, ratios):
     for n in range(runs):
         say(f"extract {share}, run {n + 1} of {runs}")
         mine.add(ours.extract(data, share))
-        answer = peer.digest(ours.parts(data), zoned=True)
+        result = peer.digest(ours.parts(data), zoned=True)
         for name, work in works.items():
             theirs[name].add(work())
-            must_equal(f"extract {share}, {name}", answer, peer.digest(out, zoned=False))
+            must_equal(f"extract {share}, {name}", result, peer.digest(out, zoned=False))
     rows += [mine, *theirs.values()]
     for name, reach in REACH_EXTRACT[share].items():
         ratios.append(ratio(f"extract-{share}", mine, name, theirs[name], reach))
@@ -160,10 +160,10 @@ def condition(data, name, c, runs, rows, ratios):
     for n in range(runs):
         say(f"{name}, run {n + 1} of {runs}")
         mine.add(ours.extract(data, "all", *c.flags, types=c.types))
-        answer = peer.digest(ours.parts(data), True, c.types)
+        result = peer.digest(ours.parts(data), True, c.types)
         for who, work in works.items():
             theirs[who].add(work())
-            must_equal(f"{name}, {who}", answer, peer.digest(data.peer_out, False, c.types))
+            must_equal(f"{name}, {who}", result, peer.digest(data.peer_out, False, c.types))
     rows += [mine, *theirs.values()]
     best = min(theirs, key=lambda who: theirs[who].median())
     ratios.append(ratio(name, mine, best, theirs[best], REACH_CONDITION[name]))
@@ -180,9 +180,9 @@ def rolls(data, runs, rows, ratios):
     for n in range(runs):
         say(f"rolls, run {n + 1} of {runs}")
         with_rolls.add(ours.extract(data, "1%"))
-        answer = peer.digest(ours.parts(data), zoned=True)
+        result = peer.digest(ours.parts(data), zoned=True)
         without.add(ours.extract(data, "1%", "--rolls", "off"))
-        must_equal("extract 1% without rolls", peer.digest(ours.parts(data), zoned=True), answer)
+        must_equal("extract 1% without rolls", peer.digest(ours.parts(data), zoned=True), result)
     rows += [with_rolls, without]
     ratios.append(("rolls", report.seconds(with_rolls.median()), report.seconds(without.median()), without.median() / with_rolls.median(), 1))
 

@@ -139,12 +139,12 @@ class Bench:
         self.ours("get", TABLE, self.n, self.n, BATCH)  # the servers' caches fill, and their code is compiled
         for n in range(self.runs):
             say(f"get, run {n + 1} of {self.runs}")
-            answer, r = self.ours("get", TABLE, self.n, self.n, BATCH)
+            result, r = self.ours("get", TABLE, self.n, self.n, BATCH)
             mine.add(r)
             for threads, runs in theirs.items():
                 said, r = self.java("get", TABLE, self.n, self.n, BATCH, threads)
                 runs.add(r)
-                must_equal(runs.name, answer, said)
+                must_equal(runs.name, result, said)
         best = min(theirs.values(), key=Runs.median)
         self.compare("get", self.n, "gets", mine, best, *(t for t in theirs.values() if t is not best))
         if "get-cpu" in self.reach:
@@ -155,11 +155,11 @@ class Bench:
         self.ours("scan", TABLE)
         for n in range(self.runs):
             say(f"scan, run {n + 1} of {self.runs}")
-            answer, r = self.ours("scan", TABLE)
+            result, r = self.ours("scan", TABLE)
             mine.add(r)
             said, r = self.java("scan", TABLE)
             theirs.add(r)
-            must_equal(theirs.name, answer, said)
+            must_equal(theirs.name, result, said)
         self.compare("scan", self.cells, "cells", mine, theirs)
 
     def compare(self, name, amount, unit, mine, theirs, *others):
@@ -210,12 +210,12 @@ class Users:
         plans = {plan: Runs(f"extract {ASKED} users, --plan {plan}") for plan in ("get", "scan", "auto")}
         for n in range(self.runs):
             say(f"extract by plan, run {n + 1} of {self.runs}")
-            answers = {}
+            results = {}
             for plan, runs in plans.items():
-                answers[plan], r = self.extract(path, "--plan", plan)
+                results[plan], r = self.extract(path, "--plan", plan)
                 runs.add(r)
-            must_equal("extract by scan", answers["get"], answers["scan"])
-            must_equal("extract by auto", answers["get"], answers["auto"])
+            must_equal("extract by scan", results["get"], results["scan"])
+            must_equal("extract by auto", results["get"], results["auto"])
         get = plans["get"]
         self.rows += plans.values()
         for name, plan in ("plan", "scan"), ("plan-auto", "auto"):
@@ -229,11 +229,11 @@ class Users:
         use, off = Runs("extract 1% live, with rolls"), Runs("extract 1% live, without rolls")
         for n in range(self.runs):
             say(f"rolls, run {n + 1} of {self.runs}")
-            answer, r = self.extract(path, active="all")
+            result, r = self.extract(path, active="all")
             use.add(r)
             without, r = self.extract(path, "--rolls", "off", active="all")
             off.add(r)
-            must_equal("extract without rolls", answer, without)
+            must_equal("extract without rolls", result, without)
         self.rows += [use, off]
         self.ratios.append(("rolls-live", report.seconds(use.median()), report.seconds(off.median()), off.median() / use.median(), REACH["rolls-live"]))
 

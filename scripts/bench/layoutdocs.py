@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-import questions
+import queries
 import report
 from data import ROOT
 
@@ -12,14 +12,14 @@ DOC = os.path.join(ROOT, "docs", "explanation", "layouts.md")
 PLOTS = os.path.join(ROOT, "docs", "img")
 FIGURES = os.path.join(ROOT, "internal", "bulkload", "advise", "figures.json")
 
-# What lies between these lines of DOC is written anew.
-BEGIN, END = "<!-- make bench-layouts writes what follows -->\n", "<!-- and no further -->\n"
+# The text between these lines of DOC is replaced.
+BEGIN, END = "<!-- make bench-layouts generates the following part -->\n", "<!-- end of the generated part -->\n"
 
 PLACES = {"files": "tables of files", "hbase": "HBase"}
 
 
 def publish(figures, machine, records, nights):
-    """Puts all figures where others read them."""
+    """Writes the figures to FIGURES, the plots and DOC."""
     write_json(figures, FIGURES)
     os.makedirs(PLOTS, exist_ok=True)
     drawn = "\n".join(f"![{what}](../img/{draw(figures, place)})\n" for place, what in PLACES.items() if of(figures, place))
@@ -49,17 +49,17 @@ def of(figures, place):
 
 
 def tables(figures):
-    """A table for loads and one for each question, of each place; a column for each
-    number of behaviours a user."""
+    """For each place, a table of the loads and a table of each query. A column is a number of
+    events per user."""
     out = []
     for place, what in PLACES.items():
         some = of(figures, place)
         if not some:
             continue
         out.append(table(some, f"Load into {what}: seconds / MB", lambda f: f"{f['load_seconds']:.1f} / {f['bytes'] / report.MB:.1f}"))
-        for name, asked in questions.NAMES.items():
+        for name, asked in queries.NAMES.items():
             out.append(table(
-                some, f"{asked[0].upper() + asked[1:]}, {what}: p50 ms / p99 ms / answers a second / cells read",
+                some, f"{asked[0].upper() + asked[1:]}, {what}: p50 ms / p99 ms / queries per second / cells read",
                 lambda f, name=name: cell(f["questions"][name]),
             ))
     return "\n".join(out)
@@ -76,7 +76,7 @@ def short(x):
 
 def table(figures, title, text):
     sizes = ordered(f["each"] for f in figures)
-    lines = [f"**{title}**\n", "| behaviours a user | " + " | ".join(f"{each:,}" for each in sizes) + " |", "|---|" + "---:|" * len(sizes)]
+    lines = [f"**{title}**\n", "| events per user | " + " | ".join(f"{each:,}" for each in sizes) + " |", "|---|" + "---:|" * len(sizes)]
     for layout in ordered(f["layout"] for f in figures):
         by = {f["each"]: text(f) for f in figures if f["layout"] == layout}
         lines.append(f"| `{layout}` | " + " | ".join(by.get(each, "") for each in sizes) + " |")
@@ -88,18 +88,18 @@ def ordered(values):
 
 
 def draw(figures, place):
-    """Draws the median of each question by the number of behaviours a user, and returns
-    the file's name."""
+    """Draws the median of each query over the number of events per user. Returns the file's
+    name."""
     import matplotlib
 
     matplotlib.use("svg")
-    # The same figures give the same bytes, and text is text.
+    # The same figures give the same bytes, and texts stay texts.
     matplotlib.rcParams.update({"svg.hashsalt": place, "svg.fonttype": "none"})
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(2, 3, figsize=(12, 7), sharex=True, layout="constrained")
     some = of(figures, place)
-    for ax, (name, asked) in zip(axes.flat, questions.NAMES.items()):
+    for ax, (name, asked) in zip(axes.flat, queries.NAMES.items()):
         for n, layout in enumerate(ordered(f["layout"] for f in some)):
             mine = sorted((f["each"], f["questions"][name]["p50_ms"]) for f in some if f["layout"] == layout)
             ax.plot(*zip(*mine), marker="osD^v<>"[n % 7], markersize=4, label=layout)
@@ -109,7 +109,7 @@ def draw(figures, place):
         ax.yaxis.set_minor_formatter("")
         ax.grid(alpha=0.3)
     for ax in axes[-1]:
-        ax.set_xlabel("behaviours a user")
+        ax.set_xlabel("events per user")
     for ax in axes[:, 0]:
         ax.set_ylabel("ms, median")
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)

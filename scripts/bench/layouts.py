@@ -1,16 +1,16 @@
-"""The same behaviours in every layout, in tables of files and in HBase, for users of
-few behaviours and of many: what a load takes, how large the table is, and how long
-questions take. An answer that is not that of the first layout ends the benchmark, and
-so does one of the first layout that is not DuckDB's over the logs, at one size.
+"""Compares the layouts, in tables of files and in HBase, with the same events and with few
+and many events per user. It measures the time of a load, the size of the table and the time
+of queries. The benchmark ends if a result differs from the result of the first layout. At one
+size, the results of the first layout are also compared with DuckDB's results over the logs.
 
-What comes out is a list of
+The figures are a list of
 
     {layout, where: files|hbase, each, records, load_seconds, bytes,
      questions: {NAME: {p50_ms, p99_ms, per_second, rows, cells, calls, behaviours, asked}}}
 
-where each is how many behaviours a user has, rows, cells and calls are what a question
-reads on the average, and the names are those of questions.py. scripts/bench/layoutbench
-asks and measures.
+Each is the number of events per user. Rows, cells and calls are the averages that a query
+reads. The names are the names in queries.py. scripts/bench/layoutbench runs the queries and
+measures them.
 """
 
 import datetime
@@ -21,7 +21,7 @@ import sys
 import cluster
 import layoutdocs
 import measure
-import questions
+import queries
 import report
 from data import BIN, FROM, ROOT, command, job_text, last_json, remove, say
 
@@ -35,10 +35,10 @@ SPAN = ["--from", DATES[0], "--to", DATES[-1]]
 REGIONS = 12
 TABLE = "benchlayout"
 
-# Of a RegionServer, of which two fifths are its block cache: what three of them keep of a table is all of it, in every layout.
+# The heap of a RegionServer. Two fifths of it are its block cache. The caches of three servers hold the whole table, in every layout.
 HEAP = "4g"
 
-# The size nearest to this is the one at which DuckDB is asked, too.
+# DuckDB checks the results at the size that is nearest to this.
 PROVED = 100
 
 
@@ -71,12 +71,12 @@ def main(args):
 def numbers(text):
     sizes = [int(word) for word in text.split()]
     if not sizes or min(sizes) < 1:
-        sys.exit(f"bench: --each {text!r}: write numbers of behaviours a user, as in \"1 100\"")
+        sys.exit(f"bench: --each {text!r}: write numbers of events per user, as in \"1 100\"")
     return sizes
 
 
 def some(what, text, known):
-    """What a list with commas names, in the order of what is known; all if nothing."""
+    """The words of a list with commas, in the order of known; all of known if the list is empty."""
     wanted = [word for word in text.split(",") if word] or known
     unknown = [w for w in wanted if w not in known]
     if unknown:
@@ -85,19 +85,19 @@ def some(what, text, known):
 
 
 class Bench:
-    """Where things lie, and the figures so far."""
+    """The paths of a run, and the figures so far."""
 
     def __init__(self, records, layouts, of_one, directory, kept):
         self.records, self.layouts, self.of_one, self.dir, self.kept = records, layouts, of_one, directory, kept
         self.figures, self.others, self.warm = [], [], False
-        self.logs, self.job, self.files, self.catalog, self.answers, self.asked = (
-            os.path.join(directory, name) for name in ("logs", "usertrail.yaml", "trails", "catalog", "answers", "questions.jsonl")
+        self.logs, self.job, self.files, self.catalog, self.results, self.asked = (
+            os.path.join(directory, name) for name in ("logs", "usertrail.yaml", "trails", "catalog", "results", "queries.jsonl")
         )
 
     def take_up(self, sizes, where):
-        """Takes the figures that an earlier run has kept, and returns by size what is left
-        to measure, as (layout, place). What the first of them answers the others are
-        compared with, so it is measured again wherever one is."""
+        """Reads the figures that an earlier run has kept. Returns for each size the pairs
+        (layout, place) that are left to measure. The results of the first pair are the
+        reference, so it is measured again if any other pair is."""
         kept = layoutdocs.read_json(self.kept) if self.kept and os.path.exists(self.kept) else []
         all_of = [(layout, place) for layout in self.layouts for place in where]
         found, left = {}, {}
@@ -123,14 +123,14 @@ class Bench:
             for layout, place in all_of:
                 if place == "hbase" and not self.warm:
                     self.warm_up(layout, c)
-                say(f"{each} behaviours a user: {layout}, {place}")
+                say(f"{each} events per user: {layout}, {place}")
                 self.measure(each, layout, place, c, each == proved)
                 if self.kept:
                     layoutdocs.write_json(self.figures + self.others, self.kept)
 
     def warm_up(self, layout, c):
-        """Has servers that have just begun do once what is measured after it: until then
-        Java compiles."""
+        """Runs the first measurement once without keeping it, because Java still compiles in
+        servers that have just started."""
         say(f"warming up: {layout}, hbase")
         t = Live(self, layout, c)
         try:
@@ -141,15 +141,15 @@ class Bench:
         self.warm = True
 
     def make(self, each):
-        """Logs and questions of users with so many behaviours each."""
-        say(f"{each} behaviours a user: making logs")
+        """Makes the logs and the queries, with each events per user."""
+        say(f"{each} events per user: making logs")
         remove(self.dir)
-        os.makedirs(self.answers)
+        os.makedirs(self.results)
         measure.run([
             command("bulkload"), "sample", self.logs, "--records", str(self.records), "--each", str(each), "--numeric",
             "--days", str(NIGHTS), "--from", FROM, "--seed", "1", "--bad", "0",
         ])
-        questions.write(self.asked, self.logs, -(-self.records // each), DATES, self.of_one)
+        queries.write(self.asked, self.logs, -(-self.records // each), DATES, self.of_one)
 
     def measure(self, each, layout, place, c, proved):
         prove = proved and self.digests is None
@@ -157,32 +157,32 @@ class Bench:
         try:
             loaded = t.load()
             size = t.size()
-            answered = self.ask(t.address, prove)
+            measured = self.ask(t.address, prove)
         finally:
             t.remove()
-        digests = {name: q.pop("digest") for name, q in answered.items()}
+        digests = {name: q.pop("digest") for name, q in measured.items()}
         if prove:
             self.prove()
         if self.digests is None:
             self.digests = digests
         for name, digest in digests.items():
             if digest != self.digests[name]:
-                sys.exit(f"bench: {layout} in {place}, {each} behaviours a user: the answers to {questions.NAMES[name]!r} are not those of {self.layouts[0]}")
+                sys.exit(f"bench: {layout} in {place}, {each} events per user: the results of {queries.NAMES[name]!r} differ from the results of {self.layouts[0]}")
         self.figures.append({
             "layout": layout, "where": place, "each": each, "records": self.records, "load_seconds": round(loaded, 3), "bytes": size,
-            "questions": {name: {what: round(x, 3) for what, x in q.items()} for name, q in answered.items()},
+            "questions": {name: {what: round(x, 3) for what, x in q.items()} for name, q in measured.items()},
         })
 
     def ask(self, address, keep):
         return last_json(measure.run([
-            os.path.join(BIN, "layoutbench"), *(["-answers", self.answers] if keep else []), self.asked, address,
+            os.path.join(BIN, "layoutbench"), *(["-results", self.results] if keep else []), self.asked, address,
         ]).stdout)
 
     def prove(self):
-        say("asking DuckDB")
-        wrong = questions.wrong(self.asked, self.logs, self.answers, DATES[-1])
+        say("checking with DuckDB")
+        wrong = queries.wrong(self.asked, self.logs, self.results, DATES[-1])
         if wrong:
-            sys.exit(f"bench: DuckDB has other answers to {', '.join(wrong)} over the logs than {self.layouts[0]}")
+            sys.exit(f"bench: the results of {self.layouts[0]} for {', '.join(wrong)} differ from DuckDB's over the logs")
 
     def write_job(self, layout, table):
         text = job_text().replace("table: trails", f"layout: {layout}\ntable: {table}")
@@ -190,7 +190,7 @@ class Bench:
             f.write(text)
 
     def bulkload(self, *flags):
-        """Loads all nights; the Run. Records past the last midnight are not asked for."""
+        """Loads all nights and returns the Run. Records after the last midnight are skipped."""
         r = measure.run([command("bulkload"), "--job", self.job, *SPAN, "--quiet", *flags])
         said = last_json(r.stdout)
         if said["read"] != self.records or said["loaded"] + said["skipped"] != self.records:
@@ -216,8 +216,8 @@ class Files:
 
 
 class Live:
-    """A table in HBase, loaded by HFiles. Its family keeps behaviours forever, because
-    the behaviours of the logs are years old."""
+    """A table in HBase, loaded by HFiles. Its family has no TTL, because the events of the
+    logs are years old."""
 
     def __init__(self, b, layout, c):
         self.bench, self.cluster, self.layout = b, c, layout

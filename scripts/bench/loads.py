@@ -147,11 +147,11 @@ class Loads:
             mine, theirs = Runs(f"{name}, ours"), Runs(f"{name}, TableSnapshotScanner")
             for n in range(self.runs):
                 say(f"{name}, run {n + 1} of {self.runs}")
-                answer, r = timed(clients.ours(self.cluster, "snapshot", f"{self.files}/hbase", SNAPSHOT, BY_HFILES, *prefixes))
+                result, r = timed(clients.ours(self.cluster, "snapshot", f"{self.files}/hbase", SNAPSHOT, BY_HFILES, *prefixes))
                 mine.add(r)
                 said, r = timed(clients.java("snapshot", SNAPSHOT, RESTORED, *prefixes))
                 theirs.add(r)
-                must_equal(name, answer, said)
+                must_equal(name, result, said)
             self.rows += [mine, theirs]
             self.compare(name, self.lines * len(fields), mine, theirs)
         self.extract()

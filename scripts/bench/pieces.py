@@ -62,14 +62,14 @@ def extract(data, workers):
     r = by_pieces("extract", [*flags, "--out", data.out], workers)
     different = differences(whole, data.out)
     if different:
-        sys.exit(f"bench: the answer of {workers} workers differs from that of one process: {', '.join(different)}")
+        sys.exit(f"bench: the result of {workers} workers differs from the result of one process: {', '.join(different)}")
     remove(whole)
     return r
 
 
 def differences(a, b):
-    """The files that are not the same in two answers; their manifests may differ in
-    what an answer cost."""
+    """The files that differ between two results. The manifests may differ in the cost of the
+    extract."""
     names = sorted({n for n in os.listdir(a) + os.listdir(b) if n.startswith("part-")})
     _, mismatch, errors = filecmp.cmpfiles(a, b, names, shallow=False)
     return mismatch + errors

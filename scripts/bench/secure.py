@@ -47,18 +47,18 @@ def hdfs(c, runs, rows, ratios):
         mine, theirs = Runs(f"HDFS {work}, ours"), Runs(f"HDFS {work}, Java")
         for n in range(runs):
             say(f"HDFS {work}, run {n + 1} of {runs}")
-            answer, r = timed(clients.ours(c, work, name, *args))
+            result, r = timed(clients.ours(c, work, name, *args))
             mine.add(r)
             said, r = timed(clients.java(work, name, *args, program="Files.java"))
             theirs.add(r)
-            must_equal(theirs.name, answer, said)
+            must_equal(theirs.name, result, said)
         rows += [mine, theirs]
         ratios.append((f"hdfs-{work}", rate(MIB, mine, "MiB"), rate(MIB, theirs, "MiB"), theirs.median() / mine.median(), REACH[f"hdfs-{work}"]))
 
 
 def get_cpu(args, rows, ratios):
     """The same gets on a cluster with authentication and on one without Kerberos."""
-    used, answers = {}, {}
+    used, results = {}, {}
     for name, settings in ("authentication", PRIVACY | {"CLUSTER_PROTECTION": "authentication"}), ("no Kerberos", {"CLUSTER_SECURE": "no"}):
         used[name] = Runs(f"get, ours, {name}")
         with cluster.Cluster(**settings) as c:
@@ -67,9 +67,9 @@ def get_cpu(args, rows, ratios):
             b.put(False)
             for n in range(args.runs):
                 say(f"{used[name].name}, run {n + 1} of {args.runs}")
-                answers[name], r = b.ours("get", hbase.TABLE, args.rows, args.rows, hbase.BATCH)
+                results[name], r = b.ours("get", hbase.TABLE, args.rows, args.rows, hbase.BATCH)
                 used[name].add(r)
-    must_equal("get without Kerberos", answers["authentication"], answers["no Kerberos"])
+    must_equal("get without Kerberos", results["authentication"], results["no Kerberos"])
     rows += used.values()
     secured, plain = (used[name].cpu() for name in ("authentication", "no Kerberos"))
     ratios.append(("get-cpu-authentication", f"{secured:.2f}s", f"{plain:.2f}s", plain / secured, 1 / GET_CPU))

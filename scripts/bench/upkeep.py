@@ -114,12 +114,12 @@ class Year:
         ])
 
     def same(self, name):
-        """Ends the benchmark where a table's answer is not that of the others."""
+        """Ends the benchmark if the result of a table differs from the others."""
         a, b = self.out(TABLES[0]), self.out(name)
         names = sorted({n for n in os.listdir(a) + os.listdir(b) if n.startswith("part-")})
         _, mismatch, errors = filecmp.cmpfiles(a, b, names, shallow=False)
         if mismatch + errors:
-            sys.exit(f"bench: {name} has another answer than {TABLES[0]}: {', '.join(mismatch + errors)}")
+            sys.exit(f"bench: the result of {name} differs from the result of {TABLES[0]}: {', '.join(mismatch + errors)}")
 
     def size(self, name):
         r = measure.run([command("bulkload"), "inspect", self.table(name), "--json"])

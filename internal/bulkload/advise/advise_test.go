@@ -118,7 +118,7 @@ func advised(t *testing.T, cfg advise.Config) *advise.Advice {
 	return a
 }
 
-// mixes are what tables are asked.
+// mixes are lists of queries.
 var mixes = map[string][]job.Query{
 	"mostly the latest":   {{Ask: job.Latest, Last: 10, PerDay: 100_000}, {Ask: job.At, PerDay: 1000}, {Ask: job.User, PerDay: 1000}},
 	"mostly at a time":    {{Ask: job.At, PerDay: 100_000}, {Ask: job.Latest, Last: 10, PerDay: 1000}, {Ask: job.Days, Days: 10, PerDay: 1000}},
@@ -127,9 +127,8 @@ var mixes = map[string][]job.Query{
 	"hours without users": {{Ask: job.Hours, Hours: 1, PerDay: 500}, {Ask: job.User, PerDay: 10}},
 }
 
-// TestTheChoiceIsNearTheBestMeasured goes from logs of ten behaviours a user, as were
-// measured, to the choice, and reckons from the figures themselves what would have
-// been best.
+// TestTheChoiceIsNearTheBestMeasured makes logs of ten events per user, one of the measured
+// sizes. It compares the recommended layout with the best layout by the figures themselves.
 func TestTheChoiceIsNearTheBestMeasured(t *testing.T) {
 	const users, each, reach = 400, 10, 1.2
 	j := parse(t, writeLogs(t, users, each, "%d"), fourKinds)
@@ -390,8 +389,8 @@ func TestFiguresThatTellNothing(t *testing.T) {
 	}
 }
 
-// TestFiguresAreInterpolated asks of a table of thirty behaviours a user, between ten
-// and a hundred, and beyond both.
+// TestFiguresAreInterpolated computes the figures for thirty events per user, which is between
+// the measured sizes ten and a hundred, and for sizes outside the measured ones.
 func TestFiguresAreInterpolated(t *testing.T) {
 	var figures advise.Figures
 	for _, each := range []float64{10, 100} {

@@ -24,7 +24,7 @@ var measuredJSON []byte
 type Figure struct {
 	Layout      string            `json:"layout"`
 	Where       Place             `json:"where"`
-	Each        float64           `json:"each"`    // behaviours a user
+	Each        float64           `json:"each"`    // events per user
 	Records     int64             `json:"records"` // in the table
 	LoadSeconds float64           `json:"load_seconds"`
 	Bytes       int64             `json:"bytes"`
@@ -105,7 +105,7 @@ func (f Figures) measured(where Place) Measured {
 	return m
 }
 
-// A curve is the figures of a layout, by behaviours a user.
+// A curve is the figures of a layout, by events per user.
 type curve struct {
 	points []Figure
 	newest bool // the latest of a user come first

@@ -145,7 +145,7 @@ func TestUsersMayBeDeleted(t *testing.T) {
 }
 
 // TestAllUsersOfALoadMayBeDeleted deletes the few users of the newest load, or the first of
-// its many users. The loads before it answer for the table.
+// its many users. The loads before it remain the state of the table.
 func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
 	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
 		p.Loaded(mode, "2014-09-01", "2014-09-02")

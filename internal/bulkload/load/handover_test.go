@@ -51,16 +51,16 @@ func bubble(t *testing.T, name string, test func(t *testing.T)) {
 	})
 }
 
-// TestAHandoverSurvivesLostCalls loses each call of a bulk load, or its answer, and
+// TestAHandoverSurvivesLostCalls loses each call of a bulk load, or its response, and
 // loads again.
 func TestAHandoverSurvivesLostCalls(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
 	lost := map[string]hbasetest.Fault{
-		"the call is lost":                          {Skip: true},
-		"the answer is lost":                        {Drop: true},
-		"the connection ends in place of an answer": {Close: true},
-		"the answer is cut":                         {Cut: 3},
-		"it is answered twice":                      {Twice: true},
+		"the call is lost":                           {Skip: true},
+		"the response is lost":                       {Drop: true},
+		"the connection ends in place of a response": {Close: true},
+		"the response is cut":                        {Cut: 3},
+		"the response is sent twice":                 {Twice: true},
 	}
 	for what, fault := range lost {
 		for _, method := range []string{"PrepareBulkLoad", "BulkLoadHFile", "CleanupBulkLoad"} {

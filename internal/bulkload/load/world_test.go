@@ -73,7 +73,7 @@ func TestOneWorldOneResult(t *testing.T) {
 					want = append(want, got)
 				}
 				if !maps.Equal(got, want[i]) {
-					t.Errorf("world %d: table %s answers query %d, %+v, with other bytes than the plain one", seed, u.Name, i, q)
+					t.Errorf("world %d: table %s has other bytes for query %d, %+v, than the plain one", seed, u.Name, i, q)
 				}
 			}
 		}

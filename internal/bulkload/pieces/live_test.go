@@ -60,7 +60,7 @@ func TestPiecesGoIntoHBase(t *testing.T) {
 			p.NamesAll("after the commit")
 			p.Extracts("after the commit")
 			if !p.ByRolls() {
-				t.Error("rolls do not answer: the table was taken to have rows of others")
+				t.Error("rolls are not used: the table was taken to have rows of others")
 			}
 			p.LeavesNoPlan()
 		})
@@ -277,6 +277,6 @@ func seesAll(p *bulkloadtest.HBase, when string) {
 	p.T.Helper()
 	p.NamesAll(when)
 	if !p.ByRolls() {
-		p.T.Errorf("%s: rolls do not answer", when)
+		p.T.Errorf("%s: rolls are not used", when)
 	}
 }

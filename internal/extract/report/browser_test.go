@@ -126,7 +126,7 @@ func (b *browser) next(waitingFor string) message {
 	b.t.Helper()
 	text, err := b.from.ReadBytes(0)
 	if err != nil {
-		b.t.Fatalf("chromium ended before it answered %s: %v", waitingFor, err)
+		b.t.Fatalf("chromium ended before it responded to %s: %v", waitingFor, err)
 	}
 	var m message
 	if err := json.Unmarshal(text[:len(text)-1], &m); err != nil {

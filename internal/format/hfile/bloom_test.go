@@ -87,7 +87,7 @@ func TestBloomKeysAreCountedOnce(t *testing.T) {
 	}
 }
 
-// TestNoBloomDeniesNothing also covers a filter of columns, which cannot answer for a row
+// TestNoBloomDeniesNothing also covers a filter of columns, which cannot decide about a row
 // alone.
 func TestNoBloomDeniesNothing(t *testing.T) {
 	for _, typ := range []BloomType{NoBloom, RowColBloom} {

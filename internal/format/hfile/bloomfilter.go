@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// A bloomFilter answers from a file's Bloom chunks. It reads a chunk when a key first needs
+// A bloomFilter looks keys up in a file's Bloom chunks. It reads a chunk when a key first needs
 // it.
 type bloomFilter struct {
 	r      *Reader

@@ -17,7 +17,7 @@ import (
 // family is the family that the printer expects in a file's path.
 const family = "fam"
 
-// An hbase collects requests for StoreFiles.java. One JVM answers them all.
+// An hbase collects requests for StoreFiles.java. One JVM processes them all.
 type hbase struct {
 	t        *testing.T
 	c        *clustertest.Cluster
@@ -26,15 +26,15 @@ type hbase struct {
 
 func newHBase(t *testing.T) *hbase { return &hbase{t: t, c: clustertest.Get(t)} }
 
-// ask adds a request and returns the index of its answer.
+// ask adds a request and returns the index of its response.
 func (h *hbase) ask(words ...string) int {
 	h.requests = append(h.requests, strings.Join(words, "\t"))
 	return len(h.requests) - 1
 }
 
-// answers returns the words of each answer. Words that answer no request are complaints of
+// responses returns the words of each response. Words that belong to no request are complaints of
 // HBase.
-func (h *hbase) answers() [][]string {
+func (h *hbase) responses() [][]string {
 	h.t.Helper()
 	path := filepath.Join(h.t.TempDir(), "requests")
 	save(h.t, path, []byte(strings.Join(h.requests, "\n")+"\n"))
@@ -45,7 +45,7 @@ func (h *hbase) answers() [][]string {
 		all = append(all, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
 	}
 	if len(all) != len(h.requests) {
-		h.t.Fatalf("%d answers to %d requests: %s", len(all), len(h.requests), out)
+		h.t.Fatalf("%d responses to %d requests: %s", len(all), len(h.requests), out)
 	}
 	return all
 }
@@ -75,7 +75,7 @@ func list(cells []cell.Cell) []byte {
 	return b
 }
 
-// counted returns the words of an answer about cells.
+// counted returns the words of a response about cells.
 func counted(cells []cell.Cell) string {
 	sum := sha256.Sum256(list(cells))
 	return fmt.Sprintf("%d\t%s", len(cells), hex.EncodeToString(sum[:]))

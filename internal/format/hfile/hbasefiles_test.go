@@ -112,7 +112,7 @@ func writeFile(t *testing.T, path string, opt hfile.Options, cells []cell.Cell) 
 }
 
 // A filePair is a file of ours and a file of HBase's writer with the same cells and the same
-// settings, and the indexes of the answers about ours.
+// settings, and the indexes of the responses about ours.
 type filePair struct {
 	setting
 	cells        []cell.Cell
@@ -120,7 +120,7 @@ type filePair struct {
 	theirs       string // path
 	tagged       string // path of another file of theirs, with compressed tags; "" if there is none
 	scan, print  int
-	here, absent int // answers of gets for cells in the file, and of gets for absent cells; 0 if not requested
+	here, absent int // responses of gets for cells in the file, and of gets for absent cells; 0 if not requested
 }
 
 // TestFilesAreHBases writes the same cells as HBase's own writer, under all settings
@@ -161,28 +161,28 @@ func TestFilesAreHBases(t *testing.T) {
 	save(t, misnamed, pairs[0].ours)
 	warns := h.ask("print", misnamed)
 
-	answers := h.answers()
+	responses := h.responses()
 	for _, p := range pairs {
 		t.Run(p.name, func(t *testing.T) {
 			p.sameAsTheirs(t)
-			p.isRead(t, answers)
+			p.isRead(t, responses)
 			if p.tagged != "" {
 				p.readsTagged(t)
 			}
 			if p.here > 0 {
-				p.opensForGets(t, answers)
+				p.opensForGets(t, responses)
 			}
 			if p.absent > 0 {
-				p.sparesGets(t, answers)
+				p.sparesGets(t, responses)
 			}
 		})
 	}
-	for what, answer := range map[string][]string{
-		"a wrong checksum":             answers[complains],
-		"a file not named as a family": answers[warns],
+	for what, response := range map[string][]string{
+		"a wrong checksum":             responses[complains],
+		"a file not named as a family": responses[warns],
 	} {
-		if len(answer) < 2 || !strings.Contains(strings.Join(answer[1:], " "), "WARN") {
-			t.Errorf("HBase says nothing of %s: %q", what, answer)
+		if len(response) < 2 || !strings.Contains(strings.Join(response[1:], " "), "WARN") {
+			t.Errorf("HBase says nothing of %s: %q", what, response)
 		}
 	}
 }
@@ -215,11 +215,11 @@ func open(t *testing.T, file []byte) *hfile.Reader {
 
 // isRead checks that HBase's reader returns the cells, that its printer prints all of them,
 // and that neither complains.
-func (p *filePair) isRead(t *testing.T, answers [][]string) {
-	if got, want := strings.Join(answers[p.scan], "\t"), counted(p.cells); got != want {
+func (p *filePair) isRead(t *testing.T, responses [][]string) {
+	if got, want := strings.Join(responses[p.scan], "\t"), counted(p.cells); got != want {
 		t.Errorf("HBase reads %s, want %s", got, want)
 	}
-	if got, want := strings.Join(answers[p.print], "\t"), fmt.Sprint(len(p.cells)); got != want {
+	if got, want := strings.Join(responses[p.print], "\t"), fmt.Sprint(len(p.cells)); got != want {
 		t.Errorf("the printer says %s, want %s", got, want)
 	}
 }
@@ -241,22 +241,22 @@ func (p *filePair) readsTagged(t *testing.T) {
 }
 
 // opensForGets checks that every get for a cell of the file opens the file.
-func (p *filePair) opensForGets(t *testing.T, answers [][]string) {
-	if got, want := strings.Join(answers[p.here], "\t"), fmt.Sprint(len(p.cells)); got != want {
+func (p *filePair) opensForGets(t *testing.T, responses [][]string) {
+	if got, want := strings.Join(responses[p.here], "\t"), fmt.Sprint(len(p.cells)); got != want {
 		t.Errorf("%s gets for cells of the file open it, want %s", got, want)
 	}
 }
 
 // sparesGets checks that gets for absent rows open the file as rarely as its Bloom filter
 // promises.
-func (p *filePair) sparesGets(t *testing.T, answers [][]string) {
+func (p *filePair) sparesGets(t *testing.T, responses [][]string) {
 	asked := len(absent())
-	opened, err := strconv.Atoi(strings.Join(answers[p.absent], "\t"))
+	opened, err := strconv.Atoi(strings.Join(responses[p.absent], "\t"))
 	least, most := asked/200, asked/66 // for a filter with an error rate of 1%
 	if p.attributes["BLOOMFILTER"] == "NONE" {
 		least, most = asked, asked
 	}
 	if err != nil || opened < least || opened > most {
-		t.Errorf("of %d gets for absent rows %q open the file, want %d to %d", asked, answers[p.absent], least, most)
+		t.Errorf("of %d gets for absent rows %q open the file, want %d to %d", asked, responses[p.absent], least, most)
 	}
 }

@@ -36,12 +36,12 @@ func TestTableTakesFilesIn(t *testing.T) {
 	gets := h.ask(append([]string{"gets", table, "a:,c:"}, rows...)...)
 	counter := h.ask("rows", table)
 
-	answers := h.answers()
-	if got, want := strings.Join(answers[gets], "\t"), counted(find(t, files, rows, "a:", "c:")); got != want {
+	responses := h.responses()
+	if got, want := strings.Join(responses[gets], "\t"), counted(find(t, files, rows, "a:", "c:")); got != want {
 		t.Errorf("gets of %d rows give %s, our reader %s", len(rows), got, want)
 	}
 	want := digest(cells)
-	if got := answers[counter][0]; got != fmt.Sprint(want.Rows) { // its log has warnings of its own
+	if got := responses[counter][0]; got != fmt.Sprint(want.Rows) { // its log has warnings of its own
 		t.Errorf("RowCounter finds %s rows, want %d", got, want.Rows)
 	}
 	if got := h.c.Digest(t, table); got != want {

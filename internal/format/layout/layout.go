@@ -1,5 +1,5 @@
 // Package layout defines the key designs of tables: the row, qualifier and timestamp of a record, the
-// rows that answer a query, and the meaning of a cell. No other package knows the form of a key.
+// rows that a query reads, and the meaning of a cell. No other package knows the form of a key.
 //
 // A layout is one type in one file. It is used between the values (rowkey,
 // column, cell, behaviour) and the packages that move them:

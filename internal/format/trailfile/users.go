@@ -7,7 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go/bloom"
 )
 
-// bloomBits is the size of the filter per user. About one in a hundred answers is wrong.
+// bloomBits is the size of the filter per user. About one in a hundred lookups of an absent user is wrong.
 const bloomBits = 10
 
 // users is the column user_id. Rows are in order of user, so an entry of its dictionary is a

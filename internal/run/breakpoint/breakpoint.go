@@ -7,7 +7,7 @@
 //
 // With STEP:N:hold the process stops in the same way. After SIGCONT all goroutines continue
 // except the one that reached the step. This goroutine continues after SIGUSR2, or when the
-// context of ReleaseAfter ends. In the meantime the process answers signals, and it does
+// context of ReleaseAfter ends. In the meantime the process reacts to signals, and it does
 // not reach the next step.
 //
 // A program obeys the variable after Arm. Test binaries call it, and the two commands do
@@ -36,7 +36,7 @@ const (
 	Opened   = "opened"   // the manifest has been read, and the remains of killed loads have not been removed
 	Read     = "read"     // some lines of a delivered file have been parsed
 	Batch    = "batch"    // the files of a batch have been read and sorted
-	Put      = "put"      // a request of puts has been answered
+	Put      = "put"      // HBase has confirmed a request of puts
 	Segment  = "segment"  // an HFile has been written, and not been read back
 	Handover = "handover" // handover.json has been written, and no region asked
 	Handed   = "handed"   // a region has loaded its files

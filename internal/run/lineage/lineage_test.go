@@ -246,7 +246,7 @@ func TestAnAddressThatDoesNotTakeThemIsAskedOnce(t *testing.T) {
 		t.Errorf("%d calls, %v", calls, errs)
 	}
 
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never answers
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never responds
 	if err != nil {
 		t.Fatal(err)
 	}

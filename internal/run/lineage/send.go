@@ -28,7 +28,7 @@ type Sender struct {
 	file string
 	url  string
 	key  string
-	gone bool // the address did not answer, and is not tried again
+	gone bool // the address did not respond, and is not tried again
 
 	patience time.Duration // time limit of one event
 }
@@ -135,14 +135,14 @@ func (s *Sender) post(ctx context.Context, b []byte) error {
 	if s.key != "" {
 		r.Header.Set("Authorization", "Bearer "+s.key)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		said, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
-		return fmt.Errorf("%s answers %s: %s", s.url, answer.Status, bytes.TrimSpace(said))
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		said, _ := io.ReadAll(io.LimitReader(response.Body, 200))
+		return fmt.Errorf("%s responds %s: %s", s.url, response.Status, bytes.TrimSpace(said))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 
 var errMoved = errors.New("the region has moved")
 
-// scanner is a table that answers by a function.
+// scanner is a table whose rows a function returns.
 type scanner func(context.Context, table.Query, func(*cell.Cell) error) error
 
 func (s scanner) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
@@ -60,7 +60,7 @@ func each(ctx context.Context, r fetch.Reader, batches iter.Seq2[*fetch.Batch, e
 	return fetch.Each(ctx, batches, a.workers, begin, emit)
 }
 
-// work answers each batch with its users' trails.
+// work returns the trails of the users of a batch.
 func work(a *fetch.Asker) fetch.Work[*fetch.Trails] {
 	return func(ctx context.Context, p *fetch.Batch, emit func(*fetch.Trails) error) error {
 		t, err := a.Trails(ctx, p.Keys)
@@ -98,7 +98,7 @@ func batches(n int) iter.Seq2[*fetch.Batch, error] {
 	}
 }
 
-// logins answers with one login for each range, after a wait that differs from
+// logins returns one login for each range, after a wait that differs from
 // batch to batch.
 func logins(wait func(start []byte) time.Duration) scanner {
 	return func(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
@@ -356,7 +356,7 @@ func TestThePlanSaysHowRowsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestABatchHasManyResults answers every batch by three numbers: they come in order, and two
+// TestABatchHasManyResults returns three numbers for every batch: they arrive in order, and two
 // are waiting at most.
 func TestABatchHasManyResults(t *testing.T) {
 	var got []string

@@ -81,7 +81,7 @@ func TestADesignKnowsItsPlace(t *testing.T) {
 		"no server to ask":    {"hbase://127.0.0.1:1/t", live.Options{Conf: none, Catalog: "/c"}, live.Spec{}, table.ErrUnreachable},
 		"servers of no known": {"hbase://no-such-host.invalid/t", live.Options{Conf: none, Catalog: "/c"}, live.Spec{}, table.ErrUnfit},
 	} {
-		if x.want == table.ErrUnreachable { // else the answer is there as soon as the resolver has it
+		if x.want == table.ErrUnreachable { // otherwise the resolver gives the result at once
 			x.options.Client.CallTimeout, x.options.Client.OpTimeout = time.Second, time.Second
 		}
 		d, err := live.NewDesign(x.address, x.options, x.spec)

@@ -39,7 +39,7 @@ const (
 )
 
 // A handover hands staged files to the regions of their rows. It works in rounds until no file is
-// left, because regions split, merge and move in the meantime, and the answer to a call can be
+// left, because regions split, merge and move in the meantime, and the response to a call can be
 // lost.
 type handover struct {
 	*Table
@@ -197,7 +197,7 @@ func (h *handover) settleAll(ctx context.Context, files []manifest.Staged) (left
 	return left, nil
 }
 
-// settle reports whether a file is in the table, if the answer to a call was lost. A file that is
+// settle reports whether a file is in the table, if the response to a call was lost. A file that is
 // still staged is not in the table. A file that HBase has moved may get into the table while a call
 // runs. If it stays where HBase moved it, settle moves it back.
 func (h *handover) settle(ctx context.Context, f manifest.Staged) (in bool, err error) {

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// mostPutBytes is the default, and the maximum, of the bytes of cells that have no answer yet.
+// mostPutBytes is the default, and the maximum, of the bytes of cells that are not confirmed yet.
 const mostPutBytes = 48 << 20
 
 // RollName implements table.Putter. If a killed load runs again, it gets the same name, even if

@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// asked reports whether the table of s answers from its rolls, which know the users that are
+// asked reports whether the table of s reads its rolls, which know the users that are
 // absent, and whether all users that it names are certain to be there.
 func asked(t *testing.T, s *live.Store) (rolls, sure bool) {
 	t.Helper()

@@ -67,7 +67,7 @@ func TestFailureKeepsEveryCause(t *testing.T) {
 	}
 }
 
-// A surveyed file system answers as it is told.
+// A surveyed file system returns the results that it was given.
 type surveyed struct {
 	dfs.FS
 	room  dfs.Room

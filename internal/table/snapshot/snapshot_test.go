@@ -117,9 +117,9 @@ func TestAFileMayMove(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeAnsweredIsRefused makes queries that only servers can answer, and opens
+// TestQueriesForServersAreRefused makes queries that only servers support, and opens
 // snapshots that are not of the table.
-func TestWhatCannotBeAnsweredIsRefused(t *testing.T) {
+func TestQueriesForServersAreRefused(t *testing.T) {
 	tagged := func(typ byte) *cell.Cell {
 		c := put("a", "q", 5, "a")
 		c.Tags = []byte{0, 2, typ, 1}

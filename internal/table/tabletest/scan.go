@@ -226,7 +226,7 @@ func testGet(t *testing.T, w *world, from table.Table) {
 // testQueries asks for users' behaviours, as ranges and, where the layout can tell
 // them, as rows.
 func testQueries(t *testing.T, w *world, from table.Table) {
-	answered := 0
+	matched := 0
 	for range 50 {
 		want := w.want()
 		reads, err := w.layout.Reads(w.schema, want)
@@ -241,7 +241,7 @@ func testQueries(t *testing.T, w *world, from table.Table) {
 			}
 			asked := w.cells(func(key []byte, c *cell.Cell) bool { return in(key) && asks(&q, c) })
 			expect(t, fmt.Sprintf("%+v", want), scan(t, from, q), asked, w.cells(func(key []byte, _ *cell.Cell) bool { return in(key) }))
-			answered += len(asked)
+			matched += len(asked)
 		}
 		if len(ranges) > 0 {
 			ask(query(ranges, want.Span))
@@ -250,7 +250,7 @@ func testQueries(t *testing.T, w *world, from table.Table) {
 			ask(rowsQuery(rows, want.Span))
 		}
 	}
-	if answered == 0 {
+	if matched == 0 {
 		t.Error("nothing was asked for that is there")
 	}
 }

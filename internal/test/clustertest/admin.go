@@ -15,28 +15,28 @@ import (
 	"time"
 )
 
-// Admin sends a request to HBase's own client and returns the words of its answer. The
+// Admin sends a request to HBase's own client and returns the words of its response. The
 // requests are listed in scripts/cluster.d/java/Admin.java. A word may have any bytes. An
-// answer that is a key is still escaped: see Unescape.
+// response that is a key is still escaped: see Unescape.
 func (c *Cluster) Admin(t testing.TB, words ...string) []string {
 	t.Helper()
 	ctx, cancel := limited(t, callLimit)
 	defer cancel()
-	answer, err := c.Ask(ctx, words...)
+	response, err := c.Ask(ctx, words...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer
+	return response
 }
 
 // Ask is Admin for a request that may fail. If ctx ends, the request may still be carried
 // out.
 func (c *Cluster) Ask(ctx context.Context, words ...string) ([]string, error) {
-	answer, err := c.request(ctx, words)
+	response, err := c.request(ctx, words)
 	if err != nil {
 		return nil, fmt.Errorf("admin %q: %w", words, err)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // cleanUp is Admin at a test's end, for requests that can be repeated. The test may have left
@@ -185,13 +185,13 @@ type Digest struct {
 // Digest scans a table with HBase's own client.
 func (c *Cluster) Digest(t testing.TB, table string) Digest {
 	t.Helper()
-	answer := c.Admin(t, "digest", table)
-	rows, err1 := strconv.ParseInt(answer[0], 10, 64)
-	cells, err2 := strconv.ParseInt(answer[1], 10, 64)
+	response := c.Admin(t, "digest", table)
+	rows, err1 := strconv.ParseInt(response[0], 10, 64)
+	cells, err2 := strconv.ParseInt(response[1], 10, 64)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatalf("admin: digest of %s: %v", table, err)
 	}
-	return Digest{rows, cells, answer[2]}
+	return Digest{rows, cells, response[2]}
 }
 
 // admin returns the address of the daemon that runs Admin.java.
@@ -217,12 +217,12 @@ func (c *Cluster) request(ctx context.Context, words []string) ([]string, error)
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
-	answer := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	response := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 	switch {
-	case answer[0] == "ok":
-		return answer[1:], nil
-	case answer[0] == "error" && len(answer) == 2:
-		return nil, errors.New(answer[1])
+	case response[0] == "ok":
+		return response[1:], nil
+	case response[0] == "error" && len(response) == 2:
+		return nil, errors.New(response[1])
 	}
 	return nil, fmt.Errorf("not understood: %q", line)
 }
@@ -248,7 +248,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// Unescape returns the bytes of a word of an answer, in which \xNN stands for a byte.
+// Unescape returns the bytes of a word of a response, in which \xNN stands for a byte.
 func Unescape(word string) string {
 	var b strings.Builder
 	for {

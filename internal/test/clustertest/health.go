@@ -13,7 +13,7 @@ import (
 )
 
 // WaitHealthy waits until all daemons work: HDFS accepts a file on all DataNodes, and every
-// region of every table answers. It repairs nothing. If a daemon is dead or frozen, it fails
+// region of every table responds. It repairs nothing. If a daemon is dead or frozen, it fails
 // at once.
 func (c *Cluster) WaitHealthy(ctx context.Context) error {
 	return c.until(ctx, nil)
@@ -140,20 +140,20 @@ func (c *Cluster) checkNameNode(ctx context.Context) error {
 		return fmt.Errorf("nn: %w", err)
 	}
 	defer reply.Body.Close()
-	var answer struct {
+	var status struct {
 		Beans []struct {
 			FSState           string
 			NumLiveDataNodes  int
 			NumStaleDataNodes int
 		} `json:"beans"`
 	}
-	if err := json.NewDecoder(reply.Body).Decode(&answer); err != nil {
+	if err := json.NewDecoder(reply.Body).Decode(&status); err != nil {
 		return fmt.Errorf("nn: %s: %w", url, err)
 	}
-	if len(answer.Beans) != 1 {
+	if len(status.Beans) != 1 {
 		return errors.New("nn: does not know its state yet")
 	}
-	if s := answer.Beans[0]; s.FSState != "Operational" || s.NumLiveDataNodes != c.datanodes || s.NumStaleDataNodes != 0 {
+	if s := status.Beans[0]; s.FSState != "Operational" || s.NumLiveDataNodes != c.datanodes || s.NumStaleDataNodes != 0 {
 		return fmt.Errorf("nn: %s, %d of %d DataNodes live, %d stale", s.FSState, s.NumLiveDataNodes, c.datanodes, s.NumStaleDataNodes)
 	}
 	return nil

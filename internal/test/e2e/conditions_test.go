@@ -59,8 +59,8 @@ var (
 	viewer = []string{"play", "visit", "login"}
 )
 
-// TestDuckDBAnswersConditions makes typical queries of analysts on the sample logs.
-func TestDuckDBAnswersConditions(t *testing.T) {
+// TestDuckDBAgreesOnConditions makes typical queries of analysts on the sample logs.
+func TestDuckDBAgreesOnConditions(t *testing.T) {
 	t.Parallel()
 	newSQLFixture(t).inquire(t, []inquiry{
 		// Conditions on events.
@@ -158,9 +158,9 @@ func (r *real) sqlFixture(t *testing.T, users ...string) *sqlFixture {
 	return c
 }
 
-// TestDuckDBAnswersConditionsOfJourneys uses real logs in which many events share an instant
+// TestDuckDBAgreesOnConditionsOfJourneys uses real logs in which many events share an instant
 // and clocks change.
-func TestDuckDBAnswersConditionsOfJourneys(t *testing.T) {
+func TestDuckDBAgreesOnConditionsOfJourneys(t *testing.T) {
 	t.Parallel()
 	var households []string
 	for i := 1; i < 2500; i += 7 {
@@ -183,9 +183,9 @@ func TestDuckDBAnswersConditionsOfJourneys(t *testing.T) {
 	})
 }
 
-// TestDuckDBAnswersConditionsOfLaunches uses real logs of behaviours without fields. Their
+// TestDuckDBAgreesOnConditionsOfLaunches uses real logs of behaviours without fields. Their
 // times have only a date, so all events of a day have the same time.
-func TestDuckDBAnswersConditionsOfLaunches(t *testing.T) {
+func TestDuckDBAgreesOnConditionsOfLaunches(t *testing.T) {
 	t.Parallel()
 	launch.sqlFixture(t, "6149c214f9f17a8f3fafd3ada5f9db7de13a7f375b0b30728706334dff6a3690", "87aa96fc783cd4212b9dad9f87bcc73d38f65f37865d459186fb18865e1da9b2").inquire(t, []inquiry{
 		{types: launchTypes, having: said{"days(gameStarted) >= 5 && last(gameStarted) - first(newPlayer) >= duration(\"336h\")", "count(distinct date) filter (behaviour = 'gameStarted') >= 5 and max(time) filter (behaviour = 'gameStarted') - min(time) filter (behaviour = 'newPlayer') >= interval 336 hour"}},

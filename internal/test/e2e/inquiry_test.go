@@ -182,12 +182,12 @@ func (c *sqlFixture) inquire(t *testing.T, inquiries []inquiry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "questions.json")
+	path := filepath.Join(dir, "queries.json")
 	testkit.WriteFile(t, path, string(asked))
 	var results []verdict
 	python(t, &results, "conditions.py", c.name, c.logs, path)
 	if len(results) != len(queries) {
-		t.Fatalf("DuckDB answered %d of %d queries", len(results), len(queries))
+		t.Fatalf("DuckDB has results for %d of %d queries", len(results), len(queries))
 	}
 	for i := range results {
 		results[i].holds(t, typed[i], &counts[i], queries[i].Users == "")

@@ -62,11 +62,11 @@ func checkFigures(t *testing.T, file string, tables int) {
 		for _, name := range []string{"at", "user", "latest", "days", "list", "span"} {
 			q := f.Queries[name]
 			if q["p50_ms"] <= 0 || q["p99_ms"] < q["p50_ms"] || q["per_second"] <= 0 {
-				t.Errorf("%s, %d behaviours a user: %s took %v", f.Layout, f.Each, name, q)
+				t.Errorf("%s, %d events per user: %s took %v", f.Layout, f.Each, name, q)
 			}
 		}
 		if all := f.Queries["user"]; all["rows"] < 1 || all["cells"] < float64(f.Each) || all["behaviours"] != float64(f.Each) {
-			t.Errorf("%s, %d behaviours a user: the query for a user has %v", f.Layout, f.Each, all)
+			t.Errorf("%s, %d events per user: the query for a user has %v", f.Layout, f.Each, all)
 		}
 	}
 }

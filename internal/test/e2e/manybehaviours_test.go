@@ -50,9 +50,9 @@ func manyBehaviours(t *testing.T, dir, layout string) []deed {
 	return deeds
 }
 
-// TestTablesOfManyBehavioursAnswerRight loads 1,024 behaviours in every layout and counts the
+// TestTablesOfManyBehavioursHaveRightCounts loads 1,024 behaviours in every layout and counts the
 // results again.
-func TestTablesOfManyBehavioursAnswerRight(t *testing.T) {
+func TestTablesOfManyBehavioursHaveRightCounts(t *testing.T) {
 	for _, layout := range []string{"reversed", "wide", "hashed", "tall", "game"} {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()

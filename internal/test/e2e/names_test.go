@@ -139,7 +139,7 @@ func TestReadersTakeHostileNames(t *testing.T) {
 		var got map[string]map[string]int
 		python(t, &got, "names.py", shape, out)
 		if len(got) != 3 {
-			t.Errorf("%s: %d readers answered, want pyarrow, DuckDB and polars", shape, len(got))
+			t.Errorf("%s: %d readers have results, want pyarrow, DuckDB and polars", shape, len(got))
 		}
 		for reader, names := range got {
 			if !maps.Equal(names, want) {

@@ -79,7 +79,7 @@ func TestPythonAndGoReadersAgree(t *testing.T) {
 	var got []reading
 	python(t, &got, "readers.py", out, heaviest)
 	if len(got) != 3 {
-		t.Fatalf("%d readers answered, want pyarrow, DuckDB and polars", len(got))
+		t.Fatalf("%d readers have results, want pyarrow, DuckDB and polars", len(got))
 	}
 	for _, r := range got {
 		if math.Abs(r.Price-want.Price) > 1e-6*math.Abs(want.Price) {

@@ -94,7 +94,7 @@ type work struct {
 }
 
 // piecemeal makes a load by puts send about twenty requests, at most two at a time to each
-// of three servers. When the load has its first answer, it has sent at most seven of them.
+// of three servers. When the load has its first response, it has sent at most seven of them.
 var piecemeal = []string{"--in-flight", "2", "--max-rate", "puts=48000/s"}
 
 // begin starts the work and returns when each process has stopped. The load stops when its
@@ -231,7 +231,7 @@ func freezeRegionServer(t *testing.T, w *work) {
 	freeze(t, w.c, func() { w.goOn(t) })
 }
 
-// freeze freezes a RegionServer for longer than a call waits for its answer, and calls goOn
+// freeze freezes a RegionServer for longer than a call waits for its response, and calls goOn
 // during the freeze. The duration is part of the fault, and no check depends on it. If the
 // freeze takes longer than ZooKeeper's session, the server ends itself, and the processes
 // must also succeed.

@@ -105,7 +105,7 @@ func (h *fixture) parts(t *testing.T, out string) map[string]string {
 	return sums
 }
 
-// A reference is a table that was loaded, and queries that were answered, without faults.
+// A reference is a table that was loaded, and the results of queries, without faults.
 type reference struct {
 	*fixture
 	t       *testing.T // ends when the reference ends

@@ -53,14 +53,14 @@ func TestBothClientsGoOnAfterAStall(t *testing.T) {
 		}
 	})
 
-	var millis, answers int64
-	if _, err := fmt.Sscan(last, &millis, &answers); err != nil {
+	var millis, responses int64
+	if _, err := fmt.Sscan(last, &millis, &responses); err != nil {
 		t.Fatal(err)
 	}
 	javas := time.Duration(millis) * time.Millisecond
-	t.Logf("longest time between two answers: ours %s of %d, Java's %s of %d", ours.longest.Round(time.Millisecond), ours.answers, javas, answers)
-	if answers == 0 {
-		t.Error("Java's client had no answer")
+	t.Logf("longest time between two responses: ours %s of %d, Java's %s of %d", ours.longest.Round(time.Millisecond), ours.responses, javas, responses)
+	if responses == 0 {
+		t.Error("Java's client had no response")
 	}
 }
 
@@ -76,12 +76,12 @@ func playedRows(n int) []string {
 
 // A loop requests the same rows again and again.
 type loop struct {
-	answer chan [2]time.Time // the start and the end of each request
-	err    error             // valid once answer is closed
+	timing chan [2]time.Time // the start and the end of each request
+	err    error             // valid once timing is closed
 
 	last, asked time.Time
 	longest     time.Duration
-	answers     int
+	responses   int
 }
 
 // askInALoop makes requests until ctx ends.
@@ -91,11 +91,11 @@ func askInALoop(ctx context.Context, t *testing.T, h *fixture, rows []string) *l
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &loop{answer: make(chan [2]time.Time)}
+	l := &loop{timing: make(chan [2]time.Time)}
 	ctx, cancel := context.WithCancel(ctx)
 	t.Cleanup(func() {
 		cancel()
-		for range l.answer {
+		for range l.timing {
 		}
 		_ = client.Close()
 	})
@@ -104,7 +104,7 @@ func askInALoop(ctx context.Context, t *testing.T, h *fixture, rows []string) *l
 		keys[i] = []byte(row)
 	}
 	go func() {
-		defer close(l.answer)
+		defer close(l.timing)
 		for want := 0; l.err == nil; {
 			asked, found := time.Now(), 0
 			l.err = client.Gets(ctx, h.table, slices.Values(keys), hbase.GetOptions{}, func(*cell.Cell) error { found++; return nil })
@@ -115,7 +115,7 @@ func askInALoop(ctx context.Context, t *testing.T, h *fixture, rows []string) *l
 				l.err = fmt.Errorf("%d cells, at first there were %d", found, want)
 			}
 			select {
-			case l.answer <- [2]time.Time{asked, time.Now()}:
+			case l.timing <- [2]time.Time{asked, time.Now()}:
 			case <-ctx.Done():
 				l.err = context.Cause(ctx)
 			}
@@ -128,7 +128,7 @@ func askInALoop(ctx context.Context, t *testing.T, h *fixture, rows []string) *l
 func (l *loop) until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for !done() {
-		a, ok := <-l.answer
+		a, ok := <-l.timing
 		if !ok {
 			t.Fatalf("while it waited for %s: %v", what, l.err)
 		}
@@ -136,6 +136,6 @@ func (l *loop) until(t *testing.T, what string, done func() bool) {
 			l.longest = max(l.longest, a[1].Sub(l.last))
 		}
 		l.last = a[1]
-		l.answers++
+		l.responses++
 	}
 }

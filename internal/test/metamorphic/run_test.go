@@ -53,7 +53,7 @@ type run struct {
 	keptTable *table       // the content of the table at the snapshot
 
 	cutShort []string          // directories of killed extracts
-	made     map[string]string // by result: the query, if it was answered in pieces
+	made     map[string]string // by result: the query, if the extract was in pieces
 
 	calls   int
 	peak    float64        // for a fat sequence: the largest share of --memory that a command used

@@ -677,7 +677,7 @@ func (x *run) query(s *Step) ([]string, error) {
 // cannot reports whether an extract was refused for an allowed reason.
 func (x *run) cannot(s *Step, got said) bool {
 	switch got.Status {
-	case 64: // some layouts cannot answer the query, and some trails do not fit
+	case 64: // some layouts do not support the query, and some trails do not fit
 		if t := x.table(s.Table); x.Fat && t != nil && t.heaviest() > heldWhole {
 			return true
 		}

@@ -283,9 +283,9 @@ func padded(s string) string {
 	return s + "000000"[:6-(len(s)-strings.IndexByte(s, '.')-1)]
 }
 
-// TestOracleAnswersSmallQueries prints small worlds and complete results, for review by
+// TestOracleOfSmallQueries prints small worlds and complete results, for review by
 // hand.
-func TestOracleAnswersSmallQueries(t *testing.T) {
+func TestOracleOfSmallQueries(t *testing.T) {
 	datadriven.RunTest(t, "testdata/results", func(t *testing.T, d *datadriven.TestData) string {
 		var seed uint64
 		var people, day int

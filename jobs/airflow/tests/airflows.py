@@ -152,18 +152,18 @@ class Airflow:
     token = None
 
     def ask(self, method, path, body=None):
-        """The answer of the REST API. On a busy machine it may be silent for a minute."""
+        """The response of the REST API. On a busy machine it may be silent for a minute."""
         headers = {"Content-Type": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         request = urllib.request.Request(self.url + path, None if body is None else json.dumps(body).encode(), headers, method=method)
-        return self.until(lambda: self.answer(request), f"{method} {path}")["is"]
+        return self.until(lambda: self.response(request), f"{method} {path}")["is"]
 
-    def answer(self, request):
+    def response(self, request):
         """What is said to a request, or None where Airflow's SQLite was locked by another of its processes: then nothing was done."""
         try:
-            with urllib.request.urlopen(request, timeout=WATCHDOG_SECONDS) as answer:
-                return {"is": json.load(answer)}
+            with urllib.request.urlopen(request, timeout=WATCHDOG_SECONDS) as reply:
+                return {"is": json.load(reply)}
         except urllib.error.HTTPError as e:
             said = e.read()
             if e.code == 500 and b"Database error" in said:

@@ -8,24 +8,24 @@ import (
 	"io"
 )
 
-// A digest is of the lines of answers: the sum of their hashes, each with the number of
-// its question and, where order counts, its own.
+// A digest is the sum of the hashes of the lines of results. The hash of a line includes the
+// number of the query and, if the order counts, the number of the line.
 type digest struct {
-	copy io.Writer // of all lines, with the number of the question as "question"; nil is none
+	copy io.Writer // gets all lines, with the number of the query as "query"; nil is no copy
 
-	question uint64
-	ordered  bool
-	nth      uint64 // line of the question
-	lines    int64
-	sum      [2]uint64
-	rest     []byte // of a line that is not whole
-	scratch  []byte
-	err      error
+	query   uint64
+	ordered bool
+	nth     uint64 // line of the query
+	lines   int64
+	sum     [2]uint64
+	rest    []byte // of a line that is not whole
+	scratch []byte
+	err     error
 }
 
-// begin begins an answer.
-func (d *digest) begin(question int, ordered bool) {
-	d.question, d.ordered, d.nth = uint64(question), ordered, 0
+// begin begins the result of a query.
+func (d *digest) begin(query int, ordered bool) {
+	d.query, d.ordered, d.nth = uint64(query), ordered, 0
 }
 
 // Write implements io.Writer.
@@ -49,14 +49,14 @@ func (d *digest) add(line []byte) {
 	if d.ordered {
 		d.nth++
 	}
-	d.scratch = binary.BigEndian.AppendUint64(d.scratch[:0], d.question)
+	d.scratch = binary.BigEndian.AppendUint64(d.scratch[:0], d.query)
 	d.scratch = append(binary.BigEndian.AppendUint64(d.scratch, d.nth), line...)
 	h := sha256.Sum256(d.scratch)
 	for i := range d.sum {
 		d.sum[i] += binary.BigEndian.Uint64(h[8*i:])
 	}
 	if d.copy != nil && d.err == nil {
-		_, d.err = fmt.Fprintf(d.copy, "{\"question\":%d,%s\n", d.question, line[1:])
+		_, d.err = fmt.Fprintf(d.copy, "{\"query\":%d,%s\n", d.query, line[1:])
 	}
 }
 

@@ -1,18 +1,18 @@
-// Layoutbench asks a table the questions of a file, by the packages that the commands
-// of extract call:
+// Layoutbench runs the queries of a file on a table. It calls the packages that the command
+// extract calls:
 //
-//	layoutbench [-answers DIR] [-clients N] [-limit TIME] QUESTIONS TABLE
+//	layoutbench [-results DIR] [-clients N] [-limit TIME] QUERIES TABLE
 //
-// QUESTIONS has a question a line, as JSON; TABLE is a directory or hbase://. All
-// questions of a name are asked three times:
+// QUERIES has one query on each line, as JSON. TABLE is a directory or hbase://. All
+// queries of a name run three times:
 //
-//	to check    answers are digested, whatever the layout they come from, and what is
-//	            read for them is counted; this is also what warms everything up
-//	one by one  for the time that each takes
-//	at once     by several clients, for how many are answered in a second; extracts
-//	            have several workers each, and are asked one by one alone
+//	to check    computes a digest of the results, which is the same for all layouts, and
+//	            counts the rows and cells that are read; this run also warms the caches
+//	one by one  measures the time of each query
+//	at once     several clients measure the number of queries per second; an extract has
+//	            several workers, and runs only one by one
 //
-// The last line says of each name what that came to, as JSON.
+// The last line has the figures of each name, as JSON.
 package main
 
 import (
@@ -38,12 +38,12 @@ import (
 
 func main() {
 	b := &bench{fs: dfs.NewMux(map[string]dfs.FS{"": local.New(), hdfs.Scheme: hdfs.New(hdfs.Config{})})}
-	flag.StringVar(&b.answers, "answers", "", "directory for the answers, NAME.jsonl of each name")
-	flag.IntVar(&b.clients, "clients", 4, "how many ask at once")
-	flag.DurationVar(&b.limit, "limit", 30*time.Second, "after which no more questions of a name are asked one by one, nor at once")
+	flag.StringVar(&b.results, "results", "", "directory for the results, one file NAME.jsonl for each name")
+	flag.IntVar(&b.clients, "clients", 4, "number of clients that run queries at once")
+	flag.DurationVar(&b.limit, "limit", 30*time.Second, "time after which no more queries of a name begin, one by one and at once")
 	flag.Parse()
 	if flag.NArg() != 2 || b.clients < 1 {
-		fmt.Fprintln(os.Stderr, "layoutbench: write layoutbench [-answers DIR] [-clients N] [-limit TIME] QUESTIONS TABLE")
+		fmt.Fprintln(os.Stderr, "layoutbench: write layoutbench [-results DIR] [-clients N] [-limit TIME] QUERIES TABLE")
 		os.Exit(64)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -54,18 +54,18 @@ func main() {
 	}
 }
 
-// A bench is one table that is asked.
+// A bench is one table that is measured.
 type bench struct {
 	fs      dfs.FS
 	table   table.Loader
-	answers string // no directory if empty
+	results string // no directory if empty
 	temp    string
 	clients int
 	limit   time.Duration
 }
 
-func (b *bench) run(ctx context.Context, questions, address string) (err error) {
-	names, asked, err := readQuestions(questions)
+func (b *bench) run(ctx context.Context, queries, address string) (err error) {
+	names, asked, err := readQueries(queries)
 	if err != nil {
 		return err
 	}

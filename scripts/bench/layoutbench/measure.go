@@ -29,19 +29,19 @@ type figures struct {
 	Digest     string  `json:"digest"`
 }
 
-func (b *bench) measure(ctx context.Context, name string, questions []question) (*figures, error) {
+func (b *bench) measure(ctx context.Context, name string, queries []benchQuery) (*figures, error) {
 	f := new(figures)
-	if err := b.check(ctx, name, questions, f); err != nil {
+	if err := b.check(ctx, name, queries, f); err != nil {
 		return nil, err
 	}
 	var took []time.Duration
 	var all time.Duration
-	for i := range questions {
+	for i := range queries {
 		if all > b.limit {
 			break
 		}
 		start := time.Now()
-		if err := b.ask(ctx, b.table, &questions[i], i, nil); err != nil {
+		if err := b.ask(ctx, b.table, &queries[i], i, nil); err != nil {
 			return nil, err
 		}
 		took = append(took, time.Since(start))
@@ -51,11 +51,11 @@ func (b *bench) measure(ctx context.Context, name string, questions []question) 
 	f.PerSecond = float64(len(took)) / all.Seconds()
 	slices.Sort(took)
 	f.P50, f.P99 = quantile(took, 0.50), quantile(took, 0.99)
-	if questions[0].many() || b.clients == 1 {
+	if queries[0].many() || b.clients == 1 {
 		return f, nil
 	}
 	var err error
-	f.PerSecond, err = b.atOnce(ctx, questions)
+	f.PerSecond, err = b.atOnce(ctx, queries)
 	return f, err
 }
 
@@ -66,10 +66,10 @@ func quantile(took []time.Duration, q float64) float64 {
 }
 
 // check digests the results, and counts the rows and cells that are read for them.
-func (b *bench) check(ctx context.Context, name string, questions []question, f *figures) (err error) {
+func (b *bench) check(ctx context.Context, name string, queries []benchQuery, f *figures) (err error) {
 	d := new(digest)
-	if b.answers != "" {
-		out, fail := os.Create(filepath.Join(b.answers, name+".jsonl"))
+	if b.results != "" {
+		out, fail := os.Create(filepath.Join(b.results, name+".jsonl"))
 		if fail != nil {
 			return fail
 		}
@@ -78,22 +78,22 @@ func (b *bench) check(ctx context.Context, name string, questions []question, f 
 	}
 	c := &counted{Loader: b.table}
 	before := c.Spent()
-	for i := range questions {
+	for i := range queries {
 		// An extract has its users in the order of their keys, which differs.
-		d.begin(i, !questions[i].many())
-		if err := b.ask(ctx, c, &questions[i], i, d); err != nil {
+		d.begin(i, !queries[i].many())
+		if err := b.ask(ctx, c, &queries[i], i, d); err != nil {
 			return err
 		}
 	}
-	n := float64(len(questions))
+	n := float64(len(queries))
 	f.Rows, f.Cells = float64(c.rows.Load())/n, float64(c.cells.Load())/n
 	f.Calls, f.Behaviours = float64(c.Spent().Since(before).Calls)/n, float64(d.lines)/n
 	f.Digest = d.String()
 	return d.end()
 }
 
-// atOnce returns how many questions are answered in a second.
-func (b *bench) atOnce(ctx context.Context, questions []question) (float64, error) {
+// atOnce returns the number of queries per second.
+func (b *bench) atOnce(ctx context.Context, queries []benchQuery) (float64, error) {
 	var next, done atomic.Int64
 	start := time.Now()
 	g, ctx := errgroup.WithContext(ctx)
@@ -101,10 +101,10 @@ func (b *bench) atOnce(ctx context.Context, questions []question) (float64, erro
 		g.Go(func() error {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(questions) || time.Since(start) > b.limit {
+				if i >= len(queries) || time.Since(start) > b.limit {
 					return nil
 				}
-				if err := b.ask(ctx, b.table, &questions[i], i, nil); err != nil {
+				if err := b.ask(ctx, b.table, &queries[i], i, nil); err != nil {
 					return err
 				}
 				done.Add(1)

@@ -57,7 +57,7 @@ import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * Answers questions about a cluster and changes it, by HBase's own client: a daemon of the cluster
+ * Inspects and changes a cluster, by HBase's own client: a daemon of the cluster
  * that listens at the address HOST PORT of its arguments. Two more arguments are the principal and
  * the keytab that it logs in with. A client sends one request a line and
  * reads one reply a line. Requests of several connections run at the same time. A word is
@@ -90,7 +90,7 @@ public class Admin implements AutoCloseable {
     "names PATH NUMBER: of files and directories that may be below it, itself included",
     "erasure PATH POLICY: how files below it are coded", "chmod PATH MODE", "acl PATH ENTRIES: adds them, such as default:user:NAME:r-x", "safemode enter | leave",
     "mkdir PATH [OWNER [MODE]]", "rm PATH", "ls PATH -> a NAME OWNER MODE LENGTH for each",
-    "healthy REGIONSERVERS REPLICATION: all servers live, every region answers, HDFS takes a file",
+    "healthy REGIONSERVERS REPLICATION: all servers live, every region responds, HDFS takes a file",
   };
 
   /** What all requests share: connections to HBase and HDFS, which any thread may use. */
@@ -151,7 +151,7 @@ public class Admin implements AutoCloseable {
     }
   }
 
-  /** Answers a client until it closes its connection. */
+  /** Serves a client until it closes its connection. */
   private static void serve(Shared shared, Socket client) {
     try (client;
         Admin a = new Admin(shared);
@@ -167,7 +167,7 @@ public class Admin implements AutoCloseable {
   private String reply(String[] words) {
     try {
       StringBuilder out = new StringBuilder("ok");
-      for (String word : answer(words)) {
+      for (String word : respond(words)) {
         out.append('\t').append(word);
       }
       return out.toString();
@@ -176,7 +176,7 @@ public class Admin implements AutoCloseable {
     }
   }
 
-  private List<String> answer(String[] w) throws Exception {
+  private List<String> respond(String[] w) throws Exception {
     switch (w[0]) {
       case "create":
         return create(w);
@@ -511,10 +511,10 @@ public class Admin implements AutoCloseable {
       throw new IOException(m.getRegionStatesInTransition().size() + " regions are in transition");
     }
     for (TableName name : admin.listTableNames()) {
-      answers(name);
+      readable(name);
     }
     for (TableName name : List.of(TableName.META_TABLE_NAME, TableName.valueOf("hbase:acl"))) {
-      answers(name);
+      readable(name);
     }
     Path probe = new Path("/.healthy-" + ProcessHandle.current().pid());
     try (FSDataOutputStream out = files.create(probe, true, 4096, replication, 1 << 20)) {
@@ -525,7 +525,7 @@ public class Admin implements AutoCloseable {
   }
 
   /** Reads from every region of a table. */
-  private void answers(TableName name) throws IOException {
+  private void readable(TableName name) throws IOException {
     if (!name.equals(TableName.META_TABLE_NAME) && !admin.isTableEnabled(name)) {
       return;
     }

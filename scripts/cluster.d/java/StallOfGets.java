@@ -14,9 +14,9 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /**
  * Asks for the same rows again and again by HBase's own client: TABLE ROWS READY STOP. ROWS is a
- * file of rows, one a line. The file READY is made when the client has warmed up, and the answer that
- * comes after the file STOP is there is the last. Prints the longest time between two answers, in
- * milliseconds, and how many answers there were.
+ * file of rows, one a line. The file READY is made when the client has warmed up, and the response that
+ * comes after the file STOP is there is the last. Prints the longest time between two responses, in
+ * milliseconds, and the number of responses.
  */
 public class StallOfGets {
   private static final int WARM = 20;
@@ -36,8 +36,8 @@ public class StallOfGets {
       }
       Files.createFile(ready);
       long longest = 0;
-      long answers = 0;
-      for (long last = System.nanoTime(); !Files.exists(stop); answers++) {
+      long responses = 0;
+      for (long last = System.nanoTime(); !Files.exists(stop); responses++) {
         long found = cells(t.get(gets));
         if (found != cells) {
           throw new IllegalStateException(found + " cells, at first there were " + cells);
@@ -46,7 +46,7 @@ public class StallOfGets {
         longest = Math.max(longest, now - last);
         last = now;
       }
-      System.out.println(TimeUnit.NANOSECONDS.toMillis(longest) + " " + answers);
+      System.out.println(TimeUnit.NANOSECONDS.toMillis(longest) + " " + responses);
     }
   }
 

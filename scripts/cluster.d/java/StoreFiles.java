@@ -89,8 +89,8 @@ public class StoreFiles {
       StoreFiles s = new StoreFiles();
       for (String line : Files.readAllLines(java.nio.file.Path.of(args[0]))) {
         said.reset();
-        String answer = String.join("\t", s.answer(line.split("\t", -1)));
-        System.out.println(answer + complaints(said.toString(StandardCharsets.UTF_8)));
+        String response = String.join("\t", s.respond(line.split("\t", -1)));
+        System.out.println(response + complaints(said.toString(StandardCharsets.UTF_8)));
       }
     } catch (Throwable e) {
       err.print(said);
@@ -111,7 +111,7 @@ public class StoreFiles {
     return out.toString();
   }
 
-  private List<String> answer(String[] w) throws Exception {
+  private List<String> respond(String[] w) throws Exception {
     switch (w[0]) {
       case "write":
         return write(w);

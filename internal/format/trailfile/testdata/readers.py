@@ -140,7 +140,7 @@ def chunk(meta, column, values, where):
 
 
 def by_duckdb(db, path, columns, rows):
-    ask = Questions(db, path)
+    ask = Queries(db, path)
     ask("SELECT count(*) FROM FILE", rows, "duckdb: rows")
     for c in columns:
         name = '"' + c.name + '"'
@@ -157,9 +157,9 @@ def by_duckdb(db, path, columns, rows):
     bloom(ask.now, path, columns[0].values)
 
 
-class Questions:
-    """Questions to DuckDB about one file. Those that have one number for an answer are
-    gathered: DuckDB plans and scans for each of them, but starts once for many."""
+class Queries:
+    """DuckDB's queries about one file. Queries whose result is one number are collected and
+    run together: DuckDB plans and scans for each of them, but starts once."""
 
     def __init__(self, db, path):
         self.db, self.file = db, f"read_parquet('{path}')"
@@ -174,10 +174,10 @@ class Questions:
         self.wanted.append((want, where))
 
     def all(self):
-        """Asks what was gathered and checks the answers."""
-        answers = dict(self.now(" UNION ALL ".join(self.sql), *self.parameters))
+        """Runs the collected queries and checks the results."""
+        results = dict(self.now(" UNION ALL ".join(self.sql), *self.parameters))
         for i, (want, where) in enumerate(self.wanted):
-            check(answers[i], want, *where)
+            check(results[i], want, *where)
 
 
 def bloom(ask, path, users):

@@ -1,13 +1,13 @@
-"""Answers questions with conditions in SQL, from the logs as they were delivered, and
-compares with what extract wrote.
+"""Evaluates queries with conditions in SQL, over the logs as they were delivered, and compares
+the results with the results of extract.
 
-    conditions.py sample|journey|launch LOGS QUESTIONS
+    conditions.py sample|journey|launch LOGS QUERIES
 
-QUESTIONS is a file with a list of the questions of conditions_test.go. Of each are
-printed the users found, active and kept, those who came to each step of a sequence, the
-behaviours, the columns of both and, where these are the same, how many rows are in the
-SQL's answer only and how many in the extract only (rows that are equal are counted), and
-how many rows are out of order.
+QUERIES is a file with a list of the queries of conditions_test.go. The output has, for each
+query, the numbers of users found, active and kept, the number of users that reached each step
+of a sequence, the number of events, and the columns of both results. If the columns are equal,
+it also has the number of rows that only SQL has, the number of rows that only extract has
+(equal rows are counted), and the number of rows that are out of order.
 """
 
 import glob
@@ -16,7 +16,7 @@ import sys
 
 import duckdb
 
-# Behaviours stand in order of behaviour ID.
+# Behaviours are in order of behaviour ID.
 LOGS = {
     "sample": dict(
         path="{folder}/*/{behaviour}.csv", user="user_id", time="time", zone="Asia/Shanghai", behaviours={
@@ -39,7 +39,7 @@ LOGS = {
     ),
 }
 
-name, folder, questions = sys.argv[1:]
+name, folder, queries = sys.argv[1:]
 logs = LOGS[name]
 names = list(dict.fromkeys(f for fields in logs["behaviours"].values() for f in fields))
 db = duckdb.connect()
@@ -91,8 +91,8 @@ def chains(q):
     return reached
 
 
-def answer(q):
-    """Makes the table of what must come out, and says how many users there are on the way."""
+def evaluate(q):
+    """Makes the table of the expected rows. Returns the numbers of users at each stage."""
     asked = texts(q["types"])
     users = f"user_id in (select user_id from read_csv('{q['users']}', header=false, all_varchar=true, names=['user_id']))" if q["users"] else "true"
     db.execute(f"""create or replace temp table did as
@@ -171,5 +171,5 @@ def compare(q):
 
 
 read_logs()
-with open(questions) as f:
-    print(json.dumps([{**answer(q), **compare(q)} for q in json.load(f)]))
+with open(queries) as f:
+    print(json.dumps([{**evaluate(q), **compare(q)} for q in json.load(f)]))

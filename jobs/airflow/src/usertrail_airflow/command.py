@@ -49,7 +49,7 @@ class Ended:
 class Command:
     """A command that ends when end is called, or when this process does.
 
-    Of a command that streams, standard output is the answer, which is not logged, and
+    If a command streams, standard output is the result, which is not logged, and
     the result is the last line of standard error.
     """
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def info() -> dict[str, Any]:
-    """The answer to Airflow's entry point apache_airflow_provider."""
+    """The result of Airflow's entry point apache_airflow_provider."""
     return {
         "package-name": "usertrail-airflow",
         "name": "usertrail",

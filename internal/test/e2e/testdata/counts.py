@@ -1,8 +1,8 @@
-"""Answers questions about the real logs with DuckDB, from the files as delivered.
+"""Counts users and events of queries with DuckDB, in the real logs as they were delivered.
 
-    questions.py journey|launch FOLDER QUESTIONS
+    counts.py journey|launch FOLDER QUERIES
 
-QUESTIONS is a list of JSON objects; it is printed again with the answers in it.
+QUERIES is a list of JSON objects. It is printed again, with the counts in it.
 """
 
 import json
@@ -17,7 +17,7 @@ WHERE = {
 
 
 def events(db, where, folder, behaviours):
-    """Makes the table of who did what on which day, as the files say it."""
+    """Makes the table of users, days and behaviours from the files."""
     path, user, time = WHERE[where]
     db.execute("create table events (who varchar, day date, what varchar)")
     for b in behaviours:
@@ -27,7 +27,7 @@ def events(db, where, folder, behaviours):
         )
 
 
-def answer(db, q):
+def count(db, q):
     least = {"all": len(q["types"]), "any": 1}.get(q["active"]) or int(q["active"].removeprefix("min:"))
     q["found"], q["active_users"], q["events"] = db.execute(
         """
@@ -42,8 +42,8 @@ def answer(db, q):
     return q
 
 
-where, folder, questions = sys.argv[1:]
-questions = json.loads(questions)
+where, folder, queries = sys.argv[1:]
+queries = json.loads(queries)
 db = duckdb.connect()
-events(db, where, folder, sorted({b for q in questions for b in q["types"]}))
-print(json.dumps([answer(db, q) for q in questions]))
+events(db, where, folder, sorted({b for q in queries for b in q["types"]}))
+print(json.dumps([count(db, q) for q in queries]))

@@ -23,16 +23,16 @@ import (
 	"usertrail/internal/table"
 )
 
-// A question is of one user, which show answers, or of many, which extract does.
-type question struct {
+// A benchQuery is about one user, as in extract show, or about many users, as in extract.
+type benchQuery struct {
 	Name string `json:"name"`
 
 	User   string   `json:"user"`
 	At     *int64   `json:"at"` // microseconds since 1970-01-01 UTC
 	Latest int      `json:"latest"`
-	From   string   `json:"from"` // of one user everything, if empty
+	From   string   `json:"from"` // empty is all days, if the query has one user
 	To     string   `json:"to"`
-	Types  []string `json:"types"` // of one user all, if empty
+	Types  []string `json:"types"` // empty is all, if the query has one user
 
 	Users  string `json:"users"` // a file, or all
 	Active string `json:"active"`
@@ -41,17 +41,17 @@ type question struct {
 	span behaviour.Span
 }
 
-// readQuestions returns the names in order, and the questions of each.
-func readQuestions(file string) (names []string, byName map[string][]question, err error) {
+// readQueries returns the names in order, and the queries of each name.
+func readQueries(file string) (names []string, byName map[string][]benchQuery, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	byName = map[string][]question{}
+	byName = map[string][]benchQuery{}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
-		var q question
+		var q benchQuery
 		err := json.Unmarshal(lines.Bytes(), &q)
 		if err == nil {
 			err = q.check()
@@ -67,9 +67,9 @@ func readQuestions(file string) (names []string, byName map[string][]question, e
 	return names, byName, lines.Err()
 }
 
-func (q *question) check() (err error) {
+func (q *benchQuery) check() (err error) {
 	if q.Name == "" || (q.User == "") == (q.Users == "") {
-		return errors.New("a question has a name, and one of user and users")
+		return errors.New("a query has a name, and one of user and users")
 	}
 	if q.From == "" && q.To == "" && q.User != "" {
 		return nil
@@ -81,11 +81,11 @@ func (q *question) check() (err error) {
 	return err
 }
 
-// many says whether the answer is an extract.
-func (q *question) many() bool { return q.Users != "" }
+// many reports whether the query is an extract.
+func (q *benchQuery) many() bool { return q.Users != "" }
 
-// ask answers q from t: to w as JSON, or, where that is nil, as the command would.
-func (b *bench) ask(ctx context.Context, t table.Loader, q *question, n int, w io.Writer) error {
+// ask runs q on t. It writes the result to w as JSON. If w is nil, it does what the command does.
+func (b *bench) ask(ctx context.Context, t table.Loader, q *benchQuery, n int, w io.Writer) error {
 	if q.many() {
 		return b.extract(ctx, t, q, n, w)
 	}
@@ -100,8 +100,8 @@ func (b *bench) ask(ctx context.Context, t table.Loader, q *question, n int, w i
 	return err
 }
 
-// extract writes Parquet where there is no w.
-func (b *bench) extract(ctx context.Context, t table.Loader, q *question, n int, w io.Writer) error {
+// extract writes Parquet if w is nil.
+func (b *bench) extract(ctx context.Context, t table.Loader, q *benchQuery, n int, w io.Writer) error {
 	c := extract.Config{
 		Spec:   query.Spec{Users: userlist.All(), Span: q.span, Types: q.Types, Active: q.Active, Conditions: query.Conditions{Hours: q.Hours}},
 		Target: place.Target{FS: b.fs, Out: filepath.Join(b.temp, strconv.Itoa(n))},
