@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ After a failure the last line of standard output is one JSON object.`,
 		Example: "  " + env.name + " inspect ./trails\n  " + env.name + " inspect ./trails/manifest.json --json",
 		Args:    OneArg("one path"),
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: rows})
+			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: cmp.Or(rows, -1)})
 			if errors.Is(err, iofs.ErrNotExist) {
 				return fmt.Errorf("%w: %w", job.ErrNoInput, err)
 			}
