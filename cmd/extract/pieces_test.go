@@ -69,7 +69,7 @@ func TestPiecesOfALiveTable(t *testing.T) {
 		} {
 			flags := slices.Concat(ask, []string{"--users", users}, how)
 			if n := byPieces(t, "20", flags...); n < 2 {
-				t.Errorf("%q: only %d piece of 20 behaviours", flags, n)
+				t.Errorf("%q: only %d piece of 20 events", flags, n)
 			}
 		}
 	}

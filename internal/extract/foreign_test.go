@@ -41,7 +41,7 @@ behaviours:
 				continue
 			}
 			if err != nil || r.Kept != 2 || r.Events != 3 || r.Foreign != 6 {
-				t.Errorf("plan %q: %+v, %v; want 2 users with 3 behaviours, and 6 foreign cells", plan, r, err)
+				t.Errorf("plan %q: %+v, %v; want 2 users with 3 events, and 6 foreign cells", plan, r, err)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (x *Extract) Write(ctx context.Context, out output.Sink, pieces []split.Reg
 	}
 	p := progress.Start(x.Progress)
 	defer p.Done()
-	p.Step("reading trails", "behaviours", 0)
+	p.Step("reading trails", progress.Events, 0)
 	var settled judge.Counts
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {

@@ -15,7 +15,7 @@ func TestShareJoinsGetFewer(t *testing.T) {
 	}
 	for size, want := range map[int64]int{1: 1000, 2: 500, 4: 250, 1 << 20: 1} {
 		if got := len(join(shares, size)); got != want {
-			t.Errorf("of %d behaviours each there are %d pieces, want %d", size, got, want)
+			t.Errorf("of %d events each there are %d pieces, want %d", size, got, want)
 		}
 	}
 }

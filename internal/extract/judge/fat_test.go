@@ -43,7 +43,7 @@ func TestLargeValuesAreReadInSmallBatches(t *testing.T) {
 	c.Workers = 1
 	r, err := extract.Run(t.Context(), c)
 	if err != nil || r.Kept != users || r.Events != users*each {
-		t.Fatalf("%+v, %v; want %d users with %d behaviours", r, err, users, users*each)
+		t.Fatalf("%+v, %v; want %d users with %d events", r, err, users, users*each)
 	}
 	if len(w.reads) < users*each*size/extracttest.SmallSizes.BatchBytes {
 		t.Errorf("%d reads", len(w.reads))

@@ -148,7 +148,7 @@ func TestAWindowIsReadAlone(t *testing.T) {
 		more, whole := cellsOf(t, h, all, u)
 		less, near := cellsOf(t, h, hours, u)
 		if near.Behaviours == 0 || 4*near.Behaviours > whole.Behaviours {
-			t.Fatalf("%s: the day has %d behaviours, and its hours %d", name, whole.Behaviours, near.Behaviours)
+			t.Fatalf("%s: the day has %d events, and its hours %d", name, whole.Behaviours, near.Behaviours)
 		}
 		switch name {
 		case "reversed", "hashed": // rows of a day, or of all days

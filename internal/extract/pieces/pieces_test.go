@@ -95,7 +95,7 @@ func TestPiecesOfEveryFormat(t *testing.T) {
 // TestPiecesCoverTheKeysOnce checks the ranges of pieces: small neighbours are one piece, and
 // large ranges are cut.
 func TestPiecesCoverTheKeysOnce(t *testing.T) {
-	h, q := extracttest.Crowd(t, 400, 10) // of 11 behaviours each, in 3 regions
+	h, q := extracttest.Crowd(t, 400, 10) // of 11 events each, in 3 regions
 	for size, want := range map[int64][2]int{1: {400, 400}, 110: {36, 46}, 1100: {3, 6}, 3000: {1, 2}, 1 << 40: {1, 1}} {
 		out := filepath.Join(h.Dir, fmt.Sprint("out", size))
 		list, err := h.PlanPieces(t.Context(), q, extracttest.Turn{Name: "trails", Workers: 2, PieceSize: size}, out)
@@ -103,7 +103,7 @@ func TestPiecesCoverTheKeysOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(list); n < want[0] || n > want[1] {
-			t.Errorf("of %d behaviours each there are %d pieces, want %d to %d", size, n, want[0], want[1])
+			t.Errorf("of %d events each there are %d pieces, want %d to %d", size, n, want[0], want[1])
 		}
 		for i, p := range list {
 			if i == 0 && len(p.From) > 0 || i > 0 && string(p.From) != string(list[i-1].Until) || (i == len(list)-1) != (len(p.Until) == 0) {

@@ -280,7 +280,7 @@ func (b *browser) checkPrint(name, file string) {
 	if err != nil {
 		b.t.Fatalf("pdftotext %s: %v: run make browser", file, err)
 	}
-	for _, want := range []string{"What was asked", "How many users", "How long trails are", "Which behaviour follows which", "sample trails"} {
+	for _, want := range []string{"The query", "How many users", "How long trails are", "Which behaviour follows which", "sample trails"} {
 		if !strings.Contains(strings.ToLower(string(out)), strings.ToLower(want)) {
 			b.t.Errorf("%s printed does not say %q:\n%s", name, want, out)
 		}

@@ -229,7 +229,7 @@ func TestLongSpansAreSummedUp(t *testing.T) {
 			total += p.Total
 		}
 		if next != m.Query.Span.To+1 || total != m.Events {
-			t.Errorf("%d days: lines end before %s and hold %d behaviours, want %s and %d", c.days, next, total, m.Query.Span.To+1, m.Events)
+			t.Errorf("%d days: lines end before %s and hold %d events, want %s and %d", c.days, next, total, m.Query.Span.To+1, m.Events)
 		}
 		page(t, r)
 	}
@@ -252,8 +252,8 @@ func TestAllOfTimeIsNarrowed(t *testing.T) {
 	page(t, makeReport(t, m.write(t), 1))
 }
 
-// TestNobodyCameSoFar asks for a sequence that no user has.
-func TestNobodyCameSoFar(t *testing.T) {
+// TestNoUserReachesAStep asks for a sequence that no user has.
+func TestNoUserReachesAStep(t *testing.T) {
 	m := nothing()
 	m.Query.Sequence = "play -> order -> visit"
 	for i, name := range []string{"play", "order", "visit"} {
@@ -264,12 +264,12 @@ func TestNobodyCameSoFar(t *testing.T) {
 	if !reflect.DeepEqual(r.Sequence.Gaps, want) {
 		t.Errorf("the gaps are %+v, want %+v", r.Sequence.Gaps, want)
 	}
-	if n := strings.Count(page(t, r), "No user came so far."); n != len(want) {
-		t.Errorf("the page says %d times that no user came so far, want %d", n, len(want))
+	if n := strings.Count(page(t, r), "No user reached this step."); n != len(want) {
+		t.Errorf("the page says %d times that no user reached a step, want %d", n, len(want))
 	}
 }
 
-// TestPageStaysSmall draws users of very many behaviours of very many kinds.
+// TestPageStaysSmall draws users with very many events of very many behaviours.
 func TestPageStaysSmall(t *testing.T) {
 	m := &made{parts: [][]person{nil}}
 	m.Query = manifest.Query{Span: behaviour.Span{From: firstDay, To: firstDay}, Active: "any", Users: "all"}
@@ -358,11 +358,11 @@ func TestOtherFormsAreRefused(t *testing.T) {
 // TestPartsAreAsTheManifestSays lets a manifest say what its parts do not hold.
 func TestPartsAreAsTheManifestSays(t *testing.T) {
 	for name, change := range map[string]func(m *manifest.Extract){
-		"more behaviours": func(m *manifest.Extract) { m.Parts[0].Events++ },
-		"fewer users":     func(m *manifest.Extract) { m.Parts[1].Users-- },
-		"other types":     func(m *manifest.Extract) { m.Query.Types = []string{"play", "visit"} },
-		"more steps":      func(m *manifest.Extract) { m.Sequence = append(m.Sequence, manifest.Step{Behaviour: "visit"}) },
-		"no zone":         func(m *manifest.Extract) { m.Zone = "Middle/Earth" },
+		"more events": func(m *manifest.Extract) { m.Parts[0].Events++ },
+		"fewer users": func(m *manifest.Extract) { m.Parts[1].Users-- },
+		"other types": func(m *manifest.Extract) { m.Query.Types = []string{"play", "visit"} },
+		"more steps":  func(m *manifest.Extract) { m.Sequence = append(m.Sequence, manifest.Step{Behaviour: "visit"}) },
+		"no zone":     func(m *manifest.Extract) { m.Zone = "Middle/Earth" },
 	} {
 		m := family()
 		dir := m.write(t)
@@ -371,7 +371,7 @@ func TestPartsAreAsTheManifestSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r, err := report.Make(t.Context(), report.Config{FS: local.New(), Dir: dir}); err == nil {
-			t.Errorf("%s: got a report of %d behaviours, want an error", name, r.Events)
+			t.Errorf("%s: got a report of %d events, want an error", name, r.Events)
 		}
 	}
 }

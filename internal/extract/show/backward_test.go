@@ -142,7 +142,7 @@ func checkPaged(t *testing.T, c show.Config, want []shown) {
 	got := pages(t, c)
 	same := func(a, b shown) bool { return a.row.String() == b.row.String() && a.nth == 0 && a.ofDay == 0 }
 	if !slices.EqualFunc(got, want, same) {
-		t.Errorf("user %s, types %q: pages of %d give %d behaviours, not the %d of the trail", c.User, c.Types, c.Page, len(got), len(want))
+		t.Errorf("user %s, types %q: pages of %d give %d events, not the %d of the trail", c.User, c.Types, c.Page, len(got), len(want))
 	}
 }
 
@@ -180,7 +180,7 @@ func checkEnd(t *testing.T, c show.Config, want []shown) {
 		what += ", at " + time.UnixMicro(*c.At).UTC().String()
 	}
 	if err != nil || r.Next != "" || !g.ended || len(g.rows) != len(want) || r.Events != int64(len(want)) {
-		t.Errorf("%s: %d behaviours, next %q, %v; want %d", what, len(g.rows), r.Next, err, len(want))
+		t.Errorf("%s: %d events, next %q, %v; want %d", what, len(g.rows), r.Next, err, len(want))
 		return
 	}
 	untold := map[string]bool{}
@@ -212,7 +212,7 @@ func checkAround(t *testing.T, c show.Config, all []shown, at int64, page int) {
 	_, r, err := show.Page(t.Context(), c, &g)
 	what := fmt.Sprintf("user %s, types %q, %d around %s", c.User, c.Types, page, time.UnixMicro(at).UTC())
 	if shows := min(page, len(want)); err != nil || r.Events != int64(shows) || (r.Next != "") != (len(want) > page) {
-		t.Errorf("%s: %d behaviours, next %q, %v; want %d of %d", what, r.Events, r.Next, err, shows, len(want))
+		t.Errorf("%s: %d events, next %q, %v; want %d of %d", what, r.Events, r.Next, err, shows, len(want))
 		return
 	}
 	rows := g.rows
@@ -225,7 +225,7 @@ func checkAround(t *testing.T, c show.Config, all []shown, at int64, page int) {
 		rows = append(rows, rest.rows...)
 	}
 	if !slices.EqualFunc(rows, want, func(a, b shown) bool { return a.row.String() == b.row.String() }) {
-		t.Errorf("%s: with the next page %d behaviours, not the %d of the trail", what, len(rows), len(want))
+		t.Errorf("%s: with the next page %d events, not the %d of the trail", what, len(rows), len(want))
 	}
 	for _, s := range g.rows {
 		if s.nth != 0 || s.ofDay != 0 {
@@ -305,7 +305,7 @@ func TestEndsOfDaysThatComeAgain(t *testing.T) {
 					}
 					c.Latest, c.Page, c.Uncounted = 0, 97, true
 					if got := pages(t, c); len(got) != len(all) {
-						t.Errorf("%s, %s: %d behaviours of %s..%s in pages, want %d", zone, name, len(got), from, to, len(all))
+						t.Errorf("%s, %s: %d events of %s..%s in pages, want %d", zone, name, len(got), from, to, len(all))
 					}
 				}
 			}
@@ -328,11 +328,11 @@ func TestTheEndOfABusyTrail(t *testing.T) {
 		var g gatherer
 		_, _, err := show.Page(t.Context(), show.Config{Table: at, User: "u", To: &to, Latest: latest}, &g)
 		if err != nil || len(g.rows) != latest || micros(t, g.rows[0]) != start+busy*day-latest*day/perDay {
-			t.Fatalf("by %s: %d behaviours, %v; want the last %d", what, len(g.rows), err, latest)
+			t.Fatalf("by %s: %d events, %v; want the last %d", what, len(g.rows), err, latest)
 		}
 		t.Logf("by %s: %d cells by %d reads", what, s.cells, len(s.spans))
 		if s.cells > 15*latest {
-			t.Errorf("by %s: %d cells were read for %d behaviours of one cell", what, s.cells, latest)
+			t.Errorf("by %s: %d cells were read for %d events of one cell", what, s.cells, latest)
 		}
 		if what == "rolls" && (s.cells > 4*latest || len(s.spans) > 5) {
 			t.Errorf("by %s: %d cells were read by %d reads, though they tell on which day to begin", what, s.cells, len(s.spans))
@@ -360,16 +360,16 @@ func TestAPageAmidADayCostsItsPage(t *testing.T) {
 			var g gatherer
 			_, r, err := show.Page(t.Context(), c, &g)
 			if err != nil || len(g.rows) != page || g.rows[0].row.Values["seconds"] != fmt.Sprint(n*page) {
-				t.Fatalf("%s: page %d: %d behaviours, %v", name, n, len(g.rows), err)
+				t.Fatalf("%s: page %d: %d events, %v", name, n, len(g.rows), err)
 			}
 			if s.cells > 100*page {
-				t.Errorf("%s: page %d: %d cells were read for %d behaviours of one cell", name, n, s.cells, page)
+				t.Errorf("%s: page %d: %d cells were read for %d events of one cell", name, n, s.cells, page)
 			}
 			c.After = r.Next
 		}
 		c.Page, c.After = 0, ""
 		if got := pages(t, c); len(got) != many {
-			t.Errorf("%s: %d behaviours, want %d", name, len(got), many)
+			t.Errorf("%s: %d events, want %d", name, len(got), many)
 		}
 	}
 }
@@ -451,7 +451,7 @@ func TestTheLatestCostTheSame(t *testing.T) {
 					c.Table, c.User = s, user
 					var g gatherer
 					if _, _, err := show.Page(t.Context(), c.Config, &g); err != nil || len(g.rows) != c.events {
-						t.Fatalf("%s, %s: %d behaviours, %v; want %d", what, user, len(g.rows), err, c.events)
+						t.Fatalf("%s, %s: %d events, %v; want %d", what, user, len(g.rows), err, c.events)
 					}
 					t.Logf("%s, %s: %d cells by %d reads", what, user, s.cells, len(s.spans))
 					if s.cells > c.most {

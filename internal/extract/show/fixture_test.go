@@ -187,14 +187,14 @@ func pages(t testing.TB, c show.Config) []shown {
 			t.Fatalf("page after %q: %v", c.After, err)
 		}
 		if int64(len(g.rows)) != r.Events || !g.ended || c.Page > 0 && len(g.rows) > c.Page {
-			t.Fatalf("%d behaviours were shown on a page of %d, %d are counted; ended: %t", len(g.rows), c.Page, r.Events, g.ended)
+			t.Fatalf("%d events were shown on a page of %d, %d are counted; ended: %t", len(g.rows), c.Page, r.Events, g.ended)
 		}
 		all = append(all, g.rows...)
 		if r.Next == "" {
 			return all
 		}
 		if len(g.rows) != c.Page {
-			t.Fatalf("a page of %d behaviours, where %d were asked for and more follow", len(g.rows), c.Page)
+			t.Fatalf("a page of %d events, where %d were asked for and more follow", len(g.rows), c.Page)
 		}
 		c.After = r.Next
 	}

@@ -46,7 +46,7 @@ func TestLargeValuesAreReadInSmallSteps(t *testing.T) {
 		at.most, c.Table, c.User = 0, at, "u"
 		var g gatherer
 		if _, _, err := show.Page(t.Context(), c, &g); err != nil || len(g.rows) < days*each-1 {
-			t.Fatalf("latest %d: %d behaviours, %v", c.Latest, len(g.rows), err)
+			t.Fatalf("latest %d: %d events, %v", c.Latest, len(g.rows), err)
 		}
 		if at.most > limit+2*size {
 			t.Errorf("latest %d: one read gave %d bytes, want at most %d and one value", c.Latest, at.most, limit)

@@ -67,7 +67,7 @@ func TestADayLargerThanTheMemory(t *testing.T) {
 			var want, got held
 			_, w, err := show.Page(t.Context(), c, &want)
 			if err != nil || len(want.rows) == 0 {
-				t.Fatalf("%s: %d behaviours, %v", what, len(want.rows), err)
+				t.Fatalf("%s: %d events, %v", what, len(want.rows), err)
 			}
 			for c.Memory = memory; ; {
 				runtime.GC()
@@ -86,7 +86,7 @@ func TestADayLargerThanTheMemory(t *testing.T) {
 				}
 			}
 			if !slices.EqualFunc(got.rows, want.rows, func(a, b shown) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
-				t.Errorf("%s: %d behaviours are not the %d that much memory shows", what, len(got.rows), len(want.rows))
+				t.Errorf("%s: %d events are not the %d that much memory shows", what, len(got.rows), len(want.rows))
 			}
 		}
 	}

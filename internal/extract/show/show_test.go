@@ -47,7 +47,7 @@ func TestPagesAreTheOracles(t *testing.T) {
 func checkRows(t *testing.T, what string, got []shown, want []testworld.Row) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Errorf("%s: %d behaviours, want %d", what, len(got), len(want))
+		t.Errorf("%s: %d events, want %d", what, len(got), len(want))
 		return
 	}
 	days, nth := map[string]int{}, map[string]int{}
@@ -112,7 +112,7 @@ func TestAPageCostsItsPage(t *testing.T) {
 		var g gatherer
 		_, r, err := show.Page(t.Context(), c, &g)
 		if err != nil || len(g.rows) != page || r.Next == "" {
-			t.Fatalf("page %d: %d behaviours, next %q, %v", n, len(g.rows), r.Next, err)
+			t.Fatalf("page %d: %d events, next %q, %v", n, len(g.rows), r.Next, err)
 		}
 		began, err := behaviour.ParseDate(g.rows[0].row.Date)
 		if err != nil {
@@ -124,7 +124,7 @@ func TestAPageCostsItsPage(t *testing.T) {
 			}
 		}
 		if s.cells > 6*page {
-			t.Errorf("page %d: %d cells were read for %d behaviours of one cell", n, s.cells, page)
+			t.Errorf("page %d: %d cells were read for %d events of one cell", n, s.cells, page)
 		}
 		c.After = r.Next
 	}
@@ -132,7 +132,7 @@ func TestAPageCostsItsPage(t *testing.T) {
 	// Days without events are skipped in large steps.
 	s.spans = nil
 	if got := pages(t, show.Config{Table: s, User: "idle", Page: page}); len(got) != 2 || len(s.spans) > 10 {
-		t.Errorf("%d behaviours by %d reads of %d days, want 2 by a few", len(got), len(s.spans), days)
+		t.Errorf("%d events by %d reads of %d days, want 2 by a few", len(got), len(s.spans), days)
 	}
 }
 
@@ -147,10 +147,10 @@ func TestAllOfALongTrailIsReadInParts(t *testing.T) {
 	s := &spy{Loader: h.load(t, behaviour.Span{From: first, To: first + idle + busy})}
 	got := pages(t, show.Config{Table: s, User: "u"})
 	if len(got) != 1+busy*perDay {
-		t.Errorf("%d behaviours, want %d", len(got), 1+busy*perDay)
+		t.Errorf("%d events, want %d", len(got), 1+busy*perDay)
 	}
 	if s.cells > 3*len(got) {
-		t.Errorf("%d cells were read for %d behaviours of one cell", s.cells, len(got))
+		t.Errorf("%d cells were read for %d events of one cell", s.cells, len(got))
 	}
 	var b bytes.Buffer
 	if _, _, err := show.Page(t.Context(), show.Config{Table: s, User: "u"}, show.NewScreen(&b, show.Look{Width: 40})); err != nil {
@@ -183,7 +183,7 @@ func TestDaysThatComeAgain(t *testing.T) {
 			}
 		}
 		if len(want) != 4*24*4 {
-			t.Errorf("%s: %d behaviours, want %d", zone, len(want), 4*24*4)
+			t.Errorf("%s: %d events, want %d", zone, len(want), 4*24*4)
 		}
 		for _, page := range []int{1, 5, 97} {
 			if got := pages(t, show.Config{Table: opened, User: "u", Page: page}); !reflect.DeepEqual(got, want) {
@@ -244,7 +244,7 @@ func TestTokensStayTrue(t *testing.T) {
 		}
 		got := pages(t, show.Config{Table: opened, User: user, Page: 4, After: token})
 		if len(got) != len(all)-1 {
-			t.Errorf("user %q: %d behaviours after the token, want %d", user, len(got), len(all)-1)
+			t.Errorf("user %q: %d events after the token, want %d", user, len(got), len(all)-1)
 			continue
 		}
 		for i, s := range got {
@@ -329,7 +329,7 @@ func TestRowsThatLieApartAreNamed(t *testing.T) {
 		c.Table, c.User = s, "u"
 		var g gatherer
 		if _, _, err := show.Page(t.Context(), c, &g); err != nil || len(g.rows) != 1 {
-			t.Fatalf("%s: %d behaviours, %v; want one", what, len(g.rows), err)
+			t.Fatalf("%s: %d events, %v; want one", what, len(g.rows), err)
 		}
 		if s.ranges > 0 || len(s.spans) == 0 {
 			t.Errorf("%s: %d of %d reads were by ranges", what, s.ranges, len(s.spans))

@@ -29,7 +29,7 @@ func underHadoop() bool { return os.Getenv(attempt) != "" }
 //	reporter:status:TEXT                  the task lives, and is at TEXT
 //	reporter:counter:usertrail,NAME,N     adds N to the counter NAME
 //
-// The measure of a step is a counter too; its name is the unit. Hadoop keeps only the
+// The measure of a step is a counter too; see measure. Hadoop keeps only the
 // counters of the attempt that succeeds, so nothing is counted twice. Each report is one
 // Write of whole lines, so that no line of a log interrupts it.
 type hadoop struct {
@@ -44,7 +44,7 @@ func (h *hadoop) begin(r report) {
 
 func (h *hadoop) update(r report) {
 	var b bytes.Buffer
-	h.count(&b, r.unit, r.done)
+	h.count(&b, measure(r.unit), r.done)
 	for _, c := range r.counts {
 		h.count(&b, c.name, c.n)
 	}
@@ -72,6 +72,15 @@ func (h *hadoop) count(b *bytes.Buffer, name string, n int64) {
 		b.WriteString(counted(name, more))
 		h.told[name] = n
 	}
+}
+
+// measure returns the name of the counter of a step's unit. Events that a step reads have a name of
+// their own, because the counter "events" counts the events of a result.
+func measure(unit string) string {
+	if unit == Events {
+		return "behaviours"
+	}
+	return unit
 }
 
 // Characters that would end a line or a name for Hadoop are replaced.

@@ -33,6 +33,8 @@ func TestHadoopHearsOfATaskEachSecond(t *testing.T) {
 		p.Step("moving in", "files", 2)
 		p.Counter("records").Add(5) // another counter
 		p.Add(2)
+		p.Step("reading trails", progress.Events, 0)
+		p.Add(7)
 		p.Done()
 		expect(t, "what Hadoop hears", out.String(),
 			"reporter:status:loading: 0 B of 4.0 MB (0 B/s)",
@@ -48,6 +50,9 @@ func TestHadoopHearsOfATaskEachSecond(t *testing.T) {
 			"reporter:counter:usertrail,files,2",
 			"reporter:counter:usertrail,records,5",
 			"reporter:status:moving in: 2 of 2 files (0 files/s), 5 records",
+			"reporter:status:reading trails: 0 events (0 events/s)",
+			"reporter:counter:usertrail,behaviours,7",
+			"reporter:status:reading trails: 7 events (0 events/s)",
 		)
 	})
 }

@@ -28,6 +28,9 @@ import (
 // Bytes is the unit of sizes, which are printed as 1.5 GB. Other units are printed as counts.
 const Bytes = "bytes"
 
+// Events is the unit of events that are read.
+const Events = "events"
+
 // redraw is the time between two drawings of a bar. It is short enough for a smooth bar.
 const redraw = 200 * time.Millisecond
 
