@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// StaysOut counts loaded files with records that an earlier load left out and that a load of the job does
+// StaysOut counts loaded files with records that an earlier load skipped and that a load of the job does
 // not read again, although the job asks for them.
 type StaysOut struct {
 	Why     manifest.Setting `json:"why"`
@@ -39,7 +39,7 @@ func AddStaysOut(list []StaysOut, s StaysOut) []StaysOut {
 // UnclearAdvice says what to do if a load cannot tell which records of a file the table has, because the job has
 // another setting than an earlier load.
 var UnclearAdvice = map[manifest.Setting]string{
-	manifest.SkipSetting: "put the earlier settings of the columns (format, delimiter, header, names, nulls, encoding) back and load these files with the new condition first, or load the logs into a new table",
+	manifest.SkipSetting: "put the earlier settings of the columns (format, delimiter, header, names, nulls, encoding) back and load these files with the condition that you want first, or load the logs into a new table",
 	manifest.TextSetting: "put the earlier settings (column, pattern, nulls, delimiter and others) back and load the new texts or behaviours first, or load the logs into a new table",
 	manifest.TimeSetting: "put the earlier settings (column, pattern, format, zone and others) back and load the other dates first, or load the logs into a new table",
 	manifest.UserSetting: "if these records are wanted, load the logs into a new table",
@@ -47,10 +47,10 @@ var UnclearAdvice = map[manifest.Setting]string{
 
 // staysOutReason says why records stay out.
 var staysOutReason = map[manifest.Setting]string{
-	manifest.SkipSetting: "the job has another condition and reads other columns than when the files were loaded",
+	manifest.SkipSetting: "the job reads columns by other settings than the earlier load, and cannot evaluate the condition by which that load skipped records",
 	manifest.TextSetting: "the job finds the behaviour of a record by other settings than when the files were loaded",
-	manifest.TimeSetting: "the job reads times by other settings than when the files were loaded, and the earlier load left out records of other dates",
-	manifest.UserSetting: "the job reads users by other settings than when the files were loaded, and the earlier load left out records without a user",
+	manifest.TimeSetting: "the job reads times by other settings than when the files were loaded, and the earlier load skipped records of other dates",
+	manifest.UserSetting: "the job reads users by other settings than when the files were loaded, and the earlier load skipped records without a user",
 }
 
 // staysOutAdvice says what to do about records that stay out.

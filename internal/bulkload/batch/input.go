@@ -34,7 +34,7 @@ type Input struct {
 	lines   int64         // that end in the range
 	self    ledger.Copy   // the file as its copies see it
 	copies  []ledger.Copy // of the file, in the table already
-	marks   []*rule.Rule  // the conditions of Partly, and those by which loads may have left out records of copies
+	marks   []*rule.Rule  // the conditions of Partly, and those by which loads may have skipped records of copies
 	sameAs  string        // the first of them, if they have every requested record
 	replays []int64       // offsets of the records that replays brought, in order
 	bad     *quarantine.File

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/format/rule"
 )
 
-// An earlier load may have left out records of a file, or of a copy of it, by a condition that the job does not
+// An earlier load may have skipped records of a file, or of a copy of it, by a condition that the job does not
 // have. The batch evaluates the condition again to tell which records these are. It does so while it reads
 // the file: only then it has the columns of a record. At that time it does not know the digest of the file,
 // and therefore not its copies.

@@ -23,7 +23,7 @@ type Owner interface {
 	// Copies returns the copies of an input that are in the table, and their SameAs. The input was
 	// read whole. by is the selection of the job.
 	Copies(in *Input, own ledger.Copy, by manifest.Selection) (copies []ledger.Copy, sameAs string)
-	// Conditions returns the skip conditions by which loads may have left out records of the copies of an
+	// Conditions returns the skip conditions by which loads may have skipped records of the copies of an
 	// input. The input was not read.
 	Conditions(in *Input, own ledger.Copy) []string
 	// Replayed returns the offsets of the input's records that replays brought, in order. The input was

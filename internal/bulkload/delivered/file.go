@@ -21,10 +21,10 @@ type File struct {
 	Number  uint32           // in the column IDs of its records
 	Part    *manifest.Part   // the requested part; nil means all
 	Covered []*manifest.Part // the parts that are in the table already
-	// Partly has the parts of which an earlier load left out records by a condition that the job does not have.
+	// Partly has the parts of which an earlier load skipped records by a condition that the job does not have.
 	// The other records are in the table.
 	Partly []manifest.Except
-	// StaysOut counts records that earlier loads left out and that the job cannot find again.
+	// StaysOut counts records that earlier loads skipped and that the job cannot find again.
 	StaysOut map[manifest.Setting]int64
 	// Only is the range that is read; nil means the whole file.
 	Only *manifest.Range

@@ -25,7 +25,7 @@ type Copy struct {
 	SkippedBy string `json:"skipped_by,omitempty"`
 	CutBy     string `json:"cut_by,omitempty"`
 	// Unclear is the setting because of which another job cannot tell which records the load brought, or find those
-	// that it left out.
+	// that it skipped.
 	Unclear manifest.Setting `json:"unclear,omitempty"`
 
 	in        *manifest.Input // in the load; nil if it is no load of the ledgers
@@ -58,7 +58,7 @@ func (c Copy) seenBy(own Copy, by manifest.Selection) (Copy, bool) {
 	return c, true
 }
 
-// broughtAs reports whether the loads of c and o left out the same records of the file, as far as their counts show.
+// broughtAs reports whether the loads of c and o skipped the same records of the file, as far as their counts show.
 func (c *Copy) broughtAs(o Copy) bool {
 	if c.in == nil || o.in == nil {
 		return c.in == o.in
@@ -75,7 +75,7 @@ func (c *Copy) partFor(o *Copy) *manifest.Part {
 	return c.Part
 }
 
-// none reports whether the condition left out every record that the load of c was asked for.
+// none reports whether the condition skipped every record that the load of c was asked for.
 func (c *Copy) none() bool { return c.SkippedBy != "" && c.in != nil && c.in.BroughtNone() }
 
 // skipsAs reports whether the jobs of c and own skip the same records: the same condition on the same columns.
@@ -111,7 +111,7 @@ func (x *Index) behaviourOf(in *manifest.Input) string {
 }
 
 // Has reports whether the load of c was asked for records of a date and behaviour. text names the
-// behaviour in the file; nil is not known. The load has left out those for which SkippedBy holds.
+// behaviour in the file; nil is not known. The load skipped the records for which SkippedBy holds.
 func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
 	return (c.Dates == nil || c.Dates.Has(d)) && c.Part.Has(d, behaviour, text)
 }
@@ -228,7 +228,7 @@ func (x *Index) Others(of Content, own Copy, by manifest.Selection) (out []Copy)
 	return out
 }
 
-// Conditions returns the skip conditions by which loads left out some records of files that may be copies of own, a file
+// Conditions returns the skip conditions by which loads skipped some records of files that may be copies of own, a file
 // of this size whose path names the behaviour or "". Only conditions that the job of own can evaluate are returned.
 func (x *Index) Conditions(size int64, behaviour string, own Copy) (out []string) {
 	for _, c := range x.partly[size] {

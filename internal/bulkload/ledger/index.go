@@ -20,7 +20,7 @@ type Index struct {
 	byPath  map[string][]*manifest.Input
 	names   func(path string) string     // the behaviour that the job finds in a path, or ""; nil if there is no job
 	copies  map[string][]Copy            // the loaded files of a SHA-256, the oldest first
-	partly  map[int64][]Copy             // by size: the loaded files of which a condition left out records
+	partly  map[int64][]Copy             // by size: the loaded files of which a condition skipped records
 	replays map[Content][]int64          // offsets of the records that replays brought
 	numbers map[uint32]string            // path
 	commits map[string]int               // by plan: number of its load

@@ -50,7 +50,7 @@ func (h *history) add(v *manifest.View, in *manifest.Input) {
 		h.out[why] = max(h.out[why], records)
 	}
 	for why, records := range v.Out {
-		h.out[why] = min(h.out[why]+records, in.Read) // several loads may have left out the same record
+		h.out[why] = min(h.out[why]+records, in.Read) // several loads may have skipped the same record
 	}
 	if v.Unclear != "" {
 		h.unclear = v.Unclear

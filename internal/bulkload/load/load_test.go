@@ -124,7 +124,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	after := y.Trails(true)
 	if len(after) != 4 {
-		t.Errorf("the table holds %q, want 4 behaviours", after)
+		t.Errorf("the table holds %q, want 4 events", after)
 	}
 	for _, line := range before {
 		if !slices.Contains(after, line) {

@@ -92,7 +92,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 	y.WantCounts(y.Replay(nil, "2014-09-01/play.0.csv"), 2, 2, 0, 0, 0)
 	y.WantCounts(y.Replay(nil, "2014-09-01/play.1.csv"), 2, 0, 0, 2, 0)
 	if got := y.Trails(false); len(got) != 4 {
-		t.Errorf("the table holds %q, want 4 behaviours", got)
+		t.Errorf("the table holds %q, want 4 events", got)
 	}
 }
 

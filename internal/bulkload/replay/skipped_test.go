@@ -130,7 +130,7 @@ func TestReplayLoadsARecordThatTwoLoadsSkipped(t *testing.T) {
 	}
 }
 
-// TestReplayFindsARecordThatALaterLoadBrought is for a record that the first load left out by its condition, and the
+// TestReplayFindsARecordThatALaterLoadBrought is for a record that the first load skipped by its condition, and the
 // second load brought as another behaviour than the job has now. A copy in the folder of another day has it as bad.
 func TestReplayFindsARecordThatALaterLoadBrought(t *testing.T) {
 	const log = "user,time,kind,x\na,2014-09-01 10:00:00,watch,1\n"

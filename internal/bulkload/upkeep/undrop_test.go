@@ -80,7 +80,7 @@ func TestUndropBringsBackWhatWas(t *testing.T) {
 			if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrNothing) {
 				t.Errorf("again: %v, want nothing to do", err)
 			}
-			t.Logf("%d behaviours came back", back.Behaviours)
+			t.Logf("%d events came back", back.Behaviours)
 		})
 	}
 }

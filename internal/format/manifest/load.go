@@ -150,7 +150,7 @@ type Input struct {
 	SkippedBy string `json:"skipped_by,omitempty"`
 	// CutBy identifies how that job cuts a record into columns. It is set if SkippedBy is.
 	CutBy string `json:"cut_by,omitempty"`
-	// StaysOut counts records that earlier loads of the file left out and that the job of this load could not find
+	// StaysOut counts records that earlier loads of the file skipped and that the job of this load could not find
 	// again, see View.Out.
 	StaysOut map[Setting]int64 `json:"stays_out,omitempty"`
 	// Unread has, for each behaviour, the fields of Table that the job of the load did not have. The

@@ -152,7 +152,7 @@ func (p *Part) WithoutTexts() *Part {
 // HasAll reports whether in, a file of a load, holds all records of a part of the same file. The
 // load need not have known texts that the file does not have. It must have been asked for the
 // behaviours, because the ledgers say which days a table has of a behaviour. by is the selection of the
-// job that asks. Records that the load left out for another reason do not count.
+// job that asks. Records that the load skipped for another reason do not count.
 func (in *Input) HasAll(p *Part, by Selection) bool {
 	return in.partFor(p, by).coversExcept(p, func(text *string) bool { return in.SameTexts(by) && in.lacks(text) })
 }
@@ -170,7 +170,7 @@ func (in *Input) loadedAll(skip, cutBy string) bool {
 // job did not know.
 func (in *Input) lacks(text *string) bool {
 	if text == nil || in.Part == nil || in.Part.Texts == nil || in.Part.Other != "" || in.Skips.Condition > 0 {
-		return false // the texts of records that the condition left out are not listed
+		return false // the texts of records that the condition skipped are not listed
 	}
 	listed := int64(0)
 	clipped := string(ClipText([]byte(*text)))

@@ -36,7 +36,7 @@ type PlannedFile struct {
 }
 
 // HeldBy reports whether in, a file of a load, holds all of f. An input without records holds f
-// only if both have the same size. An input of which the job left out every record holds nothing: another job may
+// only if both have the same size. An input whose records the job skipped holds nothing: another job may
 // find records in it.
 func (f *PlannedFile) HeldBy(in *Input) bool {
 	if in.BroughtNone() && in.Skips.Unknown+in.Skips.WithoutUser+in.Skips.Condition > 0 {

@@ -47,10 +47,10 @@ type View struct {
 	Part *Part  // the table has the records of this part
 	Skip string // except those for which this condition holds; "" excepts none
 	None bool   // the table has no record of the file
-	// Whole says that the load was asked for all records of the part that the job asks for. It left out the records of
+	// Whole says that the load was asked for all records of the part that the job asks for. It skipped the records of
 	// Skip and Out.
 	Whole bool
-	// Out counts the records that the load left out and that the job cannot find again, because it has another
+	// Out counts the records that the load skipped and that the job cannot find again, because it has another
 	// setting.
 	Out map[Setting]int64
 	// Unclear is the setting because of which the job cannot tell which records outside Part are in the table. It is
@@ -106,7 +106,7 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 // tookAll reports whether the load took all records of the file, except so many.
 func (in *Input) tookAll(left int64) bool { return left == 0 && len(in.StaysOut) == 0 }
 
-// leaves adds to v that the load left out some records because of a setting.
+// leaves adds to v that the load skipped some records because of a setting.
 func (v *View) leaves(why Setting, records int64) {
 	if records > 0 {
 		v.Out[why] = records

@@ -393,7 +393,7 @@ func (x *run) apply(s *Step, o outcome, got said, loaded string) (err error) {
 	if o.counts != nil && slices.Contains([]int{0, 65}, got.Status) {
 		c := counts{got.number("read"), got.number("loaded"), got.number("quarantined"), got.number("duplicate") + got.number("skipped"), o.counts.older}
 		if c != *o.counts {
-			return fmt.Errorf("%s: read, loaded, quarantined and left out are %v, want %v", s.Do, c, *o.counts)
+			return fmt.Errorf("%s: read, loaded, quarantined, and duplicate or skipped are %v, want %v", s.Do, c, *o.counts)
 		}
 	}
 	if o.next != nil {
