@@ -559,6 +559,9 @@ func (d *drawer) extract() Step {
 	case 4:
 		s.Flags = []string{"--piece-size", "2"}
 	}
+	if t := d.m.table(s.Table); t != nil && !slices.Contains(s.Flags, "--partition-by") && d.r.IntN(3) == 0 {
+		s.Shown = d.shown(t, &s)
+	}
 	d.interrupt(&s, extractSteps)
 	if d.r.IntN(4) == 0 {
 		s.Do, s.Flags = "cut", append(s.Flags, "--piece-size", one(d.r, "1", "2", "1000"))

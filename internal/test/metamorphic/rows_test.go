@@ -28,13 +28,41 @@ func (a *row) before(b *row) bool {
 	return cmp.Or(cmp.Compare(a.micros, b.micros), cmp.Compare(kindIDs[a.kind], kindIDs[b.kind]), cmp.Compare(a.id, b.id)) < 0
 }
 
+// Forms of times.
+const (
+	utcForm   = "2006-01-02T15:04:05.999999Z"
+	localForm = "2006-01-02T15:04:05.999999"
+	excelForm = "2006-01-02 15:04:05"
+)
+
 // rowsOf reads rows of jsonl.
 func rowsOf(text []byte) ([]row, error) {
+	all, err := textsOfLines(text)
+	if err != nil {
+		return nil, err
+	}
+	return rowsOfTexts(all)
+}
+
+// rowsOfTexts makes rows from the texts of their columns.
+func rowsOfTexts(all []map[string]string) ([]row, error) {
+	var out []row
+	for _, texts := range all {
+		r, err := rowOf(texts)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// textsOfLines reads the texts of rows of jsonl. Null columns are missing.
+func textsOfLines(text []byte) (out []map[string]string, err error) {
 	objects, err := readLines[map[string]any](text)
 	if err != nil {
 		return nil, err
 	}
-	var out []row
 	for _, o := range objects {
 		texts := map[string]string{}
 		for name, v := range o {
@@ -48,18 +76,14 @@ func rowsOf(text []byte) ([]row, error) {
 				texts[name] = fmt.Sprint(v)
 			}
 		}
-		r, err := rowOf(texts)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+		out = append(out, texts)
 	}
 	return out, nil
 }
 
 // rowOf makes a row from the texts of its columns. Null columns are missing from texts.
 func rowOf(texts map[string]string) (row, error) {
-	at, err := time.Parse("2006-01-02T15:04:05.999999Z", texts["time"])
+	at, err := time.Parse(utcForm, texts["time"])
 	if err != nil {
 		return row{}, err
 	}
@@ -85,19 +109,33 @@ func rowOf(texts map[string]string) (row, error) {
 
 // rowsIn reads the parts of a result.
 func rowsIn(dir, format string) ([]row, error) {
-	parts, err := filepath.Glob(filepath.Join(dir, "part-*."+format))
+	all, err := textsIn(dir, format)
+	if err != nil {
+		return nil, err
+	}
+	return rowsOfTexts(all)
+}
+
+// readers read a part of a result. "excel" is csv for Excel.
+var readers = map[string]func([]byte) ([]map[string]string, error){"jsonl": textsOfLines, "csv": textsOfCSV, "excel": textsOfExcel, "parquet": textsOfParquet}
+
+// textsIn reads the texts of the rows of a result, see readers.
+func textsIn(dir, format string) (out []map[string]string, err error) {
+	ending := format
+	if format == "excel" {
+		ending = "csv"
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, "part-*."+ending))
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(parts)
-	var out []row
 	for _, name := range parts {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		read := map[string]func([]byte) ([]row, error){"jsonl": rowsOf, "csv": rowsOfCSV, "parquet": rowsOfParquet}[format]
-		rows, err := read(b)
+		rows, err := readers[format](b)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -106,13 +144,13 @@ func rowsIn(dir, format string) ([]row, error) {
 	return out, nil
 }
 
-func rowsOfCSV(text []byte) ([]row, error) {
+// textsOfCSV reads the texts of rows of csv. Null columns are missing.
+func textsOfCSV(text []byte) (out []map[string]string, err error) {
 	in := csv.NewReader(bytes.NewReader(text))
 	all, err := in.ReadAll()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	var out []row
 	for _, fields := range all[1:] {
 		texts := map[string]string{}
 		for i, name := range all[0] {
@@ -120,16 +158,52 @@ func rowsOfCSV(text []byte) ([]row, error) {
 				texts[name] = fields[i]
 			}
 		}
-		r, err := rowOf(texts)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+		out = append(out, texts)
 	}
 	return out, nil
 }
 
-func rowsOfParquet(b []byte) ([]row, error) {
+// textsOfExcel reads csv for Excel as Excel shows it, with times in their other form and without apostrophes, which no
+// value of the logs has.
+func textsOfExcel(text []byte) ([]map[string]string, error) {
+	text, ok := bytes.CutPrefix(text, []byte("\ufeff"))
+	if !ok {
+		return nil, fmt.Errorf("no byte order mark before %.20q", text)
+	}
+	all, err := textsOfCSV(text)
+	for _, texts := range all {
+		for name, v := range texts {
+			if formula, ok := strings.CutPrefix(v, `="`); ok {
+				v = strings.ReplaceAll(strings.TrimSuffix(formula, `"`), `""`, `"`)
+			}
+			texts[name] = strings.ReplaceAll(v, "'", "")
+			form := timeForm(name)
+			if form == "" {
+				continue
+			}
+			at, err := time.Parse(excelForm, v)
+			if err != nil {
+				return nil, err
+			}
+			texts[name] = at.Format(form)
+		}
+	}
+	return all, err
+}
+
+// timeForm returns the form of the times in a column of a result, or "".
+func timeForm(name string) string {
+	switch {
+	case name == "time", strings.HasSuffix(name, "_first"), strings.HasSuffix(name, "_last"):
+		return utcForm
+	case name == "local_time", strings.HasSuffix(name, "_local"):
+		return localForm
+	}
+	return ""
+}
+
+// textsOfParquet reads the texts of rows of Parquet.
+func textsOfParquet(b []byte) (out []map[string]string, err error) {
 	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, err
@@ -138,18 +212,13 @@ func rowsOfParquet(b []byte) ([]row, error) {
 	for _, c := range f.Schema().Columns() {
 		names = append(names, strings.Join(c, "."))
 	}
-	var out []row
 	for _, g := range f.RowGroups() {
 		rows := g.Rows()
 		buf := make([]parquet.Row, 64)
 		for {
 			n, err := rows.ReadRows(buf)
 			for _, values := range buf[:n] {
-				r, err := rowOf(textsOf(names, values))
-				if err != nil {
-					return nil, err
-				}
-				out = append(out, r)
+				out = append(out, textsOf(names, values))
 			}
 			if err == io.EOF {
 				break
@@ -172,11 +241,12 @@ func textsOf(names []string, values parquet.Row) map[string]string {
 		if v.IsNull() {
 			continue
 		}
-		switch name := names[v.Column()]; name {
-		case "date":
+		name := names[v.Column()]
+		switch form := timeForm(name); {
+		case name == "date":
 			out[name] = time.Unix(int64(v.Int32())*24*3600, 0).UTC().Format(time.DateOnly)
-		case "time":
-			out[name] = time.UnixMicro(v.Int64()).UTC().Format("2006-01-02T15:04:05.999999Z")
+		case form != "":
+			out[name] = time.UnixMicro(v.Int64()).UTC().Format(form)
 		default:
 			out[name] = v.String()
 		}

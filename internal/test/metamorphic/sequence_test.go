@@ -68,6 +68,7 @@ type Step struct {
 	Overwrite bool     `json:"overwrite,omitempty"`
 
 	Conditions *Conditions `json:"conditions,omitempty"`
+	Shown      *Shown      `json:"shown,omitempty"`
 
 	Row    string `json:"row,omitempty"`    // a row of a table in HBase
 	Server int    `json:"server,omitempty"` // the destination of a region

@@ -666,7 +666,7 @@ func (x *run) query(s *Step) ([]string, error) {
 			return nil, err
 		}
 	}
-	args := slices.Concat(x.tableFlags(s.Table), []string{"--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags, s.Conditions.flags())
+	args := slices.Concat(x.tableFlags(s.Table), []string{"--active", s.Active, "--format", s.Format, "--out", s.Out, "--quiet", "--memory", "128MiB"}, dates(s), s.Flags, s.Conditions.flags(), s.Shown.flags())
 	args = append(args, "--users", users)
 	if s.Overwrite {
 		args = append(args, "--overwrite")
@@ -705,7 +705,7 @@ func (x *run) refused(s *Step) []int {
 			out = append(out, 64)
 		}
 	}
-	if s.Conditions.wrong(t) {
+	if s.Conditions.wrong(t) || s.Shown.wrong(t, s.Types) {
 		out = append(out, 64)
 	}
 	for _, name := range []string{firstTable, secondTable} {
@@ -745,17 +745,32 @@ func (x *run) compareResult(s *Step, got said, want result) error {
 	if s.Format == "arrow" || slices.Contains(s.Flags, "--partition-by") {
 		return nil
 	}
-	rows, err := rowsIn(x.path(s.Out), s.Format)
+	if err := x.compareRows(s, s.Shown.of(want.events)); err != nil {
+		return fmt.Errorf("extract --out %s: %w", s.Out, err)
+	}
+	return nil
+}
+
+// compareRows compares the files of an extract with the expected events.
+func (x *run) compareRows(s *Step, want []event) error {
+	all, err := textsIn(x.path(s.Out), s.Shown.format(s.Format))
+	if err == nil {
+		err = s.Shown.check(all, want, s.Types, x.table(s.Table).zone)
+	}
+	if err != nil || s.Shown != nil && s.Shown.Wide {
+		return err
+	}
+	rows, err := rowsOfTexts(all)
 	if err != nil {
 		return err
 	}
 	if n := s.latest(); n > 0 {
-		err = areLatest(rows, want.events, n)
+		err = areLatest(rows, want, n)
 	} else {
-		err = sameEvents(rows, want.events)
+		err = sameEvents(rows, want)
 	}
-	if err != nil {
-		return fmt.Errorf("extract --out %s: %w", s.Out, err)
+	if err != nil || s.Shown != nil && s.Shown.Excel { // whole seconds do not show the order
+		return err
 	}
 	return inTrails(rows)
 }
