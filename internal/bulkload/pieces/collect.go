@@ -115,7 +115,7 @@ func atOnce(ctx context.Context, count int, do func(context.Context, int) error)
 func (c *commit) report(ctx context.Context, n int) (r *manifest.Report, void string, err error) {
 	r, err = c.folder.Report(ctx, n)
 	switch {
-	case errors.Is(err, manifest.ErrDamaged):
+	case errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, dfs.ErrDirectory):
 		void = err.Error()
 	case r == nil || err != nil:
 		return nil, "", err
@@ -169,11 +169,15 @@ func (c *commit) void(ctx context.Context, of *Piece, r *manifest.Report) (strin
 			return err.Error(), nil
 		}
 		if err != nil {
-			return "", err
+			return "", dfs.InPlace(err, commitAgain)
 		}
 	}
 	return c.voidBad(ctx, r)
 }
+
+// commitAgain is the next step after the error of a directory in the place of a file of a piece. The next
+// commit says that the piece has to be done again.
+const commitAgain = "remove it, and commit again"
 
 // voidBad returns the reason why the files of a report's bad records are not as they were written,
 // or "".
@@ -188,7 +192,7 @@ func (c *commit) voidBad(ctx context.Context, r *manifest.Report) (string, error
 			return err.Error(), nil
 		}
 		if err != nil {
-			return "", err
+			return "", dfs.InPlace(err, commitAgain)
 		}
 	}
 	return "", nil

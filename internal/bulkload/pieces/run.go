@@ -118,7 +118,7 @@ func (w *worker) locked(ctx context.Context, lock dfs.Lock) (report *manifest.Re
 // report is done again. If the plan does not exist any more, it was committed, or it is out of date.
 func (w *worker) isDone(ctx context.Context) (*manifest.Report, error) {
 	r, err := w.folder.Report(ctx, w.piece.Piece)
-	if errors.Is(err, manifest.ErrDamaged) {
+	if errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, dfs.ErrDirectory) {
 		w.with.Log.Warn("the piece is done again", "plan", w.piece.Plan, "piece", w.piece.Piece, "why", err)
 		return nil, nil
 	}
@@ -246,7 +246,7 @@ func (w *worker) load(ctx context.Context, cfg *batch.Config, inputs []*batch.In
 		return nil, err
 	}
 	if err := b.CommitBad(); err != nil {
-		return nil, err
+		return nil, dfs.InPlace(err, catalog.PieceAgain)
 	}
 	r := &manifest.Report{Piece: w.piece.Piece, Days: done.Days, Regions: done.Regions, Files: done.Files, Inputs: b.Outcomes(), Schema: cfg.To.Schema}
 	return r, w.keepBad(ctx, inputs, r)

@@ -304,7 +304,7 @@ func (p *plan) readUsers(ctx context.Context, s *userlist.Members, limit int64) 
 		return nil, fmt.Errorf("%w: the plan's list of users, %s, is gone: plan again", ErrStale, p.Name(place.UsersName))
 	}
 	if err != nil {
-		return nil, err
+		return nil, inPlace(err)
 	}
 	defer f.Close()
 	list, err := s.Read(f, p.Name(place.UsersName), limit)
@@ -312,6 +312,16 @@ func (p *plan) readUsers(ctx context.Context, s *userlist.Members, limit int64) 
 		err = fmt.Errorf("%w: %w", ErrStale, err)
 	}
 	return list, err
+}
+
+// inPlace explains the error of a directory in the place of a file of the plan. The plan is out of date
+// then, as after other damage of the file.
+func inPlace(err error) error {
+	err = dfs.InPlace(err, "move it away, and plan again")
+	if errors.Is(err, dfs.ErrDirectory) {
+		return fmt.Errorf("%w: %w", ErrStale, err)
+	}
+	return err
 }
 
 // planned returns the plan in p, or nil if there is none. If the file of the plan is not as it was
@@ -322,7 +332,7 @@ func (p *plan) planned(ctx context.Context) (*planned, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, inPlace(err)
 	}
 	var have planned
 	if err := manifest.Unseal(b, &have); err != nil {

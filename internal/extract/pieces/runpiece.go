@@ -209,7 +209,7 @@ func (at *plan) report(ctx context.Context, plan string, n int) (*report, error)
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, dfs.InPlace(err, "move it away, and run the piece again")
 	}
 	var r report
 	if err := manifest.Unseal(b, &r); err != nil {

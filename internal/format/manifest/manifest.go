@@ -42,6 +42,9 @@ import (
 // Version is written into every manifest, except into tables with NamesVersion.
 const Version = 1
 
+// firstVersion is the version that the first release wrote.
+const firstVersion = 1
+
 // NamesVersion is the version of a table with a behaviour whose name is not a word. Releases that
 // know only Version refuse such names.
 const NamesVersion = 2
@@ -65,7 +68,7 @@ func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) (sum string, err error) {
 	b, err := dfs.ReadFile(ctx, fs, name)
 	if errors.Is(err, syscall.EISDIR) && dfs.Base(name) != TableName { // without a manifest it is no table: another status
-		return "", fmt.Errorf("%s: %w: a directory is in its place", name, damaged(v))
+		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), dfs.ErrDirectory)
 	}
 	if err != nil {
 		return "", err
@@ -88,8 +91,8 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
 	}
-	if v.version() < Version {
-		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: use the release that wrote it", name, damaged(v), v.version(), newest)
+	if v.version() < firstVersion {
+		return "", fmt.Errorf("%s: %w: it has version %d, which no release wrote; this program knows %d", name, damaged(v), v.version(), newest)
 	}
 	if c, ok := v.(interface{ check() error }); ok {
 		if err := c.check(); err != nil {

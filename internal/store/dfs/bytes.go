@@ -6,12 +6,30 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"syscall"
 
 	"github.com/cespare/xxhash/v2"
 )
 
 // ErrDamaged is wrapped when a file does not hold the bytes that were written to it.
 var ErrDamaged = errors.New("damaged file")
+
+// ErrDirectory is wrapped when a directory has the name of a file that was written.
+var ErrDirectory = errors.New("a directory is in its place")
+
+// InPlace explains the error of a directory in the place of a file that a run writes. The result wraps
+// ErrDamaged and ErrDirectory, and has no status of a wrong command line. InPlace returns another
+// error as it is.
+func InPlace(err error, step string) error {
+	if !errors.Is(err, syscall.EISDIR) {
+		return err
+	}
+	name := err.Error()
+	if p := (*iofs.PathError)(nil); errors.As(err, &p) {
+		name = p.Path
+	}
+	return fmt.Errorf("%s: %w: %w: %s", name, ErrDamaged, ErrDirectory, step)
+}
 
 // checkBuffer is the number of bytes that CheckBytes reads at a time.
 const checkBuffer = 1 << 20

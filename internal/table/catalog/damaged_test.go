@@ -102,3 +102,29 @@ func TestADirectoryInThePlaceOfTheLock(t *testing.T) {
 		t.Errorf("the check says %+v, and a load says %v", check, err)
 	}
 }
+
+// TestADamagedRecordOfALoadIsAFault damages loading.json of a table whose loads have ended. A load refuses
+// it. So CheckFiles, which pre-check calls, and Faults, which verify calls, return the same error.
+func TestADamagedRecordOfALoadIsAFault(t *testing.T) {
+	for what, text := range map[string]string{"cut": "{", "empty": "", "of no version": "{}"} {
+		dir, _ := loadedTable(t)
+		writeText(t, dir, "loading.json", text)
+		_, locks := catalog.Lock(t.Context(), local.New(), dir)
+		c := opened(t, dir)
+		faults, err := c.Faults(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		checks := c.CheckFiles(t.Context())
+		if !errors.Is(locks, manifest.ErrDamaged) || !strings.HasSuffix(locks.Error(), ": remove it, then type the same command again") {
+			t.Errorf("%s: a load says %v", what, locks)
+			continue
+		}
+		if checks == nil || checks.Error() != locks.Error() {
+			t.Errorf("%s: CheckFiles returns %v, want %v", what, checks, locks)
+		}
+		if len(faults) != 1 || faults[0].Name != "loading.json" || faults[0].Err.Error() != locks.Error() {
+			t.Errorf("%s: the faults are %v, want %v", what, faults, locks)
+		}
+	}
+}

@@ -27,6 +27,12 @@ func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	return l.Load, err
 }
 
+// checkLoading returns an error if the record of the load that is being made is damaged.
+func (c *Catalog) checkLoading(ctx context.Context) error {
+	_, err := loadingIn(ctx, c.fs, c.dir)
+	return err
+}
+
 // setLoading records that load n is being made in dir.
 func setLoading(ctx context.Context, fs dfs.FS, dir string, n int) error {
 	return manifest.Write(ctx, fs, dfs.Join(dir, loadingName), &manifest.Loading{Version: manifest.Version, Load: n})

@@ -13,7 +13,7 @@ import (
 )
 
 // Faults returns the faults of the files of the catalog that no extract reads: the list of retired
-// files, the base, and the plans of loads in pieces.
+// files, the base, the record of the load that is being made, and the plans of loads in pieces.
 func (c *Catalog) Faults(ctx context.Context) ([]table.Fault, error) {
 	var out []table.Fault
 	look := func(name string, err error) error {
@@ -24,7 +24,7 @@ func (c *Catalog) Faults(ctx context.Context) ([]table.Fault, error) {
 		return nil
 	}
 	base := baseOf(c.Manifest().Rewritten)
-	if err := errors.Join(look(retiredName, c.checkRetired(ctx)), look(base, c.checkBase(ctx))); err != nil {
+	if err := errors.Join(look(retiredName, c.checkRetired(ctx)), look(base, c.checkBase(ctx)), look(loadingName, c.checkLoading(ctx))); err != nil {
 		return nil, err
 	}
 	all, err := listDirs(ctx, c.fs, Plans(c.dir))

@@ -75,6 +75,12 @@ func (f Folder) Plan(ctx context.Context) (*manifest.Plan, error) {
 	return p, manifest.Read(ctx, f.FS, f.at(planName), p)
 }
 
+// Next steps after the error of a directory in the place of a file of a plan.
+const (
+	planAgain  = "remove it, and plan again"
+	PieceAgain = "remove it, and run the piece again"
+)
+
 // SetPieces writes the lines of the plan's pieces, unless the file has them already. The same
 // plan ID always has the same pieces. SetPieces replaces a damaged file. Callers call Begin
 // after it.
@@ -84,7 +90,7 @@ func (f Folder) SetPieces(ctx context.Context, text []byte) error {
 		return nil
 	}
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return err
+		return dfs.InPlace(err, planAgain)
 	}
 	return dfs.WriteFile(ctx, f.FS, f.at(linesName), text)
 }
@@ -94,7 +100,8 @@ func (f Folder) Lines() string { return f.at(linesName) }
 
 // OpenPieces opens the file that SetPieces wrote.
 func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
-	return f.FS.Open(ctx, f.at(linesName))
+	file, err := f.FS.Open(ctx, f.at(linesName))
+	return file, dfs.InPlace(err, planAgain)
 }
 
 // Reported returns the number of pieces that have reported.
@@ -132,6 +139,9 @@ func (f Folder) Report(ctx context.Context, piece int) (*manifest.Report, error)
 	err := manifest.Read(ctx, f.FS, name, r)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
+	}
+	if errors.Is(err, dfs.ErrDirectory) {
+		return nil, fmt.Errorf("%w: %s", err, PieceAgain)
 	}
 	if err == nil && (r.Plan != f.ID || r.Piece != piece) {
 		err = fmt.Errorf("%s: %w: it is the report of piece %d of plan %s", name, manifest.ErrDamaged, r.Piece, r.Plan)
@@ -186,7 +196,7 @@ func (c *Catalog) plan(ctx context.Context, id string) (*manifest.Plan, error) {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil, nil
 	case errors.Is(err, manifest.ErrDamaged):
-		return nil, fmt.Errorf("%w: remove it, and plan again", err)
+		return nil, fmt.Errorf("%w: %s", err, planAgain)
 	case err == nil && p.ID != id: // EndPlan removes the folder of the plan's name
 		return nil, fmt.Errorf("%s: %w: it says that it is plan %q; remove that folder if no one commits the plan", dfs.Join(Plans(c.dir), id), manifest.ErrDamaged, p.ID)
 	}

@@ -147,10 +147,14 @@ func Check(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error 
 }
 
 // CheckFiles returns an error that wraps table.ErrDamaged if a file that the manifest names
-// is missing, or has another size, and if the list of retired files is missing, damaged or not whole.
-// It reads no other file than this list.
+// is missing, or has another size. It also returns an error if the list of retired files is missing,
+// damaged or not whole, or if the record of the load that is being made is damaged. It reads no other
+// file than these two.
 func (c *Catalog) CheckFiles(ctx context.Context) error {
 	if err := c.checkRetired(ctx); err != nil {
+		return err
+	}
+	if err := c.checkLoading(ctx); err != nil {
 		return err
 	}
 	if err := checkFiles(ctx, c.fs, c.dir, c.Manifest()); err != nil {

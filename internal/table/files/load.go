@@ -18,7 +18,8 @@ import (
 func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 	path := dfs.Join(t.Dir(), name)
 	if _, _, ok := catalog.OfPlan(name); ok {
-		return t.fs.Create(ctx, path)
+		p, err := t.fs.Create(ctx, path)
+		return p, dfs.InPlace(err, catalog.PieceAgain)
 	}
 	if err := t.BeginFile(ctx, name); err != nil {
 		return nil, err

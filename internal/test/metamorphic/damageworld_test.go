@@ -230,6 +230,8 @@ func (w *damageWorld) all() map[string]func() reading {
 	add("convert", w.convert("other"), w.events("other"))
 	add("go on converting", w.convert("made"), w.events("made"))
 	add("explain", append([]string{"extract", "explain"}, trails[1:slices.Index(trails, "--out")]...))
+	add("verify begun", bulkload("verify", "--table", "begun", "--quiet"))
+	add("pre-check begun", bulkload("pre-check", "--table", "begun", "--from", "2014-09-05", "--to", "2014-09-05"))
 	add("begun", bulkload(append(w.nightOf(5), "--table", "begun")...), w.events("begun"))
 	add("inspect result", []string{"extract", "inspect", "out"})
 	add("report", []string{"extract", "report", "out", "--json", "--quiet"})

@@ -1,0 +1,127 @@
+package pieces_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/pieces"
+	"usertrail/internal/run/exit"
+	"usertrail/internal/run/piece"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
+)
+
+// TestADirectoryInThePlaceOfAFileOfAPlan puts a directory into the place of a file of a finished piece.
+// The commands that need the file end with status 1 and name the next step. They keep the directory.
+// After it is removed, the plan can be committed.
+func TestADirectoryInThePlaceOfAFileOfAPlan(t *testing.T) {
+	const log = bulkloadtest.Plays + "c,never,three,3\n"
+	one := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	one.Write("2014-08-31/play.csv", bulkloadtest.Header)
+	one.Load(nil, "2014-08-31", "2014-08-31")
+	one.Write("2014-09-01/play.csv", log)
+	one.Load(nil, "2014-09-01", "2014-09-01")
+	want := one.Cells()
+	for _, x := range []struct {
+		file, step string
+		refuse     []string // the commands that need the file
+	}{
+		{"plans/*/pieces.jsonl", "remove it, and plan again", []string{"plan", "open"}},
+		{"plans/*/00000.json", "remove it, and run the piece again", []string{"run", "commit"}},
+		{"plans/*/*.bad", "remove it, and commit again", []string{"commit"}},
+		{"pieces/*/*.hfile", "remove it, and commit again", []string{"commit"}},
+		{"pieces/*/*.roll", "remove it, and commit again", []string{"commit"}},
+	} {
+		t.Run(x.file, func(t *testing.T) {
+			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+			y.Write("2014-08-31/play.csv", bulkloadtest.Header)
+			y.Load(nil, "2014-08-31", "2014-08-31")
+			y.Write("2014-09-01/play.csv", log)
+			parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-01")
+			lines := linesOf(y, 2, parts)
+			y.DoAll(parts)
+			name := inThePlaceOf(y, x.file)
+			for _, command := range x.refuse {
+				err := tryPlan(y, command, lines, parts)
+				says := filepath.Base(name) + ": damaged "
+				if exit.Of(err) != exit.Failed || !strings.Contains(err.Error(), says) || !strings.HasSuffix(err.Error(), ": a directory is in its place: "+x.step) {
+					t.Errorf("%s: %v, status %d; want 1, %s and %s", command, err, exit.Of(err), says, x.step)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(name, "file")); err != nil {
+				t.Errorf("the directory is gone: %v", err)
+			}
+			if err := os.RemoveAll(name); err != nil {
+				t.Fatal(err)
+			}
+			y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-01")
+			y.DoAll(found(y, lines))
+			err := tryPlan(y, "commit", lines, parts)
+			if errors.Is(err, piece.ErrMissing) {
+				y.DoAll(parts)
+				err = tryPlan(y, "commit", lines, parts)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			if got := y.Cells(); !slices.Equal(got, want) {
+				t.Errorf("the table has %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// tryPlan runs a command on a plan of one piece.
+func tryPlan(y *bulkloadtest.Fixture, command string, lines []pieces.Line, parts []pieces.Piece) (err error) {
+	ctx, fs := y.T.Context(), local.New()
+	switch command {
+	case "plan":
+		_, _, err = pieces.Plan(ctx, y.Planning(bulkloadtest.AFile, "2014-09-01", "2014-09-01"))
+	case "open":
+		_, err = pieces.Open(ctx, fs, y.Store, lines)
+	case "run":
+		_, err = pieces.Run(ctx, y.Worker(fs), &parts[0], 0)
+	case "commit":
+		_, err = pieces.Commit(ctx, y.Worker(fs), parts)
+	}
+	return err
+}
+
+// inThePlaceOf replaces the only file of the table whose name matches a pattern by a directory.
+func inThePlaceOf(y *bulkloadtest.Fixture, pattern string) (name string) {
+	y.T.Helper()
+	names, err := filepath.Glob(filepath.Join(y.Store.Dir, pattern))
+	if err != nil || len(names) != 1 {
+		y.T.Fatalf("%v, %v; want one file", names, err)
+	}
+	if err := os.Remove(names[0]); err != nil {
+		y.T.Fatal(err)
+	}
+	testkit.WriteFile(y.T, filepath.Join(names[0], "file"), "")
+	return names[0]
+}
+
+// TestAPieceDoesNotReplaceADirectory expects a piece to fail if a directory has the name of a file that it
+// writes. The status is 1, and the message has the next step.
+func TestAPieceDoesNotReplaceADirectory(t *testing.T) {
+	for _, ending := range []string{".hfile", ".roll", ".bad"} {
+		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+		y.Write("2014-09-01/play.csv", bulkloadtest.Plays+"c,never,three,3\n")
+		parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-01")
+		name := filepath.Join(y.Store.Dir, "pieces", parts[0].Plan, "00000-0000"+ending)
+		if ending == ".bad" {
+			name = filepath.Join(y.Store.Plans(), parts[0].Plan, "00000-0000.bad")
+		}
+		testkit.WriteFile(t, filepath.Join(name, "file"), "")
+		_, err := pieces.Run(t.Context(), y.Worker(local.New()), &parts[0], 0)
+		if !errors.Is(err, dfs.ErrDirectory) || exit.Of(err) != exit.Failed || !strings.Contains(err.Error(), ": a directory is in its place: remove it, and run the piece again") {
+			t.Errorf("%s: %v, status %d; want 1, and the next step", ending, err, exit.Of(err))
+		}
+	}
+}
