@@ -44,6 +44,8 @@ it, writes no manifest and ends with status 1.
 If the manifest is correct, rebuild mends two other files. It writes the copy in the folder base again if
 that is damaged. If retired.json is missing, damaged or not the newest, rebuild gives up the files that
 compact or drop replaced: the next load, compact or drop removes them, and undrop cannot bring them back.
+If the manifest and retired.json are damaged, rebuild writes the manifest, names retired.json and ends
+with status 1: put a copy of retired.json back, or type rebuild again.
 
 Rebuild reads no HFile; run bulkload verify after it, which does. Ledgers of older releases do not list
 the files of their loads. The first load, compact or drop by this release records them in base.
@@ -74,7 +76,7 @@ func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
 	if errors.Is(err, catalog.ErrWhole) {
 		return o.mend(ctx, fs, store)
 	}
-	if err != nil {
+	if m == nil {
 		return r, err
 	}
 	r.Loads, r.Files = len(m.Loads), len(m.Files)
@@ -83,7 +85,7 @@ func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
 	}
 	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s loads, %s files, %s records; check them with bulkload verify\n",
 		store.Address(), humanize.Comma(int64(r.Loads)), humanize.Comma(int64(r.Files)), humanize.Comma(r.Records))
-	return r, nil
+	return r, err
 }
 
 // mend repairs the other files of a catalog whose manifest is intact.

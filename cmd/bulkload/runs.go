@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/runlog"
 )
 
@@ -83,6 +84,9 @@ func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult
 		return r, err
 	}
 	if len(runs) == 0 {
+		if err := catalog.CheckBare(ctx, fs, dir); errors.Is(err, table.ErrNoManifest) {
+			return r, err
+		}
 		if _, err := fs.Stat(ctx, dir); errors.Is(err, iofs.ErrNotExist) {
 			return r, fmt.Errorf("%w: %s", table.ErrNoTable, store.Address())
 		}

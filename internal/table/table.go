@@ -23,7 +23,7 @@ import (
 // ErrNoTable is returned if there is no table.
 var ErrNoTable = exit.New(exit.NoInput, "no such table")
 
-// ErrNoManifest is wrapped if a directory has files of a table, but no manifest.
+// ErrNoManifest is wrapped if a directory has files of a table, but no manifest, or is a link to nothing.
 var ErrNoManifest = exit.New(exit.Usage, "manifest.json is missing")
 
 // ErrDamaged is wrapped if files of a table are missing, or differ from its manifest.

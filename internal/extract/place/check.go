@@ -176,17 +176,7 @@ func isThere(ctx context.Context, fs dfs.FS, name string) (bool, error) {
 	if !errors.Is(err, iofs.ErrNotExist) {
 		return false, err
 	}
-	return isLink(ctx, fs, name)
-}
-
-// isLink reports whether name is a link itself, whatever its parents are.
-func isLink(ctx context.Context, fs dfs.FS, name string) (bool, error) {
-	real, err := dfs.Real(ctx, fs, name)
-	if err != nil {
-		return false, err
-	}
-	parent, err := dfs.Real(ctx, fs, dfs.Dir(name))
-	return err == nil && real != dfs.Join(parent, dfs.Base(name)), err
+	return dfs.IsLink(ctx, fs, name)
 }
 
 // checkOld reports an OUT that must not be replaced. It also reports a directory with the name of
@@ -223,7 +213,7 @@ func replaceable(ctx context.Context, fs dfs.FS, dir string) error {
 // foreign returns why dir is neither an empty directory nor a result that holds no files but its own.
 // It returns "" if dir is one of these or does not exist.
 func foreign(ctx context.Context, fs dfs.FS, dir string) (why string, err error) {
-	if link, err := isLink(ctx, fs, dir); err != nil {
+	if link, err := dfs.IsLink(ctx, fs, dir); err != nil {
 		return "", err
 	} else if link {
 		return "it is a link", nil
@@ -290,7 +280,7 @@ func foreignIn(ctx context.Context, fs dfs.FS, dir string, list []dfs.Info, m *m
 // checkStaging reports a directory that has the name of the place, and contains files of other
 // programs. An extract removes all files there.
 func (p *Place) checkStaging(ctx context.Context) error {
-	link, err := isLink(ctx, p.FS, p.Dir)
+	link, err := dfs.IsLink(ctx, p.FS, p.Dir)
 	if err != nil {
 		return fmt.Errorf("look for --out: %w", err)
 	}

@@ -188,7 +188,7 @@ func (p *Place) Abandoned(ctx context.Context) (bool, error) {
 	if !errors.Is(err, iofs.ErrNotExist) { // another query
 		return false, err
 	}
-	if link, err := isLink(ctx, p.FS, p.Dir); err != nil || link {
+	if link, err := dfs.IsLink(ctx, p.FS, p.Dir); err != nil || link {
 		return false, err
 	}
 	foreign, err := notStaged(ctx, p.FS, p.Dir)

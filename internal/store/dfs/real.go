@@ -2,6 +2,8 @@ package dfs
 
 import (
 	"context"
+	"errors"
+	iofs "io/fs"
 	"path"
 	"strings"
 )
@@ -48,6 +50,34 @@ func Twofold(ctx context.Context, fs FS, name string) (bool, error) {
 	}
 	cut, err := Real(ctx, fs, clean(name))
 	return opened != cut, err
+}
+
+// IsLink reports whether name is a link itself, whatever its parents are.
+func IsLink(ctx context.Context, fs FS, name string) (bool, error) {
+	real, err := Real(ctx, fs, name)
+	if err != nil {
+		return false, err
+	}
+	parent, err := Real(ctx, fs, Dir(name))
+	return err == nil && real != Join(parent, Base(name)), err
+}
+
+// LinkToNothing returns the link because of which name does not exist: name itself or a directory
+// above it. It returns "" if name exists, or if no such link is in the way.
+func LinkToNothing(ctx context.Context, fs FS, name string) (link string, err error) {
+	for {
+		if _, err := fs.Stat(ctx, name); !errors.Is(err, iofs.ErrNotExist) {
+			return "", nil //nolint:nilerr // no link is the cause
+		}
+		if is, err := IsLink(ctx, fs, name); is || err != nil {
+			return name, err
+		}
+		above := Dir(name)
+		if above == name {
+			return "", nil
+		}
+		name = above
+	}
 }
 
 // Holds reports whether the place called name is dir or is below it. Either place may have

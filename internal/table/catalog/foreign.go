@@ -43,7 +43,8 @@ var tells = sync.OnceValue(func() *regexp.Regexp {
 //
 //   - It returns an error that wraps table.ErrNoManifest if dir held a table: the directory
 //     has files of a table, or its run log has a run that loaded, and no first load or
-//     conversion is under way or was killed.
+//     conversion is under way or was killed. It returns such an error also if dir is a link to
+//     nothing, because a disk may not be mounted.
 //   - It returns an error that wraps fs.ErrExist if dir has a file that no run wrote: a load
 //     would remove it.
 //
@@ -58,7 +59,7 @@ func CheckBare(ctx context.Context, fs dfs.FS, dir string) error {
 		err = b.look(ctx, "")
 	}
 	if absent(err) {
-		return nil
+		return linkToNothing(ctx, fs, dir)
 	}
 	if err != nil {
 		return fmt.Errorf("table %s: %w", dir, err)
@@ -72,6 +73,18 @@ func CheckBare(ctx context.Context, fs dfs.FS, dir string) error {
 	}
 	if b.foreign != "" {
 		return fmt.Errorf("table %s: %w: the directory holds %s, and no table: name another directory, or move the file away", dir, iofs.ErrExist, b.foreign)
+	}
+	return nil
+}
+
+// linkToNothing returns an error if dir, or a directory above it, is a link to nothing.
+func linkToNothing(ctx context.Context, fs dfs.FS, dir string) error {
+	link, err := dfs.LinkToNothing(ctx, fs, dir)
+	if err == nil && link != "" {
+		err = fmt.Errorf("%w: %s is a link to nothing: mount the disk to which the link leads, or remove the link", table.ErrNoManifest, link)
+	}
+	if err != nil {
+		return fmt.Errorf("table %s: %w", dir, err)
 	}
 	return nil
 }

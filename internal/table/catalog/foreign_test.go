@@ -140,6 +140,25 @@ func TestATableWithoutItsManifestIsRefused(t *testing.T) {
 	}
 }
 
+// TestALinkToNothingIsNoPlaceForATable expects one error of all functions: a disk may not be mounted.
+func TestALinkToNothingIsNoPlaceForATable(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("nothing", dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{dir + "/link", dir + "/link/trails"} {
+		want := "table " + name + ": manifest.json is missing: " + dir + "/link is a link to nothing: mount the disk to which the link leads, or remove the link"
+		_, opens := catalog.Open(t.Context(), local.New(), name)
+		_, locks := catalog.Lock(t.Context(), local.New(), name)
+		_, rebuilds := catalog.Rebuild(t.Context(), local.New(), name)
+		for what, err := range map[string]error{"open": opens, "lock": locks, "rebuild": rebuilds} {
+			if !errors.Is(err, table.ErrNoManifest) || err.Error() != want {
+				t.Errorf("%s: %v, want %s", what, err, want)
+			}
+		}
+	}
+}
+
 // TestATableIsBegunOnce commits a first load, after which no first load is being made.
 func TestATableIsBegunOnce(t *testing.T) {
 	dir := t.TempDir()

@@ -139,6 +139,43 @@ func TestALostListOfRetiredFilesIsMissed(t *testing.T) {
 	}
 }
 
+// TestRebuildNamesADamagedListOfRetiredFiles loses the manifest and damages retired.json. Rebuild makes the
+// manifest and returns the error of the list. With the list, or after Mend, the table is whole.
+func TestRebuildNamesADamagedListOfRetiredFiles(t *testing.T) {
+	for what, spoil := range map[string]func(t *testing.T, dir, older string){
+		"gone":  func(t *testing.T, dir, _ string) { remove(t, dir, "retired.json") },
+		"older": func(t *testing.T, dir, older string) { writeText(t, dir, "retired.json", older) },
+		"cut":   func(t *testing.T, dir, _ string) { writeText(t, dir, "retired.json", "{") },
+	} {
+		for _, hasCopy := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, has a copy: %t", what, hasCopy), func(t *testing.T) {
+				dir, lists := replacedTable(t, time.Hour)
+				if err := opened(t, dir).Sweep(t.Context(), "d"); err != nil {
+					t.Fatal(err)
+				}
+				want := readText(t, dir, "manifest.json")
+				remove(t, dir, "manifest.json")
+				spoil(t, dir, lists[0])
+				m, err := catalog.Rebuild(t.Context(), local.New(), dir)
+				if m == nil || !strings.Contains(fmt.Sprint(err), "the manifest is made again, and another file is to be mended: ") || !strings.Contains(err.Error(), "retired.json: ") {
+					t.Fatalf("%+v, %v; want a manifest, and an error of retired.json", m, err)
+				}
+				if got := readText(t, dir, "manifest.json"); got != want {
+					t.Errorf("the manifest is\n%s\nwant\n%s", got, want)
+				}
+				if hasCopy {
+					writeText(t, dir, "retired.json", lists[1])
+				} else if done, err := catalog.Mend(t.Context(), local.New(), dir); err != nil || !done.Retired {
+					t.Errorf("mended: %+v, %v", done, err)
+				}
+				if err := opened(t, dir).CheckFiles(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // replaceByLink puts a link to nothing in the place of a file.
 func replaceByLink(t *testing.T, dir, name string) {
 	t.Helper()
@@ -208,6 +245,11 @@ func TestADamagedBaseIsMended(t *testing.T) {
 			}
 			remove(t, dir, "manifest.json")
 			rebuilt(t, dir, want)
+			remove(t, dir, "manifest.json")
+			spoil(t, dir, name)
+			if _, err := catalog.Rebuild(t.Context(), local.New(), dir); what != "not its table" && !strings.Contains(fmt.Sprint(err), "the manifest cannot be made again: put this file or manifest.json back from a copy of the table") {
+				t.Errorf("without both: %v, want the next step", err)
+			}
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -29,10 +30,20 @@ var ErrWhole = errors.New("nothing to rebuild")
 func baseOf(rewritten int) string { return fmt.Sprintf("%s/%06d.json", baseName, rewritten) }
 
 // newestBase returns the number of the newest base in dir, which is how often the files of its
-// manifest had been rewritten. It returns -1 if dir has no base.
+// manifest had been rewritten. It returns -1 if dir has no base. It counts a directory in the place of a
+// base.
 func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
-	there, err := sizes(ctx, fs, dfs.Join(dir, baseName))
-	return highest(there), err
+	list, err := fs.List(ctx, dfs.Join(dir, baseName))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return -1, nil
+	}
+	newest := -1
+	for _, f := range list {
+		if n, ok := numbered(dfs.Base(f.Name)); ok {
+			newest = max(newest, n)
+		}
+	}
+	return newest, err
 }
 
 // needsBase reports whether the ledgers cannot make m again.
@@ -56,7 +67,7 @@ func (c *Catalog) keepBase(ctx context.Context) error {
 	if _, ok := there[dfs.Base(name)]; !ok {
 		err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), m)
 		if errors.Is(err, syscall.EISDIR) {
-			return fmt.Errorf("%w: %s: a directory is in its place: %s", manifest.ErrDamaged, dfs.Join(c.dir, name), adviceBase)
+			return fmt.Errorf("%w: %s: %w: %s", manifest.ErrDamaged, dfs.Join(c.dir, name), dfs.ErrDirectory, adviceBase)
 		}
 		if err != nil {
 			return err
@@ -67,7 +78,9 @@ func (c *Catalog) keepBase(ctx context.Context) error {
 
 // Rebuild makes the manifest of the table in dir again, unless a newer release wrote it. It
 // returns ErrWhole if the manifest is intact. If something is missing, it returns an error that
-// wraps table.ErrDamaged and names the missing files, and writes no manifest.
+// wraps table.ErrDamaged and names the missing files, and writes no manifest. If only the list of
+// retired files is damaged, Rebuild writes the manifest and returns it with the error of the list: a
+// copy of the list may exist, and without the list the last drop cannot be undone.
 func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err error) {
 	_, wrong := Open(ctx, fs, dir)
 	switch {
@@ -76,6 +89,9 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err
 	case errors.Is(wrong, manifest.ErrNewer),
 		!errors.Is(wrong, table.ErrNoManifest) && !errors.Is(wrong, table.ErrDamaged) && !errors.Is(wrong, manifest.ErrDamaged):
 		return nil, wrong
+	}
+	if err := linkToNothing(ctx, fs, dir); err != nil {
+		return nil, err
 	}
 	lock, err := lockRun(ctx, fs, dir)
 	if err != nil {
@@ -97,7 +113,15 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	endLoading(ctx, fs, dir)
-	return r.m, nil
+	c, err := newCatalog(fs, dir, r.m)
+	if err != nil {
+		return r.m, err
+	}
+	err = c.checkRetired(ctx)
+	if isFault(err) {
+		err = fmt.Errorf("rebuild %s: the manifest is made again, and another file is to be mended: %w", dir, err)
+	}
+	return r.m, err
 }
 
 // maxListed is the maximum number of missing things that an error names.
@@ -166,7 +190,11 @@ func (r *rebuild) base(ctx context.Context) error {
 	if err != nil || newest < 0 {
 		return err
 	}
-	return manifest.Read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
+	err = manifest.Read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
+	if errors.Is(err, manifest.ErrDamaged) {
+		return fmt.Errorf("%w: the manifest cannot be made again: put this file or %s back from a copy of the table", err, ManifestName)
+	}
+	return err
 }
 
 // add adds load n from its ledger.

@@ -112,10 +112,13 @@ func mkdirAll(dir string) error {
 		}
 	}
 	if err := os.Mkdir(dir, 0o777); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil // another process was faster
+		if !errors.Is(err, fs.ErrExist) {
+			return err
 		}
-		return err
+		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+			return dfs.ErrNotDir // a link to nothing
+		}
+		return nil // another process was faster
 	}
 	return syncDir(parent)
 }

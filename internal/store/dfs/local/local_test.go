@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -42,6 +43,29 @@ func TestLinksLeadToOnePlace(t *testing.T) {
 	for _, name := range []string{"../loop", "../loop/x", "../pair", ""} {
 		if got, err := dfs.Real(t.Context(), local.New(), name); err == nil {
 			t.Errorf("%q is %s, want an error", name, got)
+		}
+	}
+}
+
+// TestALinkToNothingIsFound names places behind links to nothing, in which no directory can be made.
+func TestALinkToNothingIsFound(t *testing.T) {
+	root := t.TempDir()
+	for name, target := range map[string]string{"nothing": "none", "there": ".", "next": "nothing"} {
+		if err := os.Symlink(target, root+"/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(root)
+	fs := local.New()
+	for name, want := range map[string]string{
+		"nothing": "nothing", root + "/nothing/a/b": root + "/nothing", "next/a": "next", "there/nothing/": "there/nothing/",
+		"new/a": "", "there/new": "", "there": "", ".": "", root: "",
+	} {
+		if got, err := dfs.LinkToNothing(t.Context(), fs, name); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+		if err := fs.Mkdir(t.Context(), name); errors.Is(err, dfs.ErrNotDir) != (want != "") {
+			t.Errorf("make %s: %v", name, err)
 		}
 	}
 }
