@@ -20,39 +20,50 @@ const (
 	asking  = "extract --quiet --users users.txt --from 2014-09-01 --to 2014-09-02 --types play"
 	planned = "bulkload plan --from 2014-09-01 --to 2014-09-02 > pieces.jsonl; "
 	adding  = "; extract --quiet --append --users all --active any --partition-by date --out grown --types "
-	spoilt  = `printf 'u9,yesterday,x,1\n' >> logs/2014-09-01/play.csv`
+	kinds   = `mkdir events; printf 'user_id,time,event,kind\nu1,2014-09-01 10:00:00,play,seek\nu1,2014-09-01 10:00:05,seek,play\n' > events/2014-09-01.csv; sed s/09-01/09-02/ events/2014-09-01.csv > events/2014-09-02.csv; ` +
+		`printf 'logs: {path: "events/{date}.csv", behaviour: {column: event, others: skip}}\ntable: trails\nbehaviours: {play: {id: 1}}\n' > usertrail.yaml; ` +
+		`bulkload --quiet --from 2014-09-01 --to 2014-09-01; sed -i 's/column: event/column: kind/' usertrail.yaml; `
+	spoilt = `printf 'u9,yesterday,x,1\n' >> logs/2014-09-01/play.csv`
 )
 
 // provocations produce the messages that the runbook shows, in a folder with three logs. For
 // an entry without a message they create the files that its commands need. Without a
 // provocation, the night is loaded.
 var provocations = map[string]string{
-	"wrong command line":                   "bulkload --form 2014-09-01",
-	"no job file":                          "cp usertrail.yaml kept; rm usertrail.yaml; " + night,
-	"the job file is wrong":                "sed -i s/behaviours/behaviors/ usertrail.yaml; " + night,
-	"but int64 in the table":               night + "; sed -i 's/seconds: int64/seconds: string/' usertrail.yaml; " + night,
-	"id 3, but 2 in the table":             night + "; sed -i 's/id: 2/id: 3/' usertrail.yaml; " + night + "; s=$?; sed -i 's/id: 3/id: 2/' usertrail.yaml; exit $s",
-	"is too small; the minimum is":         night + " --memory 1MiB",
-	"so every day would go":                night + "; bulkload drop --before 2030-01-01",
-	"nothing was loaded: all good records": "bulkload --quiet --from 2014-09-02 --to 2014-09-02; bulkload drop --quiet --before 2014-09-02; bulkload --quiet --from 2014-09-01 --to 2014-09-01",
-	"too long":                             "(printf 'u9,2014-09-01 09:00:00,'; head -c 2000000 /dev/zero | tr '\\0' x; echo ,1) >> logs/2014-09-01/play.csv; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night,
-	"is missing, the ledger of load":       night + "; rm trails/loads/000001.json; " + asking,
-	"its size is not the size in":          night + "; " + asking + " --out active; truncate -s 5 active/part-00000.parquet; extract inspect active",
-	"damaged list of retired files":        night + "; bulkload drop --quiet --before 2014-09-02; printf '{' > trails/retired.json; bulkload compact --quiet",
-	"A log was empty":                      ": > logs/2014-09-01/play.csv; " + night,
-	"dates in the table would not agree":   night + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", zone: Asia/Shanghai}|' usertrail.yaml; " + night,
-	"which cannot change: write layout":    "sed -i '1i layout: tall' usertrail.yaml; " + night + "; sed -i 1d usertrail.yaml; " + night,
-	"is not a number of at most":           "sed -i '1i layout: fixed' usertrail.yaml; " + night,
-	"no record of the sample":              `printf 'logs: {path: "logs/{date}/play.csv", behaviour: programme}\ntable: other\nbehaviours: {play: {id: 1}}\n' > usertrail.yaml; bulkload pre-check --from 2014-09-01 --to 2014-09-01`,
-	"the job has no behaviour":             night + "; " + night + " --types buy",
-	"wrong query":                          night + "; " + strings.Replace(asking, "play", "buy", 1),
-	"list of users":                        night + `; printf '\377\n' > users.txt; ` + asking,
-	"wrong piece":                          "echo hello | bulkload run-piece",
-	"the plan is out of date":              planned + "rm -r trails; bulkload run-piece < pieces.jsonl",
-	"needs an HBase table":                 night + " --mode put",
-	"not a directory":                      "echo > trails; " + night,
-	"more bad records than the job allows": spoilt + "; " + night,
-	"the job's min_records is":             "sed -i 's/id: 1,/id: 1, min_records: 1,/' usertrail.yaml; head -n 1 logs/2014-09-01/play.csv > kept; mv kept logs/2014-09-01/play.csv; " + night,
+	"records of loaded files stay out": kinds + "bulkload --from 2014-09-01 --to 2014-09-02",
+	"loaded files have no values for a field of the job": "sed -i 's/, seconds: int64//' usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-01; " +
+		"sed -i 's/programme: string/programme: string, seconds: int64/' usertrail.yaml; bulkload --from 2014-09-01 --to 2014-09-02",
+	"the table has records of it, by a job with other settings": kinds + "sed -i 's/{play: {id: 1}}/{play: {id: 1}, seek: {id: 2}}/' usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-01",
+	"not a line of a quarantine file":                           night + "; bulkload replay usertrail.yaml",
+	"cannot be converted":                                       night + "; bulkload convert --table trails --to reversed --out made",
+	"input is not there":                                        "mkdir empty; bulkload init empty --out -",
+	"nothing to do":                                             night + "; bulkload undrop",
+	"wrong command line":                                        "bulkload --form 2014-09-01",
+	"no job file":                                               "cp usertrail.yaml kept; rm usertrail.yaml; " + night,
+	"the job file is wrong":                                     "sed -i s/behaviours/behaviors/ usertrail.yaml; " + night,
+	"but int64 in the table":                                    night + "; sed -i 's/seconds: int64/seconds: string/' usertrail.yaml; " + night,
+	"id 3, but 2 in the table":                                  night + "; sed -i 's/id: 2/id: 3/' usertrail.yaml; " + night + "; s=$?; sed -i 's/id: 3/id: 2/' usertrail.yaml; exit $s",
+	"is too small; the minimum is":                              night + " --memory 1MiB",
+	"so every day would go":                                     night + "; bulkload drop --before 2030-01-01",
+	"nothing was loaded: all good records":                      "bulkload --quiet --from 2014-09-02 --to 2014-09-02; bulkload drop --quiet --before 2014-09-02; bulkload --quiet --from 2014-09-01 --to 2014-09-01",
+	"too long":                                                  "(printf 'u9,2014-09-01 09:00:00,'; head -c 2000000 /dev/zero | tr '\\0' x; echo ,1) >> logs/2014-09-01/play.csv; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night,
+	"is missing, the ledger of load":                            night + "; rm trails/loads/000001.json; " + asking,
+	"its size is not the size in":                               night + "; " + asking + " --out active; truncate -s 5 active/part-00000.parquet; extract inspect active",
+	"damaged list of retired files":                             night + "; bulkload drop --quiet --before 2014-09-02; printf '{' > trails/retired.json; bulkload compact --quiet",
+	"A log was empty":                                           ": > logs/2014-09-01/play.csv; " + night,
+	"dates in the table would not agree":                        night + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", zone: Asia/Shanghai}|' usertrail.yaml; " + night,
+	"which cannot change: write layout":                         "sed -i '1i layout: tall' usertrail.yaml; " + night + "; sed -i 1d usertrail.yaml; " + night,
+	"is not a number of at most":                                "sed -i '1i layout: fixed' usertrail.yaml; " + night,
+	"no record of the sample":                                   `printf 'logs: {path: "logs/{date}/play.csv", behaviour: programme}\ntable: other\nbehaviours: {play: {id: 1}}\n' > usertrail.yaml; bulkload pre-check --from 2014-09-01 --to 2014-09-01`,
+	"the job has no behaviour":                                  night + "; " + night + " --types buy",
+	"wrong query":                                               night + "; " + strings.Replace(asking, "play", "buy", 1),
+	"list of users":                                             night + `; printf '\377\n' > users.txt; ` + asking,
+	"wrong piece":                                               "echo hello | bulkload run-piece",
+	"the plan is out of date":                                   planned + "rm -r trails; bulkload run-piece < pieces.jsonl",
+	"needs an HBase table":                                      night + " --mode put",
+	"not a directory":                                           "echo > trails; " + night,
+	"more bad records than the job allows":                      spoilt + "; " + night,
+	"the job's min_records is":                                  "sed -i 's/id: 1,/id: 1, min_records: 1,/' usertrail.yaml; head -n 1 logs/2014-09-01/play.csv > kept; mv kept logs/2014-09-01/play.csv; " + night,
 	"name no behaviour of the job": `mkdir events; printf 'user_id,time,event\nu1,2014-09-01 10:00:00,play\nu1,2014-09-01 10:00:05,vod_start\n' > events/2014-09-01.csv; ` +
 		`printf 'logs: {path: "events/{date}.csv", behaviour: event}\ntable: trails\nbehaviours: {play: {id: 1}}\n' > usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-01`,
 	"are still bad": spoilt + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night + "; bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl",

@@ -48,7 +48,6 @@ func TestOperationsNamesEveryError(t *testing.T) {
 	if found < 30 {
 		t.Errorf("found only %d errors that have names", found)
 	}
-	adviceIsInTheBook(t, book, source.String())
 	for _, a := range document.Advices(t) {
 		if !strings.Contains(book, "### `"+a.Heading+"`") {
 			continue
@@ -64,72 +63,6 @@ func TestOperationsNamesEveryError(t *testing.T) {
 			t.Errorf("no program says %q", a.Heading)
 		}
 	}
-}
-
-// explained maps messages with their own advice, which the runbook need not repeat, to the
-// place where users see them.
-var explained = map[string]string{
-	"** is not understood":      "lines of the job file is wrong, with file and line",
-	"{date:%s}":                 "as above",
-	"layout %s has no size":     "as above",
-	"field %s: every trail has": "as above",
-	"%q is not a time":          "a wrong command line or query, with the flag",
-	"%q: write FROM-TO":         "as above",
-	"%q: the hours of":          "as above",
-	"plan get: which rows":      "as above",
-	"xi:include":                "hadoop configuration, with the file",
-	"hbase: put":                "the program gave itself a wrong cell",
-	"response of %d bytes":      "the program asks for less by itself",
-}
-
-var (
-	saidText   = regexp.MustCompile(`\b(?:fmt\.Errorf|errors\.New)\(\s*"((?:[^"\\]|\\.)*)"`)
-	saysToDo   = regexp.MustCompile(`[:;,] (?:or )?(?:name|put|remove|run|say|deliver|move|correct|load|plan|take|raise|mount|type|make|write|choose|ask|upgrade|give|wait|let|keep|begin|lower|drop|rename|bring|use|set) `)
-	formatVerb = regexp.MustCompile(`%[-+#0-9.]*[a-zA-Z]`)
-)
-
-// adviceIsInTheBook finds the messages in the source that give advice. A message that wraps
-// an error belongs to the entry of the error. The runbook must have some words of each other
-// message.
-func adviceIsInTheBook(t *testing.T, book, source string) {
-	t.Helper()
-	found, used := 0, map[string]bool{}
-	for _, m := range saidText.FindAllStringSubmatch(source, -1) {
-		text := m[1]
-		if !saysToDo.MatchString(text+" ") || strings.Contains(text, "%w") {
-			continue
-		}
-		found++
-		known := slices.ContainsFunc(formatVerb.Split(text, -1), func(part string) bool { return inTheBook(book, part) })
-		for begins := range explained {
-			if strings.HasPrefix(text, begins) || strings.Contains(text, ": "+begins) {
-				known, used[begins] = true, true
-			}
-		}
-		if !known {
-			t.Errorf("docs/howto/operations.md has no words of %q", text)
-		}
-	}
-	if found < 20 {
-		t.Errorf("found only %d messages that say what to do", found)
-	}
-	for begins := range explained {
-		if !used[begins] {
-			t.Errorf("no program says %q any more", begins)
-		}
-	}
-}
-
-// inTheBook reports whether some adjacent words of a message are in the runbook.
-func inTheBook(book, text string) bool {
-	const together = 4
-	words := strings.Fields(text)
-	for i := range max(0, len(words)-together+1) {
-		if strings.Contains(book, strings.Trim(strings.Join(words[i:i+together], " "), ":;,.")) {
-			return true
-		}
-	}
-	return false
 }
 
 // TestOperationsListsTheStatuses compares the runbook's table with README's.
