@@ -54,12 +54,7 @@ func byPieces(t *testing.T, size string, flags ...string) int {
 // and from a snapshot.
 func TestPiecesOfALiveTable(t *testing.T) {
 	l := newSnapshotFixture(t)
-	list := filepath.Join(l.dir, "users")
-	var ids strings.Builder
-	for i := range 30 {
-		fmt.Fprintln(&ids, 2*i*25641) // some of them have no rows
-	}
-	testkit.WriteFile(t, list, ids.String())
+	list := l.list(t)
 	l.Admin(t, "snapshot", "of_"+l.name, l.name)
 	defer l.Admin(t, "drop-snapshot", "of_"+l.name)
 	ask := []string{"--table", l.address(), "--from", "2014-09-01", "--to", "2014-09-06", "--types", "play,login"}

@@ -96,16 +96,23 @@ func (l *snapshotFixture) snapshots(t *testing.T) int {
 	return len(testtable.Snapshots(t, l.ZooKeeper(), l.name))
 }
 
+// list writes a list of users, of whom some have no rows, and returns its name.
+func (l *snapshotFixture) list(t *testing.T) string {
+	t.Helper()
+	var ids strings.Builder
+	for i := range 30 {
+		fmt.Fprintln(&ids, 2*i*25641)
+	}
+	name := filepath.Join(l.dir, "users")
+	testkit.WriteFile(t, name, ids.String())
+	return name
+}
+
 // TestASnapshotHasTheResultsOfGets compares the bytes of results from gets and from snapshots: of
 // cells in memory, of flushed cells, of a split region, and of a snapshot taken by others.
 func TestASnapshotHasTheResultsOfGets(t *testing.T) {
 	l := newSnapshotFixture(t)
-	list := filepath.Join(l.dir, "users")
-	var ids strings.Builder
-	for i := range 30 {
-		fmt.Fprintln(&ids, 2*i*25641) // some of them have no rows
-	}
-	testkit.WriteFile(t, list, ids.String())
+	list := l.list(t)
 	for _, prepare := range []func(){
 		func() {},
 		func() { l.Admin(t, "flush", l.name) },

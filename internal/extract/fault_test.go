@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -100,38 +99,22 @@ func TestOverwriteKeepsAResult(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2}
 	h.Load(t, u, w.Span)
-	before := testworld.Query{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
-	after := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	want := map[string]map[string]string{}
-	for name, q := range map[string]testworld.Query{"before": before, "after": after} {
-		out := filepath.Join(h.Dir, name)
-		if _, err := h.Extract(t.Context(), q, u, out); err != nil {
-			t.Fatal(err)
-		}
-		want[name] = dfstest.Snapshot(t, h.FS, out)
-	}
+	r := extracttest.NewReplaced(t, w, h, u)
 	dfstest.Sweep(t, []dfstest.Mode{0, dfstest.Uncertain}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
 		out := filepath.Join(h.Dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
-		if _, err := h.Extract(t.Context(), before, u, out); err != nil {
+		if _, err := h.Extract(t.Context(), r.Before, u, out); err != nil {
 			t.Fatal(err)
 		}
+		what := fmt.Sprintf("mode %d, fault at %d", mode, n)
 		fault := dfstest.FaultAt(h.FS, n, mode)
 		faulty, replacing := *h, u
 		faulty.FS, replacing.Overwrite = fault, true
-		_, err := faulty.Extract(t.Context(), after, replacing, out)
-		got := dfstest.Snapshot(t, h.FS, out)
-		if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
-			t.Errorf("mode %d, fault at %d (%v): the result is neither the old one nor the new one", mode, n, err)
+		_, err := faulty.Extract(t.Context(), r.After, replacing, out)
+		r.CheckOne(t, what, out, err)
+		if _, err := h.Extract(t.Context(), r.After, replacing, out); err != nil {
+			t.Errorf("%s: second run: %v", what, err)
 		}
-		if _, err := h.Extract(t.Context(), after, replacing, out); err != nil {
-			t.Errorf("mode %d, fault at %d: second run: %v", mode, n, err)
-		}
-		if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want["after"]); diff != "" {
-			t.Errorf("mode %d, fault at %d: in the end %s", mode, n, diff)
-		}
-		if left := extracttest.Leftovers(t, filepath.Dir(out)); len(left) > 0 {
-			t.Errorf("mode %d, fault at %d: in the end there is also %q", mode, n, left)
-		}
+		r.CheckEnd(t, what, out)
 		return fault.Count() <= n
 	})
 }

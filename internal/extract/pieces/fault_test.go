@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,24 +180,16 @@ func TestCommitKeepsAResult(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}
 	h.Load(t, u, w.Span)
-	before := testworld.Query{Span: w.Span, Kinds: w.Names()[:1], Active: "any"}
-	after := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
-	want := map[string]map[string]string{}
-	for name, q := range map[string]testworld.Query{"before": before, "after": after} {
-		out := filepath.Join(h.Dir, name)
-		if _, err := h.Extract(t.Context(), q, u, out); err != nil {
-			t.Fatal(err)
-		}
-		want[name] = dfstest.Snapshot(t, h.FS, out)
-	}
+	r := extracttest.NewReplaced(t, w, h, u)
 	dfstest.Sweep(t, []dfstest.Mode{0, dfstest.Uncertain}, 10, func(t *testing.T, n int, mode dfstest.Mode) bool {
 		out := filepath.Join(h.Dir, fmt.Sprintf("home-%d-%d", mode, n), "out")
-		if _, err := h.Extract(t.Context(), before, u, out); err != nil {
+		if _, err := h.Extract(t.Context(), r.Before, u, out); err != nil {
 			t.Fatal(err)
 		}
+		what := fmt.Sprintf("mode %d, fault at %d", mode, n)
 		replacing := u
 		replacing.Overwrite = true
-		list, err := h.PlanPieces(t.Context(), after, replacing, out)
+		list, err := h.PlanPieces(t.Context(), r.After, replacing, out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,19 +198,11 @@ func TestCommitKeepsAResult(t *testing.T) {
 		}
 		fault := dfstest.FaultAt(h.FS, n, mode)
 		_, err = pieces.Commit(t.Context(), fault, list)
-		got := dfstest.Snapshot(t, h.FS, out)
-		if !maps.Equal(got, want["after"]) && (err == nil || !maps.Equal(got, want["before"])) {
-			t.Errorf("mode %d, fault at %d (%v): the result is neither the old one nor the new one", mode, n, err)
-		}
+		r.CheckOne(t, what, out, err)
 		if _, again := pieces.Commit(t.Context(), h.FS, list); again != nil && !errors.Is(again, pieces.ErrNothing) {
-			t.Errorf("mode %d, fault at %d (%v): second commit: %v", mode, n, err, again)
+			t.Errorf("%s (%v): second commit: %v", what, err, again)
 		}
-		if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want["after"]); diff != "" {
-			t.Errorf("mode %d, fault at %d (%v): in the end %s", mode, n, err, diff)
-		}
-		if left := extracttest.Leftovers(t, filepath.Dir(out)); len(left) > 0 {
-			t.Errorf("mode %d, fault at %d (%v): in the end there is also %q", mode, n, err, left)
-		}
+		r.CheckEnd(t, what, out)
 		return fault.Count() <= n
 	})
 }
