@@ -30,6 +30,7 @@ type Copy struct {
 
 	in        *manifest.Input // in the load; nil if it is no load of the ledgers
 	behaviour string          // of its Content
+	foreign   bool            // neither its path nor its behaviour is the job's
 }
 
 // CopyOf returns a loaded file as its copies see it.
@@ -107,7 +108,22 @@ func (x *Index) behaviourOf(in *manifest.Input) string {
 	if in.Behaviour == "" || x.names == nil {
 		return in.Behaviour
 	}
-	return cmp.Or(x.names(in.Path), in.Behaviour)
+	return cmp.Or(x.names.BehaviourOf(in.Path), in.Behaviour)
+}
+
+// isForeign reports whether neither the path of a loaded file nor the behaviour that it named is the job's. The job may
+// have renamed the behaviour.
+func (x *Index) isForeign(in *manifest.Input) bool {
+	return in.Behaviour != "" && in.Read > 0 && x.names != nil && x.names.BehaviourOf(in.Path) == "" && !x.names.HasBehaviour(in.Behaviour)
+}
+
+// Names tells how the job of an index names the behaviours of files.
+type Names interface {
+	// BehaviourOf returns the behaviour that a path below the logs' root names. It returns "" if a column names the
+	// behaviour, or if the path is not the job's.
+	BehaviourOf(path string) string
+	// HasBehaviour reports whether the job has a behaviour.
+	HasBehaviour(name string) bool
 }
 
 // Has reports whether the load of c was asked for records of a date and behaviour. text names the
@@ -215,13 +231,19 @@ func (x *Index) Copies(of Content) (out []Copy) {
 }
 
 // Others returns the loaded files of a content that brought records of own, as own sees them, except own. The
-// oldest is first. by is the selection of the job of own.
+// oldest is first. by is the selection of the job of own. A file whose path named a behaviour that the job does not have is
+// Unclear: the behaviour may be that of own by another name.
 func (x *Index) Others(of Content, own Copy, by manifest.Selection) (out []Copy) {
-	for _, c := range x.Copies(of) {
-		if c.Path == own.Path {
+	for _, c := range x.copies[of.SHA256] {
+		same := sameBehaviour(c.behaviour, of.Behaviour)
+		if c.Path == own.Path || !same && !c.foreign {
 			continue
 		}
-		if seen, ok := c.seenBy(own, by); ok && !slices.ContainsFunc(out, seen.equal) {
+		seen, ok := c.seenBy(own, by)
+		if !same {
+			seen.Unclear = manifest.TextSetting
+		}
+		if ok && !slices.ContainsFunc(out, seen.equal) {
 			out = append(out, seen)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type Index struct {
 	loads   []*manifest.Load
 	byPath  map[string][]*manifest.Input
-	names   func(path string) string     // the behaviour that the job finds in a path, or ""; nil if there is no job
+	names   Names                        // nil if there is no job
 	copies  map[string][]Copy            // the loaded files of a SHA-256, the oldest first
 	partly  map[int64][]Copy             // by size: the loaded files of which a condition skipped records
 	replays map[Content][]int64          // offsets of the records that replays brought
@@ -29,9 +29,8 @@ type Index struct {
 	plans   []*manifest.Plan             // that are not committed
 }
 
-// New returns the index of loads, the oldest first. The index keeps the ledgers. names returns the behaviour that the
-// job finds in a path, or ""; it may be nil.
-func New(loads []*manifest.Load, names func(path string) string) *Index {
+// New returns the index of loads, the oldest first. The index keeps the ledgers. names may be nil.
+func New(loads []*manifest.Load, names Names) *Index {
 	x := &Index{
 		loads: loads, names: names, byPath: map[string][]*manifest.Input{}, copies: map[string][]Copy{}, partly: map[int64][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
 		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
@@ -56,7 +55,7 @@ func (x *Index) Add(in *manifest.Input) {
 	x.numbers[in.Number] = in.Path
 	if in.SameAs == "" && in.Offsets == nil {
 		c := CopyOf(in)
-		c.behaviour = x.behaviourOf(in)
+		c.behaviour, c.foreign = x.behaviourOf(in), x.isForeign(in)
 		x.Remember(x.ContentOf(in), c)
 		if c.SkippedBy != "" && !c.none() {
 			x.partly[in.Size] = append(x.partly[in.Size], c)

@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -117,6 +118,31 @@ func TestACopyOfAFileOfAnotherJob(t *testing.T) {
 					t.Errorf("the table has %d records, want %d", got, 2+c.loaded)
 				}
 			})
+		}
+	}
+}
+
+// TestACopyOfARenamedBehaviour renames the behaviour of a path, and then moves the root of the logs, so that each file is a
+// copy of itself. A load cannot tell whether the copy has the behaviour of the loaded file by another name. A file
+// without records has nothing to tell.
+func TestACopyOfARenamedBehaviour(t *testing.T) {
+	const head = "user,time\n"
+	for log, refused := range map[string]bool{head: false, head + "a,2014-09-01 10:00:00\n": true} {
+		for _, way := range []string{"load", "pieces"} {
+			y := bulkloadtest.New(t, "logs: \"logs/app/{behaviour}-*.csv\"\nuser: user\nbehaviours: {play: {id: 1}}")
+			y.Write("app/play-1.csv", log)
+			y.Write("late/read.me", "no log")
+			if _, err := loadSpan(y, way, "2014-09-01", "2014-09-01"); err != nil {
+				t.Fatal(err)
+			}
+			y.SetJob("logs: {path: [\"logs/app/{behaviour}-*.csv\", \"logs/late/{behaviour}-*.csv\"]}\nuser: user\nbehaviours: {watch: {id: 2, path: play}}")
+			_, err := loadSpan(y, way, "2014-09-01", "2014-09-01")
+			if refused != errors.Is(err, bulkload.ErrRequest) || err != nil && !refused {
+				t.Errorf("by %s of %q: %v, want refused: %t", way, log, err, refused)
+			}
+			if got, want := len(y.Trails(false)), strings.Count(log, "2014"); got != want {
+				t.Errorf("by %s the table has %d records, want %d", way, got, want)
+			}
 		}
 	}
 }

@@ -69,7 +69,7 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	l.Known = ledger.New(loads, l.cfg.Job.BehaviourOf)
+	l.Known = ledger.New(loads, l.cfg.Job)
 	return slices.ContainsFunc(l.found.Inputs, func(in job.Input) bool { return !l.knows(in) }), nil
 }
 
@@ -208,7 +208,7 @@ func (p *preCheck) table(ctx context.Context, found []job.Input) error {
 	if err != nil {
 		return err
 	}
-	l.Known = ledger.New(loads, l.cfg.Job.BehaviourOf)
+	l.Known = ledger.New(loads, l.cfg.Job)
 	if err := target.SameLayout(j, t.Info()); err != nil {
 		p.Fail(precheck.LayoutKnown, err, "")
 	} else {

@@ -143,6 +143,18 @@ func TestEarlierLinesStay(t *testing.T) {
 	wantLines(t, name, "other.csv 1:5 o one", "a.csv 1:7 v two")
 }
 
+// TestCorrectedLinesStay writes the bad records of a file that was refused twice, and corrected in between.
+func TestCorrectedLinesStay(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.jsonl")
+	write(t, name, "one", nil, bad("a.csv", 0, "w"), bad("a.csv", 10, "corrected"), bad("a.csv", 20, "good now"))
+	for range 2 {
+		write(t, name, "one", KeepsOfLoad("a.csv", "one", false), bad("a.csv", 0, "w"), bad("a.csv", 10, "x"))
+		wantLines(t, name, "a.csv 1:0 w one", "a.csv 2:10 corrected one", "a.csv 2:10 x one")
+	}
+	write(t, name, "two", KeepsOfLoad("a.csv", "two", false), bad("a.csv", 0, "w"), bad("a.csv", 10, "x"))
+	wantLines(t, name, "a.csv 1:0 w two", "a.csv 2:10 x two")
+}
+
 // TestADamagedLineStays: the user must see it.
 func TestADamagedLineStays(t *testing.T) {
 	dir := t.TempDir()

@@ -15,14 +15,32 @@ import (
 // A quarantine file replaces an earlier file of the same name. It keeps the earlier lines
 // whose records can still be missing from the table: no later load reads those records.
 
-// A Keeps reports whether a line of an earlier quarantine file stays.
-type Keeps func(old *Record) bool
+// A Keeps says whether a line of an earlier quarantine file stays.
+type Keeps func(old *Record) Stay
 
-// KeepsOfLoad keeps lines of other paths. If covered is set, a load has brought records of the same
-// path before; its lines stay if they have the same digest.
+// Stay says whether a line of an earlier quarantine file stays.
+type Stay int
+
+// The values of Stay.
+const (
+	Goes        Stay = iota
+	IfCorrected      // it stays if a new line of the same record has another text: the user has corrected it
+	Stays            // it stays, except if a new line of the same record has the same text
+)
+
+// KeepsOfLoad keeps lines of other paths, and lines with the same digest that the user has corrected. If covered is set, a
+// load has brought records of the same path before; all lines with the same digest stay.
 func KeepsOfLoad(path, sha string, covered bool) Keeps {
-	return func(old *Record) bool {
-		return old.Path != path || covered && sha != "" && old.SHA256 == sha
+	return func(old *Record) Stay {
+		switch {
+		case old.Path != path:
+			return Stays
+		case sha == "" || old.SHA256 != sha:
+			return Goes
+		case covered:
+			return Stays
+		}
+		return IfCorrected
 	}
 }
 
@@ -35,8 +53,9 @@ type writer struct {
 	keeps Keeps
 	from  dfs.File // the earlier file; nil if there is none
 	r     *bufio.Reader
-	next  []byte // line of from that stays; nil after the last
+	next  []byte // line of from that may stay; nil after the last
 	old   Record
+	stay  Stay // of next
 }
 
 // newWriter begins the quarantine file called name. If keeps is nil, nothing of an earlier file
@@ -74,7 +93,7 @@ func (w *writer) end() {
 	}
 }
 
-// advance reads to the next line that stays. A damaged line stays.
+// advance reads to the next line that may stay. A damaged line stays.
 func (w *writer) advance() error {
 	for w.next = nil; w.r != nil && w.next == nil; {
 		line, err := w.r.ReadBytes('\n')
@@ -90,8 +109,11 @@ func (w *writer) advance() error {
 		if line[len(line)-1] != '\n' {
 			line = append(line, '\n')
 		}
-		w.old = Record{}
-		if json.Unmarshal(line, &w.old) != nil || w.keeps(&w.old) {
+		w.old, w.stay = Record{}, Stays
+		if json.Unmarshal(line, &w.old) == nil {
+			w.stay = w.keeps(&w.old)
+		}
+		if w.stay != Goes {
 			w.next = line
 		}
 	}
@@ -107,8 +129,9 @@ func (w *writer) add(line []byte) error {
 			return err
 		}
 		for w.next != nil && (w.old.Path != b.Path || w.old.Offset <= b.Offset) {
-			same := w.old.Path == b.Path && w.old.Offset == b.Offset && w.old.Raw == b.Raw && w.old.Base64 == b.Base64
-			if err := w.pass(!same); err != nil {
+			of := w.old.Path == b.Path && w.old.Offset == b.Offset
+			corrected := of && (w.old.Raw != b.Raw || w.old.Base64 != b.Base64)
+			if err := w.pass(corrected || !of && w.stay == Stays); err != nil {
 				return err
 			}
 		}
@@ -130,7 +153,7 @@ func (w *writer) pass(stays bool) error {
 // commit makes the file visible.
 func (w *writer) commit() error {
 	for w.next != nil {
-		if err := w.pass(true); err != nil {
+		if err := w.pass(w.stay == Stays); err != nil {
 			return err
 		}
 	}

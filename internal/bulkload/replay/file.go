@@ -43,8 +43,11 @@ func (f *file) Numbers() []uint32 { return f.numbers }
 // Keeps implements batch.Corrected. It keeps lines of other paths, and lines of the same bytes whose
 // records were not replayed.
 func (f *file) Keeps() quarantine.Keeps {
-	return func(old *quarantine.Record) bool {
-		return old.Path != f.Rel || old.SHA256 == f.sha && !has(f.offsets, old.Offset) && !f.replayedBefore(old.Offset)
+	return func(old *quarantine.Record) quarantine.Stay {
+		if old.Path != f.Rel || old.SHA256 == f.sha && !has(f.offsets, old.Offset) && !f.replayedBefore(old.Offset) {
+			return quarantine.Stays
+		}
+		return quarantine.Goes
 	}
 }
 

@@ -128,9 +128,9 @@ func (t *Table) Learn(ctx context.Context) (*ledger.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names func(path string) string
+	var names ledger.Names
 	if t.Job != nil { // the commit of a plan whose folder is gone has none
-		names = t.Job.BehaviourOf
+		names = t.Job
 	}
 	known := ledger.New(loads, names)
 	if err := t.LearnBegun(ctx, known); err != nil {

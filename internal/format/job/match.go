@@ -70,6 +70,12 @@ func (j *Job) BehaviourOf(rel string) string {
 	return j.Schema.Kinds[kind].Name
 }
 
+// HasBehaviour reports whether the job has a behaviour.
+func (j *Job) HasBehaviour(name string) bool {
+	_, ok := j.Schema.Kind(name)
+	return ok
+}
+
 // Rel returns the path below the root of a file that matches the pattern.
 func (p *Pattern) Rel(name string) (string, bool) {
 	for i := range p.globs {
