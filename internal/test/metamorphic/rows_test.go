@@ -136,6 +136,9 @@ func textsIn(dir, format string) (out []map[string]string, err error) {
 			return nil, err
 		}
 		rows, err := readers[format](b)
+		if err == nil {
+			err = withPlainTimes(rows)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -189,6 +192,24 @@ func textsOfExcel(text []byte) ([]map[string]string, error) {
 		}
 	}
 	return all, err
+}
+
+// withPlainTimes removes the zeros at the end of times.
+func withPlainTimes(rows []map[string]string) error {
+	for _, texts := range rows {
+		for name, text := range texts {
+			form := timeForm(name)
+			if form == "" {
+				continue
+			}
+			at, err := time.Parse(form, text)
+			if err != nil {
+				return err
+			}
+			texts[name] = at.Format(form)
+		}
+	}
+	return nil
 }
 
 // timeForm returns the form of the times in a column of a result, or "".
