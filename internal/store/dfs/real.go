@@ -35,7 +35,10 @@ func Real(ctx context.Context, fs FS, name string) (string, error) {
 
 func clean(name string) string {
 	root, rest := cutRoot(name)
-	return Join(root, path.Clean(rest))
+	if rest = path.Clean(rest); rest == "." && root != "" {
+		return root
+	}
+	return Join(root, rest)
 }
 
 // Twofold reports whether ".." follows a link in name. Such a name refers to one place if it
