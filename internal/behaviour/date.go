@@ -126,15 +126,28 @@ func (s Span) Days() int { return int(s.To-s.From) + 1 }
 func (s Span) Overlaps(o Span) bool { return s.From <= o.To && o.From <= s.To }
 
 // CoveredBy reports whether each day of s is in one of the spans. It sorts spans.
-func (s Span) CoveredBy(spans []Span) bool {
+func (s Span) CoveredBy(spans []Span) bool { return len(s.Gaps(spans)) == 0 }
+
+// Gaps returns the days of s that are in none of the spans, as spans in order. It sorts spans.
+func (s Span) Gaps(spans []Span) (out []Span) {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 	next := s.From
 	for _, o := range spans {
-		if o.From <= next && o.To >= next {
-			next = o.To + 1
+		if o.From > s.To {
+			break
 		}
+		if o.To < o.From {
+			continue
+		}
+		if o.From > next {
+			out = append(out, Span{From: next, To: o.From - 1})
+		}
+		next = max(next, o.To+1)
 	}
-	return next > s.To
+	if next <= s.To {
+		out = append(out, Span{From: next, To: s.To})
+	}
+	return out
 }
 
 // SpansOf returns days as spans in order, with at least one day between two spans. It never returns nil. It sorts days.

@@ -279,6 +279,20 @@ func TestASpanIsCoveredByOthers(t *testing.T) {
 	}
 }
 
+func TestGapsOfASpan(t *testing.T) {
+	week := behaviour.Span{From: 10, To: 16}
+	for _, c := range []struct{ spans, want []behaviour.Span }{
+		{nil, []behaviour.Span{week}},
+		{[]behaviour.Span{{From: 14, To: 14}, {From: 3, To: 11}, {From: 14, To: 12}}, []behaviour.Span{{From: 12, To: 13}, {From: 15, To: 16}}},
+		{[]behaviour.Span{{From: 17, To: 20}, {From: 12, To: 16}, {From: 13, To: 13}}, []behaviour.Span{{From: 10, To: 11}}},
+		{[]behaviour.Span{{From: 9, To: 12}, {From: 12, To: 18}}, nil},
+	} {
+		if got := week.Gaps(c.spans); !slices.Equal(got, c.want) {
+			t.Errorf("the gaps of %v in %v are %v, want %v", c.spans, week, got, c.want)
+		}
+	}
+}
+
 func TestSpansOfDays(t *testing.T) {
 	for _, c := range []struct {
 		days []behaviour.Date

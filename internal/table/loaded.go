@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,11 +39,12 @@ func NotLoaded(ctx context.Context, t Loader, span behaviour.Span) ([]behaviour.
 	if err != nil {
 		return nil, fmt.Errorf("look for the days that are loaded: %w", err)
 	}
-	kept := behaviour.MinDate
 	if m := Known(t); m != nil && m.DroppedBefore != nil {
-		kept = *m.DroppedBefore
+		for i := range days {
+			days[i].From = max(days[i].From, *m.DroppedBefore)
+		}
 	}
-	return gaps(span, days, kept), nil
+	return span.Gaps(days), nil
 }
 
 // delivered returns the days of all loads, in any order.
@@ -63,29 +63,6 @@ func delivered(ctx context.Context, t Loader) (days []behaviour.Span, err error)
 		days = append(days, l.Delivered()...)
 	}
 	return days, nil
-}
-
-// gaps returns the days of span that are in none of days, or before first. It sorts days.
-func gaps(span behaviour.Span, days []behaviour.Span, first behaviour.Date) (out []behaviour.Span) {
-	slices.SortFunc(days, func(a, b behaviour.Span) int { return cmp.Compare(a.From, b.From) })
-	next := span.From
-	for _, d := range days {
-		d.From = max(d.From, first)
-		if d.From > span.To {
-			break
-		}
-		if d.To < d.From {
-			continue // dropped
-		}
-		if d.From > next {
-			out = append(out, behaviour.Span{From: next, To: d.From - 1})
-		}
-		next = max(next, d.To+1)
-	}
-	if next <= span.To {
-		out = append(out, behaviour.Span{From: next, To: span.To})
-	}
-	return out
 }
 
 // mostSpans is the largest number of spans that Spans writes.

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -100,21 +99,23 @@ func sameBehaviour(a, b string) bool { return a == "" || b == "" || a == b }
 
 // ContentOf returns the content of a loaded file. Its behaviour is the one that the path names now: the job may
 // have given the path another behaviour since the load.
-func (x *Index) ContentOf(in *manifest.Input) Content { return Content{in.SHA256, x.behaviourOf(in)} }
-
-// behaviourOf returns the behaviour that the path of a loaded file names, or "". A job whose paths do not match does not know
-// it better than the ledger.
-func (x *Index) behaviourOf(in *manifest.Input) string {
-	if in.Behaviour == "" || x.names == nil {
-		return in.Behaviour
-	}
-	return cmp.Or(x.names.BehaviourOf(in.Path), in.Behaviour)
+func (x *Index) ContentOf(in *manifest.Input) Content {
+	of, _ := x.identify(in)
+	return of
 }
 
-// isForeign reports whether neither the path of a loaded file nor the behaviour that it named is the job's. The job may
-// have renamed the behaviour.
-func (x *Index) isForeign(in *manifest.Input) bool {
-	return in.Behaviour != "" && in.Read > 0 && x.names != nil && x.names.BehaviourOf(in.Path) == "" && !x.names.HasBehaviour(in.Behaviour)
+// identify returns ContentOf, and whether the file is foreign: neither its path nor the behaviour that the path named is the
+// job's. A job whose paths do not match does not know the behaviour better than the ledger, and it may have renamed it.
+func (x *Index) identify(in *manifest.Input) (of Content, foreign bool) {
+	of = Content{in.SHA256, in.Behaviour}
+	if in.Behaviour == "" || x.names == nil {
+		return of, false
+	}
+	if now := x.names.BehaviourOf(in.Path); now != "" {
+		of.Behaviour = now
+		return of, false
+	}
+	return of, in.Read > 0 && !x.names.HasBehaviour(in.Behaviour)
 }
 
 // Names tells how the job of an index names the behaviours of files.

@@ -21,7 +21,7 @@ type Index struct {
 	names   Names                        // nil if there is no job
 	copies  map[string][]Copy            // the loaded files of a SHA-256, the oldest first
 	partly  map[int64][]Copy             // by size: the loaded files of which a condition skipped records
-	replays map[Content][]int64          // offsets of the records that replays brought
+	replays map[string][]replayed        // by SHA-256
 	numbers map[uint32]string            // path
 	commits map[string]int               // by plan: number of its load
 	begun   map[string][]*manifest.Input // by path
@@ -29,10 +29,16 @@ type Index struct {
 	plans   []*manifest.Plan             // that are not committed
 }
 
+// replayed has the offsets of the records of a file that a replay brought. behaviour is of the file's Content.
+type replayed struct {
+	behaviour string
+	offsets   []int64
+}
+
 // New returns the index of loads, the oldest first. The index keeps the ledgers. names may be nil.
 func New(loads []*manifest.Load, names Names) *Index {
 	x := &Index{
-		loads: loads, names: names, byPath: map[string][]*manifest.Input{}, copies: map[string][]Copy{}, partly: map[int64][]Copy{}, replays: map[Content][]int64{}, numbers: map[uint32]string{}, commits: map[string]int{},
+		loads: loads, names: names, byPath: map[string][]*manifest.Input{}, copies: map[string][]Copy{}, partly: map[int64][]Copy{}, replays: map[string][]replayed{}, numbers: map[uint32]string{}, commits: map[string]int{},
 		begun: map[string][]*manifest.Input{}, planned: map[string]uint32{},
 	}
 	for _, l := range loads {
@@ -53,25 +59,25 @@ func (x *Index) Loads() []*manifest.Load { return x.loads }
 func (x *Index) Add(in *manifest.Input) {
 	x.byPath[in.Path] = append(x.byPath[in.Path], in)
 	x.numbers[in.Number] = in.Path
+	of, foreign := x.identify(in)
 	if in.SameAs == "" && in.Offsets == nil {
 		c := CopyOf(in)
-		c.behaviour, c.foreign = x.behaviourOf(in), x.isForeign(in)
-		x.Remember(x.ContentOf(in), c)
+		c.behaviour, c.foreign = of.Behaviour, foreign
+		x.Remember(of, c)
 		if c.SkippedBy != "" && !c.none() {
 			x.partly[in.Size] = append(x.partly[in.Size], c)
 		}
 	}
 	if len(in.Offsets) > 0 {
-		of := x.ContentOf(in)
-		x.replays[of] = append(x.replays[of], in.Offsets...)
+		x.replays[of.SHA256] = append(x.replays[of.SHA256], replayed{of.Behaviour, in.Offsets})
 	}
 }
 
 // Replayed returns the offsets of the records that replays brought of a content, in order.
 func (x *Index) Replayed(of Content) (offsets []int64) {
-	for content, some := range x.replays {
-		if content.Meets(of) {
-			offsets = append(offsets, some...)
+	for _, r := range x.replays[of.SHA256] {
+		if sameBehaviour(r.behaviour, of.Behaviour) {
+			offsets = append(offsets, r.offsets...)
 		}
 	}
 	slices.Sort(offsets)

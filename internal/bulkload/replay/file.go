@@ -160,7 +160,7 @@ func earlierReads(known *ledger.Index, holds ledger.Content, textsBy string) []e
 	for _, of := range known.Loads() {
 		for i := range of.Inputs {
 			in := &of.Inputs[i]
-			if in.SameAs != "" || in.Offsets != nil || !known.ContentOf(in).Meets(holds) {
+			if in.SameAs != "" || in.Offsets != nil || in.SHA256 != holds.SHA256 || !known.ContentOf(in).Meets(holds) {
 				continue
 			}
 			bad, listed := in.BadOffsets()
