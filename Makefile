@@ -17,7 +17,7 @@ EACH    ?= 1 10 100 1000 10000
 NIGHTS  ?= 30
 
 # Packages in which goroutines meet: make test runs their tests with the race detector.
-# make test-all runs all tests with it.
+# make test-all runs the tests of all packages with it.
 #   store/hbase store/hbase/rpc       goroutines share connections, windows and the cache of regions
 #   store/dfs store/dfs/local store/dfs/dfstest    several goroutines read one file
 #   table/live table/files table/snapshot table/rolls    several goroutines read one table
@@ -29,21 +29,29 @@ RACE := $(addprefix ./internal/,store/hbase store/hbase/rpc store/dfs store/dfs/
 	table/fetch table/shuffle \
 	extract $(addprefix extract/,judge output place pieces explain) format/hfile run/progress run/ratelimit run/pipe table/runlog)
 
-# Tests of these packages that have many cases, one after the other, or much data: each
-# operation fails once, each step is the one at which a process is killed, each byte is flipped,
-# each layout runs forty queries. make test runs them without the race detector, which makes
-# them take five times as long. Other tests of these packages show it the same goroutines. The suite of tables has the race detector in one
+# Tests that have many cases, one after the other, or much data: each operation fails once,
+# each step is the one at which a process is killed, each byte is flipped, each layout runs
+# forty queries. They run without the race detector, which makes them take five to fifteen
+# times as long. Other tests of these packages show it the same goroutines. The suite of tables has the race detector in one
 # layout and through the life of a table. A test fails for a name that no test has.
 MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
 	TestReadsWhatItWrites TestNextRowLeavesTheRow TestEncodersFollowTheDrawing TestSeekColumnFindsWhatALookThroughAllFinds \
-	TestReadsHBasesFiles TestBloomNeverDenies \
+	TestReadsHBasesFiles TestBloomNeverDenies TestFilesAreHBases TestTableTakesFilesIn \
+	TestBytesDoNotDependOnBatches TestEveryFormatShowsWhatWasWritten TestNoDamageAsksForMuchMemory TestPythonReadersAgree \
+	TestRowsAreThoseWritten LibraryReadsWhatWasWritten TestFooterIsTheLibrarys TestPageIndexFitsPages TestEveryFailedWriteIsReported \
 	TestPreCheckWantsRoom TestNightsOnWhichClocksAreSet TestValuesStayUnderTheirFields TestACopyBringsWhatTheFirstDidNot \
 	TestAPlanReadsLogsWithoutTheLock TestUnmappedTextsDoNotDependOnTheWay TestLinesOfBothVersions \
-	TestAReplayLargerThanTheMemory TestWhatAReplayCannotHold TestARowLargerThanTheMemory TestTooManyOffsetsAreNotListed \
+	TestEveryConditionLeavesOutItsOwnRecords TestFilesOfMoreThan4GiB TestKilledLoadsGoOn TestNothingIsLoadedTwiceOrLostInSilence \
+	TestALostFirstLoadIsRebuiltOrMadeAgain TestAHashedTableSortsItsRolls TestEveryLayoutBecomesEveryOther \
+	TestAReplayLargerThanTheMemory TestWhatAReplayCannotHold TestARowLargerThanTheMemory TestRecordsLargerThanTheMemory \
+	TestFilesOfLargeRecordsAreMergedInSeveralPasses TestLargeRowsAre(Converted|KeptUp)InLittleMemory TestTooManyOffsetsAreNotListed \
+	TestSizesAreThoseOfALoad TestAPartTellsOfAllLogs TestTheChoiceIsNearTheBestMeasured TestMoreWorkNeverCostsLess \
+	TestSecuredConforms/^(privacy|integrity) TestIDsAreCutEvenly TestMoreRecordsShowMoreKinds TestEveryErrorWithAStatusIsListed \
 	TestAListLeavesRoomForTrails TestGoingOnWritesDamagedPartsAgain TestOverwriteKeepsAResult TestAVoidAppendLeavesNothing \
 	TestAWindowChangesNoResult TestConditionsWhereTheTableLies TestEveryOutputIsTheOracles TestLayoutsAreExplained \
-	TestASnapshotHasWhatAScanHas TestAMergeSeesWhatPlainLoopsSee TestFilesAreHBases TestTableTakesFilesIn (Is|Are)ATable/^(tall|wide|game|hashed|fixed) \
-	TestAPartitionGrowsAcrossParts TestKilledExtractsGoOn TestKilledAppendsGoOn TestKilledCommitsOfAppendsGoOn TestKilledPiecesGoOn TestNothingIsLoadedTwiceOrLostInSilence \
+	TestASnapshotHasWhatAScanHas TestAMergeSeesWhatPlainLoopsSee (Is|Are)ATable/^(tall|wide|game|hashed|fixed) \
+	TestAPartitionGrowsAcrossParts TestAnyPiecesOneResult TestEndsOfDaysThatComeAgain TestADayLargerThanTheMemory TestConditionsAreTheOracles TestNothingElseIsRead \
+	TestKilledExtractsGoOn TestKilledAppendsGoOn TestKilledCommitsOfAppendsGoOn TestKilledPiecesGoOn \
 	TestADamagedAppendIsNotFinished TestGoingOnKeepsFinishedParts TestCommitKeepsAResult TestCommitFindsDamagedParts TestTheQueryIsRemovedLast
 empty :=
 MANYCASES := $(subst $(empty) $(empty),|,$(strip $(MANYCASES)))
@@ -77,7 +85,7 @@ build: ## bin/bulkload and bin/extract, static
 
 test cover: export RACE := $(RACE)
 test cover: export LIVE := $(LIVE)
-test cover: export MANYCASES := $(MANYCASES)
+test test-all cover: export MANYCASES := $(MANYCASES)
 test test-all cover: export ALONE := $(ALONE)
 
 test: ## everything once, in about 20 minutes; installs what it needs and says so

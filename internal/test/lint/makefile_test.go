@@ -12,7 +12,7 @@ import (
 )
 
 // TestManyCasesAreTests looks for a test for each name in MANYCASES of the Makefile. The names
-// choose the tests which make test runs without the race detector.
+// choose the tests that run without the race detector.
 func TestManyCasesAreTests(t *testing.T) {
 	root := testkit.Repository(t)
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -23,7 +23,7 @@ func TestManyCasesAreTests(t *testing.T) {
 	if list == nil {
 		t.Fatal("the Makefile has no MANYCASES")
 	}
-	tests := testNames(t, filepath.Join(root, "internal"))
+	tests := testNames(t, filepath.Join(root, "internal")) + testNames(t, filepath.Join(root, "cmd"))
 	for _, name := range strings.Fields(strings.ReplaceAll(string(list[1]), "\\\n", " ")) {
 		test, _, _ := strings.Cut(name, "/") // its subtests are not in the source
 		if !regexp.MustCompile(test).MatchString(tests) {
