@@ -21,12 +21,13 @@ type Resources struct {
 	Log      *slog.Logger // no log
 }
 
-// WithDefaults returns r with defaults in place of zero fields.
+// WithDefaults returns r with defaults in place of zero fields, and with no more workers than fit into the
+// memory.
 func (r Resources) WithDefaults() Resources {
-	r.Workers = max(r.Workers, 1)
 	if r.Memory <= 0 {
 		r.Memory = 1 << 30
 	}
+	r.Workers = segment.Workers(r.Memory, max(r.Workers, 1))
 	r.Log = cmp.Or(r.Log, slog.New(slog.DiscardHandler))
 	return r
 }
