@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -126,5 +128,44 @@ func TestMemoryIsKept(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestManyUsersFitIntoMemory measures a load with many workers, and extracts, of users with long
+// IDs and one play each.
+func TestManyUsersFitIntoMemory(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	if err := testkit.Build(bin); err != nil { // without the race detector, which takes memory of its own
+		t.Fatal(err)
+	}
+	dir := testkit.Scratch(t)
+	testkit.WriteFile(t, filepath.Join(dir, "usertrail.yaml"), "logs: logs/{date}/{behaviour}.csv\nbehaviours: {play: {id: 1}}\n")
+	var plays, list strings.Builder
+	plays.WriteString("user_id,time\n")
+	r := rand.New(rand.NewPCG(1, 2))
+	const users = 200_000
+	for range users {
+		id := fmt.Sprintf("%016x-%016x-%016x-%08x", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint32())
+		fmt.Fprintf(&plays, "%s,2014-09-01 08:00:00\n", id)
+		list.WriteString(id + "\n")
+	}
+	testkit.WriteFile(t, filepath.Join(dir, "logs", "2014-09-01", "play.csv"), plays.String())
+	testkit.WriteFile(t, filepath.Join(dir, "users.txt"), list.String())
+	const most = 128 << 20
+	check := func(what string, n int64, status int) {
+		t.Helper()
+		if n == 0 || n > most/8*9 {
+			t.Errorf("%s: the resident set is %d MiB, status %d", what, n>>20, status)
+		}
+		t.Logf("%s: %d MiB", what, n>>20)
+	}
+	how := []string{"--memory", "128MiB", "--workers", "64", "--from", "2014-09-01", "--to", "2014-09-01", "--table", "trails"}
+	n, status := weigh(t, dir, breakpoint.Loaded, filepath.Join(bin, "bulkload"), how...)
+	check("load", n, status)
+	for _, from := range testkit.Pick([]string{"users.txt"}, []string{"users.txt", "all"}) {
+		args := append(slices.Clone(how), "--users", from, "--types", "play", "--out", "of-"+from)
+		n, status := weigh(t, dir, breakpoint.Published, filepath.Join(bin, "extract"), args...)
+		check("extract of "+from, n, status)
 	}
 }

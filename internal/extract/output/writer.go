@@ -105,7 +105,11 @@ func (w *Writer) writeFile(ctx context.Context, out Sink, name string, rows func
 
 // sortUsers sorts the users of a part by user ID.
 func (w *Writer) sortUsers(p *Part) error {
-	w.ids, w.users = w.ids[:0], w.users[:0]
+	size := 0
+	for _, u := range p.users {
+		size += len(u.key())
+	}
+	w.ids, w.users = slices.Grow(w.ids[:0], size), slices.Grow(w.users[:0], len(p.users)) // w.users would keep smaller ones
 	l := w.q.Info.Layout
 	for _, u := range p.users {
 		at := len(w.ids)
