@@ -13,7 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"usertrail/internal/extract/judge"
+	"usertrail/internal/activity"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
 	"usertrail/internal/split"
@@ -62,10 +62,9 @@ func (s Sample) Of(ctx context.Context, q *query.Query, t table.Table) (_ *userl
 	defer users.Close()
 	c := chosen{most: s.Users}
 	var id []byte
-	var counts judge.Counts
 	for users.Next() {
 		u := users.User()
-		if !judge.MayStay(q, u, &counts) {
+		if !mayBeActive(q, u) {
 			continue
 		}
 		if id, err = q.Info.Layout.AppendUser(id[:0], u.Key); err != nil {
@@ -77,6 +76,11 @@ func (s Sample) Of(ctx context.Context, q *query.Query, t table.Table) (_ *userl
 		return nil, fmt.Errorf("look for users: %w", err)
 	}
 	return userlist.Of(c.ids(), q.Info.Layout), nil
+}
+
+// mayBeActive reports whether u may be active by --active and --without. No other condition matters.
+func mayBeActive(q *query.Query, u table.User) bool {
+	return q.Rule.Judge(u.Did) == activity.Active && !(u.Sure && u.Did.Meets(q.Without))
 }
 
 // hash returns the place of a user in the order from which the first users are chosen.
