@@ -55,7 +55,7 @@ func (g *gatherer) gather(ctx context.Context, from *shuffle.Iterator) error {
 		if err := g.rows.Row(it.Row()); err != nil {
 			return err
 		}
-		if err := g.take(it, &r); err != nil {
+		if err := g.take(ctx, it, &r); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (g *gatherer) gather(ctx context.Context, from *shuffle.Iterator) error {
 }
 
 // take adds the current record of it to the row, unless the record is not loaded.
-func (g *gatherer) take(it records, r *behaviour.Record) error {
+func (g *gatherer) take(ctx context.Context, it records, r *behaviour.Record) error {
 	index, about, err := unpack(g.rows.Keep(it.Payload()), r)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (g *gatherer) take(it records, r *behaviour.Record) error {
 	r.ID = int64(it.Seq())
 	repeats := it.Repeats() || in.brought(r.ID, r.Date, g.kinds[r.Kind].Name, g.texts.of(about.text), about.marks)
 	if in.corrected != nil {
-		if repeats, err = g.repeatsReplayed(it, in, r, repeats); err != nil {
+		if repeats, err = g.repeatsReplayed(ctx, it, in, r, repeats); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (g *gatherer) take(it records, r *behaviour.Record) error {
 
 // repeatsReplayed reports whether a corrected record is a duplicate. repeats says that it repeats another
 // record.
-func (g *gatherer) repeatsReplayed(it records, in *Input, r *behaviour.Record, repeats bool) (bool, error) {
+func (g *gatherer) repeatsReplayed(ctx context.Context, it records, in *Input, r *behaviour.Record, repeats bool) (bool, error) {
 	if !repeats {
-		there, err := g.there.has(in.corrected.Numbers(), it.Row(), r)
+		there, err := g.there.has(ctx, in.corrected, it.Row(), r)
 		if there || err != nil {
 			return there, err
 		}

@@ -62,6 +62,9 @@ type Corrected interface {
 	Brought(offset int64, d behaviour.Date, behaviour string, text *string) bool
 	// Numbers returns the numbers of the delivered file and of its copies.
 	Numbers() []uint32
+	// Held reports whether the table has the record at an offset, under any user, date and behaviour. It is called after
+	// Each, and many goroutines may call it at once.
+	Held(ctx context.Context, offset int64) (bool, error)
 	// Keeps returns which lines stay in the quarantine file of records that are bad again. It is
 	// called after Each.
 	Keeps() quarantine.Keeps
@@ -209,7 +212,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 			out.Part = ledger.Undropped(in.Part, kind, b.cfg.To.Info().Dropped)
 		}
 	} else {
-		out.Dates = nil
+		out.Dates, out.Undated = nil, in.Date == nil
 		slices.Sort(in.places)
 		out.Offsets = in.places
 		if out.Offsets == nil {

@@ -82,9 +82,9 @@ type present struct {
 	ids     map[dayKey]map[int64]bool // of user: column IDs
 }
 
-// has reports whether the corrected record r is in the table, in row. numbers are the numbers of its file
-// and of the copies. If a replay was killed, has returns false: the replay puts all records again.
-func (p *present) has(numbers []uint32, row []byte, r *behaviour.Record) (bool, error) {
+// has reports whether the corrected record r of a file is in the table, in row or elsewhere. If a replay was killed,
+// has returns false: the replay puts all records again.
+func (p *present) has(ctx context.Context, of Corrected, row []byte, r *behaviour.Record) (bool, error) {
 	if p.unknown {
 		return false, nil
 	}
@@ -106,5 +106,8 @@ func (p *present) has(numbers []uint32, row []byte, r *behaviour.Record) (bool, 
 		p.ids[day] = ids
 	}
 	_, offset := column.Place(r.ID)
-	return slices.ContainsFunc(numbers, func(n uint32) bool { return ids[column.ID(n, offset)] }), nil
+	if slices.ContainsFunc(of.Numbers(), func(n uint32) bool { return ids[column.ID(n, offset)] }) {
+		return true, nil
+	}
+	return of.Held(ctx, offset)
 }

@@ -36,6 +36,12 @@ func NewRecord(path string, r *record.Reject) Record {
 	return b
 }
 
+// sameRecord reports whether both lines are of the same record.
+func (b *Record) sameRecord(o *Record) bool { return b.Path == o.Path && b.Offset == o.Offset }
+
+// sameText reports whether both lines have the same text.
+func (b *Record) sameText(o Record) bool { return b.Raw == o.Raw && b.Base64 == o.Base64 }
+
 // Text returns the raw text of the record.
 func (b *Record) Text() ([]byte, error) {
 	if b.Base64 == "" {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"slices"
 
 	"usertrail/internal/store/dfs"
 )
@@ -55,7 +56,9 @@ type writer struct {
 	r     *bufio.Reader
 	next  []byte // line of from that may stay; nil after the last
 	old   Record
-	stay  Stay // of next
+	stay  Stay     // of next
+	texts []Record // the added lines of the current record
+	lines [][]byte // the same
 }
 
 // newWriter begins the quarantine file called name. If keeps is nil, nothing of an earlier file
@@ -120,24 +123,42 @@ func (w *writer) advance() error {
 	return nil
 }
 
-// add writes a line, after the earlier lines that come before it. An earlier line of the same record
-// stays only if it has another text: the user has corrected it.
+// add adds a line. The lines of one record come one after the other, and are written when the next record comes.
 func (w *writer) add(line []byte) error {
-	if w.next != nil {
-		var b Record
-		if err := json.Unmarshal(line, &b); err != nil {
+	if w.next == nil && w.texts == nil {
+		_, err := w.w.Write(line)
+		return err
+	}
+	var b Record
+	if err := json.Unmarshal(line, &b); err != nil {
+		return err
+	}
+	if w.texts != nil && !w.texts[0].sameRecord(&b) {
+		if err := w.flush(); err != nil {
 			return err
 		}
-		for w.next != nil && (w.old.Path != b.Path || w.old.Offset <= b.Offset) {
-			of := w.old.Path == b.Path && w.old.Offset == b.Offset
-			corrected := of && (w.old.Raw != b.Raw || w.old.Base64 != b.Base64)
-			if err := w.pass(corrected || !of && w.stay == Stays); err != nil {
-				return err
-			}
+	}
+	w.texts, w.lines = append(w.texts, b), append(w.lines, line)
+	return nil
+}
+
+// flush writes the lines of the current record, after the earlier lines that come before them. An earlier line of the same record
+// stays only if none of them has its text: the user has corrected it.
+func (w *writer) flush() error {
+	for w.texts != nil && w.next != nil && (w.old.Path != w.texts[0].Path || w.old.Offset <= w.texts[0].Offset) {
+		of := w.old.sameRecord(&w.texts[0])
+		corrected := of && !slices.ContainsFunc(w.texts, w.old.sameText)
+		if err := w.pass(corrected || !of && w.stay == Stays); err != nil {
+			return err
 		}
 	}
-	_, err := w.w.Write(line)
-	return err
+	for _, line := range w.lines {
+		if _, err := w.w.Write(line); err != nil {
+			return err
+		}
+	}
+	w.texts, w.lines = nil, nil
+	return nil
 }
 
 // pass reads the next earlier line. If the current one stays, pass writes it first.
@@ -152,6 +173,9 @@ func (w *writer) pass(stays bool) error {
 
 // commit makes the file visible.
 func (w *writer) commit() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
 	for w.next != nil {
 		if err := w.pass(w.stay == Stays); err != nil {
 			return err

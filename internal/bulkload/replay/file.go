@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"slices"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/batch"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/job"
-	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
 )
@@ -26,35 +23,41 @@ type file struct {
 	job   *job.Job
 	known *ledger.Index
 	from  *corrected
+	held  *held
 	part  int // of the sorter of from
 	sha   string
 
-	names    []string      // paths, below the logs' root, of it and its copies
+	names    []string      // paths, below the logs' root, of its records in the quarantine file
+	paths    []string      // paths of it and of all files of the same bytes
 	numbers  []uint32      // of the file and its copies
-	done     [][]int64     // offsets of records that earlier replays brought, by replay and sorted
+	done     []int64       // offsets of records that earlier replays brought, sorted
 	reads    []earlierRead // by loads, of the file and its copies
 	unproven bool          // some lines do not have the digest
 	offsets  []int64       // of the records that were read, sorted
+	found    []bool        // by the index in offsets: held.find found the record in the table
 }
 
 // Numbers implements batch.Corrected.
 func (f *file) Numbers() []uint32 { return f.numbers }
 
 // Keeps implements batch.Corrected. It keeps lines of other paths, and lines of the same bytes whose
-// records were not replayed.
+// records were not replayed. If a record is bad again, it keeps the text to which the user has corrected the record meanwhile.
 func (f *file) Keeps() quarantine.Keeps {
 	return func(old *quarantine.Record) quarantine.Stay {
-		if old.Path != f.Rel || old.SHA256 == f.sha && !has(f.offsets, old.Offset) && !f.replayedBefore(old.Offset) {
+		switch {
+		case old.Path != f.Rel:
 			return quarantine.Stays
+		case old.SHA256 != f.sha || f.replayedBefore(old.Offset):
+			return quarantine.Goes
+		case has(f.offsets, old.Offset):
+			return quarantine.IfCorrected
 		}
-		return quarantine.Goes
+		return quarantine.Stays
 	}
 }
 
 // replayedBefore reports whether a ledger lists a replay of the record at an offset.
-func (f *file) replayedBefore(offset int64) bool {
-	return slices.ContainsFunc(f.done, func(offsets []int64) bool { return has(offsets, offset) })
-}
+func (f *file) replayedBefore(offset int64) bool { return has(f.done, offset) }
 
 // Each implements batch.Corrected.
 func (f *file) Each(ctx context.Context, do func(batch.Texts) error) error {
@@ -102,7 +105,7 @@ func (f *file) Header(ctx context.Context) ([]string, error) {
 // copy.
 func (f *file) delivered(ctx context.Context) (string, error) {
 	why := fmt.Errorf("%w: %s is gone", job.ErrNoInput, f.Path)
-	for _, name := range f.names {
+	for _, name := range f.paths {
 		in := job.Input{Path: f.job.Pattern.Root + "/" + name}
 		info, err := f.fs.Stat(ctx, in.Path)
 		if errors.Is(err, iofs.ErrNotExist) {
@@ -143,60 +146,4 @@ func (f *file) at(path string) record.File {
 	out := f.Input.File()
 	out.Path = path
 	return out
-}
-
-// An earlierRead is the reading of a replayed file or of a copy by one load.
-type earlierRead struct {
-	ledger.Copy
-	bad   map[int64]bool // offsets of the records that it quarantined
-	all   bool           // all other records that it was asked for are in the table, by this load or an earlier one
-	alone bool           // by this load, or it found that they are duplicates
-}
-
-// earlierReads returns the reads by which loads brought records of a content, in order. textsBy is the value
-// of TextsBy of the file for the replay's job.
-func earlierReads(known *ledger.Index, holds ledger.Content, textsBy string) []earlierRead {
-	var out []earlierRead
-	for _, of := range known.Loads() {
-		for i := range of.Inputs {
-			in := &of.Inputs[i]
-			if in.SameAs != "" || in.Offsets != nil || in.SHA256 != holds.SHA256 || !known.ContentOf(in).Meets(holds) {
-				continue
-			}
-			bad, listed := in.BadOffsets()
-			r := earlierRead{Copy: ledger.CopyOf(in), bad: map[int64]bool{}, all: listed && loadedAll(in, textsBy)}
-			r.alone = r.all && in.Skips.LoadedBefore == 0
-			r.Part = in.PartFor(textsBy)
-			for _, o := range bad {
-				r.bad[o] = true
-			}
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// loadedAll reports whether the ledger shows that a load skipped only records of other behaviours, and records
-// that an earlier load was asked for. If the jobs of the load and of the replay read the texts of behaviours in
-// different ways, the behaviour of a skipped record is not known.
-func loadedAll(in *manifest.Input, textsBy string) bool {
-	return in.Skipped == 0 || in.TextsBy == textsBy && in.Skipped == in.Skips.OtherTypes+in.Skips.LoadedBefore
-}
-
-// Brought implements batch.Corrected. The first load that was asked for the record brought it, unless it left the
-// record out or found it bad. Then a later load may have brought it. If no ledger shows that a load brought the
-// record, Brought returns false, and the batch looks for the record in the table.
-func (f *file) Brought(offset int64, d behaviour.Date, kind string, text *string) bool {
-	first := true
-	for i := range f.reads {
-		r := &f.reads[i]
-		if !r.Has(d, kind, text) {
-			continue
-		}
-		if (r.alone || first && r.all) && !r.bad[offset] {
-			return true
-		}
-		first = false
-	}
-	return false
 }

@@ -1,8 +1,10 @@
 // Package replay loads corrected records.
 //
 //	corrected   the quarantine file, whose records are sorted by delivered file and offset
+//	history     the entries of these files and their copies in the ledgers
 //	file        a delivered file of these records; it proves that the records are records of the
 //	            loaded bytes, and gives them to package batch in place of the delivered file
+//	held        the records that the table has by their column IDs
 //
 // # Memory
 //
@@ -102,6 +104,7 @@ type replay struct {
 	to       *target.Table
 	known    *ledger.Index
 	files    []*file // the delivered files of the records
+	held     held
 	result   bulkload.Result
 	failures bulkload.Failures
 }
@@ -115,6 +118,7 @@ func (p *replay) run(ctx context.Context) error {
 		return err
 	}
 	p.files = files
+	p.held = held{to: p.to, files: files}
 	inputs := make([]*batch.Input, len(files))
 	for i, f := range files {
 		if err := f.prove(ctx); err != nil {
@@ -157,82 +161,43 @@ func (p *replay) open(ctx context.Context) (err error) {
 
 // find returns each delivered file that has records in the quarantine file, and sorts the records.
 func (p *replay) find(ctx context.Context) ([]*file, error) {
-	byPath := map[string]*file{} // of the original
+	known, err := p.history()
+	if err != nil {
+		return nil, err
+	}
+	byBytes := map[identity]*file{}
 	byName := map[string]*file{}
 	var out []*file
 	for _, name := range p.from.paths {
-		path := p.original(name)
-		f := byPath[path]
+		of, err := known.identify(name)
+		if err != nil {
+			return nil, err
+		}
+		f := byBytes[of]
 		if f == nil {
-			var err error
-			if f, err = p.file(path, len(out)); err != nil {
+			if f, err = p.file(known, name, len(out)); err != nil {
 				return nil, err
 			}
-			byPath[path] = f
+			byBytes[of] = f
 			out = append(out, f)
 		}
-		if !slices.Contains(f.names, name) {
-			f.names = append(f.names, name)
-		}
+		f.names = append(f.names, name)
 		byName[name] = f
 	}
 	p.result.Bytes = p.from.bytes
 	return out, p.from.sort(ctx, byName, len(out))
 }
 
-// original returns the path of the first file that has the same bytes as the file at path. A
-// bad record of both files is loaded once.
-func (p *replay) original(path string) string {
-	if copies := p.copiesOf(path); len(copies) > 0 {
-		return copies[0].Path
-	}
-	return path
-}
-
-// copiesOf returns the files with the bytes of the file at path whose records loads brought, the oldest
-// first.
-func (p *replay) copiesOf(path string) []ledger.Copy {
-	known := p.known.File(path)
-	if known == nil {
-		return nil
-	}
-	return p.known.Copies(p.known.ContentOf(known))
-}
-
-// file returns the delivered file at path, as the ledgers know it. part is its part in the sorter.
-func (p *replay) file(path string, part int) (*file, error) {
-	old := p.known.File(path)
-	if old == nil {
-		return nil, fmt.Errorf("%w: %s is not in the table: load it before its bad records are replayed", bulkload.ErrRequest, path)
-	}
-	full := p.cfg.Job.Pattern.Root + "/" + path
-	date, kind, ok := p.cfg.Job.Pattern.Match(full)
-	if !ok {
-		return nil, fmt.Errorf("%w: %s is none of the job's files", bulkload.ErrRequest, path)
-	}
+// file returns the delivered file whose quarantined records have the path name. The oldest file of the same bytes and
+// behaviour stands for all of them. part is its part in the sorter.
+func (p *replay) file(known *history, name string, part int) (*file, error) {
+	old := known.oldest(name)
+	in, _ := known.input(old)
 	f := &file{
-		File: delivered.File{
-			Input:  job.Input{Path: full, Rel: path, Date: date, Kind: kind, Size: old.Size, Modified: old.Modified},
-			Number: old.Number,
-		},
-		fs: p.cfg.FS, job: p.cfg.Job, known: p.known, from: p.from, part: part, sha: old.SHA256, names: []string{path},
+		File: delivered.File{Input: in, Number: old.Number},
+		fs:   p.cfg.FS, job: p.cfg.Job, known: p.known, from: p.from, held: &p.held, part: part, sha: old.SHA256, paths: []string{old.Path},
 	}
-	for _, c := range p.copiesOf(path) {
-		if !slices.Contains(f.names, c.Path) {
-			f.names = append(f.names, c.Path)
-		}
-	}
-	for _, name := range f.names {
-		for _, k := range p.known.Inputs(name) {
-			if !slices.Contains(f.numbers, k.Number) {
-				f.numbers = append(f.numbers, k.Number)
-			}
-			if len(k.Offsets) > 0 {
-				f.done = append(f.done, k.Offsets)
-			}
-		}
-	}
-	f.reads = earlierReads(p.known, p.known.ContentOf(old), f.TextsBy(p.cfg.Job))
+	f.remember(known)
 	return f, nil
 }
 

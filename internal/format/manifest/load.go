@@ -76,7 +76,7 @@ func (l *Load) version() int { return l.Version }
 
 // Delivered returns the days that the load has, as spans in order. It never returns nil. A load has the days in the paths of its delivered
 // files, also if a file had no records. If a file has no day in its path, the load has the days of its
-// records. A replay brings no day.
+// records. A replay of a file with a day in its path brings no day.
 func (l *Load) Delivered() []behaviour.Span {
 	days := []behaviour.Date{}
 	undated := len(l.Inputs) == 0
@@ -84,7 +84,7 @@ func (l *Load) Delivered() []behaviour.Span {
 		switch in := &l.Inputs[i]; {
 		case in.Dates != nil: // the day in the path, plus and minus the slack
 			days = append(days, in.Dates.From+(in.Dates.To-in.Dates.From)/2)
-		case in.Offsets == nil: // not replayed
+		case in.Offsets == nil, in.Undated:
 			undated = true
 		}
 	}
@@ -130,6 +130,8 @@ type Input struct {
 	// Offsets are the offsets of replayed records. If set, the load took only these records of
 	// the file.
 	Offsets []int64 `json:"offsets,omitzero"`
+	// Undated is set for replayed records of a file whose path has no date. Ledgers of older versions do not have it.
+	Undated bool `json:"undated,omitempty"`
 	// BadAt are the offsets of the quarantined records, see BadOffsets.
 	BadAt Offsets `json:"bad_at,omitempty"`
 	// Unmapped lists the commonest texts that name no behaviour of the job, each with its number
