@@ -33,13 +33,16 @@ func (r rebuiltResult) Counted() outcome.Counts {
 
 func newRebuild(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
+	withDropped := false
 	c := &cobra.Command{
 		Use:   "rebuild",
 		Short: "Rewrite the lost manifest of a table",
 		Long: `Rebuild writes manifest.json again if it is missing, damaged, or older than the newest ledger. Each
 ledger lists the files of its load. The folder base lists the files that compact or drop made of
 them. Every HFile and roll must exist and have the recorded size. If a file is missing, rebuild names
-it, writes no manifest and ends with status 1.
+it, writes no manifest and ends with status 1. The same holds if retired.json names a drop that neither
+the ledgers nor base have: put the newest file of base back, or type rebuild --with-dropped to bring the
+dropped days back.
 
 If the manifest is correct, rebuild mends two other files. It writes the copy in the folder base again if
 that is damaged. If retired.json is missing, damaged or not the newest, rebuild gives up the files that
@@ -56,23 +59,24 @@ so no load runs at the same time. Status 99 says that these files are correct.`,
   bulkload rebuild --job usertrail.yaml`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := o.rebuild(c.Context())
+			r, err := o.rebuild(c.Context(), withDropped)
 			return env.Report(r, err)
 		},
 	}
 	env.Reports(c, rebuiltResult{})
 	o.flags.AddTable(c)
+	c.Flags().BoolVar(&withDropped, "with-dropped", false, "make the manifest without a drop that it lacks, which brings the dropped days back")
 	return c
 }
 
-func (o *options) rebuild(ctx context.Context) (r rebuiltResult, err error) {
+func (o *options) rebuild(ctx context.Context, withDropped bool) (r rebuiltResult, err error) {
 	fs := cli.Files()
 	store, _, err := o.flags.Store(ctx, fs)
 	if err != nil {
 		return r, err
 	}
 	defer store.Close()
-	m, err := catalog.Rebuild(ctx, fs, store.Catalog())
+	m, err := catalog.Rebuild(ctx, fs, store.Catalog(), withDropped)
 	if errors.Is(err, catalog.ErrWhole) {
 		return o.mend(ctx, fs, store)
 	}

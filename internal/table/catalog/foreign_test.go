@@ -150,7 +150,7 @@ func TestALinkToNothingIsNoPlaceForATable(t *testing.T) {
 		want := "table " + name + ": manifest.json is missing: " + dir + "/link is a link to nothing: mount the disk to which the link leads, or remove the link"
 		_, opens := catalog.Open(t.Context(), local.New(), name)
 		_, locks := catalog.Lock(t.Context(), local.New(), name)
-		_, rebuilds := catalog.Rebuild(t.Context(), local.New(), name)
+		_, rebuilds := catalog.Rebuild(t.Context(), local.New(), name, false)
 		for what, err := range map[string]error{"open": opens, "lock": locks, "rebuild": rebuilds} {
 			if !errors.Is(err, table.ErrNoManifest) || err.Error() != want {
 				t.Errorf("%s: %v, want %s", what, err, want)

@@ -156,7 +156,7 @@ func TestRebuildNamesADamagedListOfRetiredFiles(t *testing.T) {
 				want := readText(t, dir, "manifest.json")
 				remove(t, dir, "manifest.json")
 				spoil(t, dir, lists[0])
-				m, err := catalog.Rebuild(t.Context(), local.New(), dir)
+				m, err := catalog.Rebuild(t.Context(), local.New(), dir, false)
 				if m == nil || !strings.Contains(fmt.Sprint(err), "the manifest is made again, and another file is to be mended: ") || !strings.Contains(err.Error(), "retired.json: ") {
 					t.Fatalf("%+v, %v; want a manifest, and an error of retired.json", m, err)
 				}
@@ -247,7 +247,7 @@ func TestADamagedBaseIsMended(t *testing.T) {
 			rebuilt(t, dir, want)
 			remove(t, dir, "manifest.json")
 			spoil(t, dir, name)
-			if _, err := catalog.Rebuild(t.Context(), local.New(), dir); what != "not its table" && !strings.Contains(fmt.Sprint(err), "the manifest cannot be made again: put this file or manifest.json back from a copy of the table") {
+			if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); what != "not its table" && !strings.Contains(fmt.Sprint(err), "the manifest cannot be made again: put this file or manifest.json back from a copy of the table") {
 				t.Errorf("without both: %v, want the next step", err)
 			}
 		})

@@ -81,7 +81,10 @@ func (c *Catalog) keepBase(ctx context.Context) error {
 // wraps table.ErrDamaged and names the missing files, and writes no manifest. If only the list of
 // retired files is damaged, Rebuild writes the manifest and returns it with the error of the list: a
 // copy of the list may exist, and without the list the last drop cannot be undone.
-func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err error) {
+//
+// The ledgers do not have a drop after the last load: the base has it. If the base is missing too, the list of retired
+// files may still name the drop. Then the manifest would have the dropped days again, and Rebuild makes it only if withDropped is set.
+func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *manifest.Table, err error) {
 	_, wrong := Open(ctx, fs, dir)
 	switch {
 	case wrong == nil:
@@ -99,7 +102,11 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string) (m *manifest.Table, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	r := &rebuild{fs: fs, dir: dir, m: new(manifest.Table)}
-	if err := r.read(ctx); err != nil {
+	err = r.read(ctx)
+	if err == nil && !withDropped {
+		err = r.drop(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	if len(r.missing) > 0 {
@@ -182,6 +189,23 @@ func (r *rebuild) read(ctx context.Context) error {
 		return err
 	}
 	return r.later(ctx, last)
+}
+
+// drop records that a drop is missing which the list of retired files names.
+func (r *rebuild) drop(ctx context.Context) error {
+	list := new(manifest.Retired)
+	err := manifest.Read(ctx, r.fs, dfs.Join(r.dir, retiredName), list)
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, manifest.ErrDamaged) {
+		return nil // Rebuild checks the list when the manifest is made again
+	}
+	if err != nil {
+		return err
+	}
+	if u := list.Undrop; u != nil && len(r.missing) == 0 && (r.m.DroppedBefore == nil || *r.m.DroppedBefore < u.Before) {
+		r.miss("a drop of the days before %s: put %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which brings these days back: bulkload rebuild --with-dropped",
+			u.Before, ManifestName, baseName)
+	}
+	return nil
 }
 
 // base reads the newest base, if a base exists.

@@ -16,13 +16,13 @@ import (
 // rebuilt makes the manifest in dir again, which must be as it was.
 func rebuilt(t *testing.T, dir, want string) {
 	t.Helper()
-	if _, err := catalog.Rebuild(t.Context(), local.New(), dir); err != nil {
+	if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := readText(t, dir, "manifest.json"); got != want {
 		t.Errorf("the manifest is\n%s\nwant\n%s", got, want)
 	}
-	if _, err := catalog.Rebuild(t.Context(), local.New(), dir); !errors.Is(err, catalog.ErrWhole) {
+	if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); !errors.Is(err, catalog.ErrWhole) {
 		t.Errorf("once more: %v, want ErrWhole", err)
 	}
 }
@@ -30,7 +30,7 @@ func rebuilt(t *testing.T, dir, want string) {
 // notRebuilt calls Rebuild and checks that the error names the missing file.
 func notRebuilt(t *testing.T, dir, want string) {
 	t.Helper()
-	_, err := catalog.Rebuild(t.Context(), local.New(), dir)
+	_, err := catalog.Rebuild(t.Context(), local.New(), dir, false)
 	if !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want that something is missing: %s", err, want)
 	}
@@ -74,7 +74,7 @@ func TestAManifestOfANewerVersionIsKept(t *testing.T) {
 	dir, m := loadedTable(t)
 	newer := strings.Replace(unsealed(m[2]), `"version": 1`, `"version": 3`, 1)
 	writeText(t, dir, "manifest.json", newer)
-	if _, err := catalog.Rebuild(t.Context(), local.New(), dir); !errors.Is(err, manifest.ErrNewer) {
+	if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); !errors.Is(err, manifest.ErrNewer) {
 		t.Errorf("%v, want ErrNewer", err)
 	}
 	if readText(t, dir, "manifest.json") != newer {
