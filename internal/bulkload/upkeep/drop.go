@@ -25,7 +25,7 @@ type Dropped struct {
 	Cells      int64          `json:"cells"`
 	Files      int            `json:"files"`     // HFiles that went
 	Rewritten  int            `json:"rewritten"` // HFiles that were written anew without those days
-	Bytes      int64          `json:"bytes"`     // by which the table's HFiles became less; of a dry run those of the files that go
+	Bytes      int64          `json:"bytes"`     // by which the table's HFiles became less; a dry run estimates the bytes of rewritten files
 }
 
 // Counted implements outcome.Result.
@@ -176,25 +176,25 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 			continue
 		case f.Span.To < before:
 			d.goes = append(d.goes, f)
-			d.Bytes += f.Size
 		default:
 			d.straddles = append(d.straddles, f)
 		}
-		rows, err := r.rowsBefore(ctx, &f, before)
+		rows, all, err := r.rowsBefore(ctx, &f, before)
 		if err != nil {
 			return d, err
 		}
 		d.Rows += rows
+		d.Bytes += int64(float64(f.Size) * float64(rows) / float64(max(all, 1)))
 	}
 	d.Files, d.Rewritten = len(d.goes), len(d.straddles)
 	return d, nil
 }
 
-// rowsBefore counts the rows of a file before a date. It reads them from the roll.
-func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour.Date) (rows int64, err error) {
+// rowsBefore counts the rows of a file before a date, and all of its rows. It reads them from the roll.
+func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour.Date) (rows, all int64, err error) {
 	file, err := r.table.Staged(ctx, f.Roll)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	x, err := roll.Open(file, file.Size())
@@ -202,21 +202,23 @@ func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour
 		err = rolls.Check(r.table.Info().Layout, f, x)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("open %s: %w", f.Roll, err)
+		return 0, 0, fmt.Errorf("open %s: %w", f.Roll, err)
 	}
 	it := x.Iterator()
 	for it.Next() {
 		e := it.Entry()
 		for i, d := range e.Days {
+			n := int64(e.Kinds(i).Len())
+			all += n
 			if d.Date < before {
-				rows += int64(e.Kinds(i).Len())
+				rows += n
 			}
 		}
 	}
 	if err := it.Err(); err != nil {
-		return 0, fmt.Errorf("read %s: %w", f.Roll, err)
+		return 0, 0, fmt.Errorf("read %s: %w", f.Roll, err)
 	}
-	return rows, nil
+	return rows, all, nil
 }
 
 // drop rewrites the files with days on both sides of the date, and commits.
