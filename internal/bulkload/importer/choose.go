@@ -25,7 +25,7 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 		have := 0
 		for n := range l.Inputs {
 			in := &l.Inputs[n]
-			if has.inputs[ledger.Identity(in)] {
+			if has.inputs[identity(in)] {
 				have++
 			} else if err := i.clash(l, in, has); err != nil {
 				return nil, err
@@ -61,7 +61,7 @@ func newImported(target, source []*manifest.Load) *imported {
 	for _, l := range target {
 		for n := range l.Inputs {
 			in := &l.Inputs[n]
-			h.inputs[ledger.Identity(in)], h.paths[in.Number] = true, in.Path
+			h.inputs[identity(in)], h.paths[in.Number] = true, in.Path
 			if !ours[brought(in)] {
 				h.others.Add(in)
 			}
@@ -99,4 +99,15 @@ func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) er
 
 // brought returns the identity of a file with its number of new records: two tables may have had copies of
 // different parts of the file before.
-func brought(in *manifest.Input) string { return fmt.Sprint(in.Loaded, " ", ledger.Identity(in)) }
+func brought(in *manifest.Input) string { return fmt.Sprint(in.Loaded, " ", identity(in)) }
+
+// identity returns a text that is equal for two files if the same records of them were loaded. Jobs may have
+// different texts for behaviours that were not loaded.
+func identity(in *manifest.Input) string {
+	if in.Part == nil {
+		return ledger.Identity(in)
+	}
+	same := *in
+	same.Part = in.Part.WithOwnTexts()
+	return ledger.Identity(&same)
+}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"maps"
 	"slices"
 
 	"usertrail/internal/behaviour"
@@ -17,6 +18,20 @@ type Part struct {
 	TextsAt *int `json:"texts_at,omitempty"`
 	// Other is the behaviour of the load's job that takes all other texts.
 	Other string `json:"other,omitempty"`
+}
+
+// WithOwnTexts returns p with only those texts that decide which records belong to p. Every record belongs to
+// the nil Part.
+func (p *Part) WithOwnTexts() *Part {
+	if p == nil || p.Texts == nil || p.Other != "" {
+		return p
+	}
+	out := *p
+	out.Texts = maps.Clone(p.Texts)
+	maps.DeleteFunc(out.Texts, func(text, behaviour string) bool {
+		return !slices.Contains(p.Behaviours, behaviour) && !slices.Contains(p.Behaviours, text)
+	})
+	return &out
 }
 
 // Has reports whether a record of a date and behaviour belongs to p. Every record belongs to
