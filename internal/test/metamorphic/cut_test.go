@@ -27,7 +27,7 @@ func (x *run) cut(s *Step) error {
 	plan, err := x.command(&once, "extract", "", slices.Concat([]string{"plan"}, args)...)
 	asked := ""
 	if t != nil {
-		asked = fmt.Sprint(s.query(), s.From, s.Until, s.Flags, s.Overwrite, t.version(), t.String())
+		asked = fmt.Sprint(t.query(s), s.From, s.Until, s.Flags, s.Overwrite, t.version(), t.String())
 	}
 	switch {
 	case err != nil:

@@ -12,10 +12,11 @@ import (
 // A drawer generates the steps of a sequence. It uses the model, so that most steps have
 // something to do.
 type drawer struct {
-	r     *rand.Rand
-	m     *model
-	users []string
-	files int // number of delivered files so far
+	r       *rand.Rand
+	samples *rand.Rand // of samples
+	m       *model
+	users   []string
+	files   int // number of delivered files so far
 }
 
 // draw begins a sequence.
@@ -46,7 +47,7 @@ var (
 )
 
 func newDrawer(r *rand.Rand, m *model) *drawer {
-	d := &drawer{r: r, m: m, users: numbers}
+	d := &drawer{r: r, samples: rand.New(rand.NewPCG(m.Seed, 4)), m: m, users: numbers}
 	if r.IntN(3) > 0 {
 		d.users = some(r, nasty, 6)
 	}
@@ -171,7 +172,8 @@ func (d *drawer) puts() Step {
 	}
 	s := d.extract()
 	s.Stop, s.During, s.Flags, s.Table = "", nil, nil, firstTable
-	if d.r.IntN(2) == 0 { // a load runs while it reads
+	if d.r.IntN(2) == 0 { // a load runs while it reads, after the users of a sample were chosen
+		s.Sample = nil
 		s.Stop = "fetch:1"
 		s.During = []Step{{Do: "load", Table: firstTable, From: days[0], Until: days[len(days)-1], Flags: []string{"--mode", one(d.r, "hfile", "put")}}}
 	}
@@ -547,6 +549,7 @@ func (d *drawer) extract() Step {
 		}
 		s.Users = append(s.Users, s.Users[0])
 	}
+	d.sample(&s)
 	switch d.r.IntN(10) {
 	case 0:
 		s.Flags = []string{"--partition-by", one(d.r, "date", "behaviour")}

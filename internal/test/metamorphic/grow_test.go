@@ -16,6 +16,7 @@ import (
 // A growing is a result to which extracts were appended.
 type growing struct {
 	step    Step       // of the first extract
+	query   string     // of step, see table.query
 	columns string     // of the table at the last extract
 	parts   []appended // in order of their dates
 	killed  *appended  // of a killed extract; the next one finishes it if it was decided
@@ -31,10 +32,13 @@ type appended struct {
 func (p *appended) span() string { return p.from + ".." + p.until }
 
 // query returns what must be the same in each extract of a growing result. The order of types and
-// users makes no difference.
-func (s *Step) query() string {
-	types, users := slices.Sorted(slices.Values(s.Types)), slices.Sorted(slices.Values(s.Users))
-	return fmt.Sprint(s.Table, types, s.Active, s.Format, slices.Compact(users), s.Conditions.flags())
+// users makes no difference. A sample is the list of the users that it chooses.
+func (t *table) query(s *Step) string {
+	types, users := slices.Sorted(slices.Values(s.Types)), "all"
+	if asked, listed := t.asked(s); listed {
+		users = fmt.Sprintf("%q", slices.Sorted(slices.Values(asked)))
+	}
+	return fmt.Sprint(s.Table, types, s.Active, s.Format, users, s.Conditions.flags())
 }
 
 // columnsOf returns a text that changes if the columns of a result change. It may change although they
@@ -59,7 +63,7 @@ func (g *growing) expected(s *Step, t *table) []int {
 			all = append(slices.Clone(all), *g.killed)
 		}
 		switch {
-		case g.step.query() != s.query():
+		case g.query != t.query(s):
 			out = []int{73}
 		case slices.ContainsFunc(g.parts, func(p appended) bool { return p.from == s.From && p.until == s.Until }):
 			out = []int{99}
@@ -161,7 +165,7 @@ func (x *run) compareGrown(s *Step, status int, added appended) error {
 		return err
 	}
 	if g == nil && (status == 0 || status == killed) {
-		g = &growing{step: *s}
+		g = &growing{step: *s, query: x.table(s.Table).query(s)}
 		x.grown[s.Out] = g
 	}
 	if g == nil {
@@ -178,7 +182,7 @@ func (x *run) compareGrown(s *Step, status int, added appended) error {
 		all = append(all, added)
 	}
 	if status == 0 && len(all) == 1 {
-		g.step = *s
+		g.step, g.query = *s, x.table(s.Table).query(s)
 	}
 	slices.SortFunc(all, func(a, b appended) int { return strings.Compare(a.from, b.from) })
 	var spans []string
@@ -273,9 +277,10 @@ func (d *drawer) growResult() Step {
 	}
 	if g := d.m.grown[s.Out]; g != nil && d.r.IntN(8) > 0 {
 		was := g.step
-		s.Table, s.Types, s.Active, s.Format, s.Users = was.Table, was.Types, was.Active, was.Format, was.Users
+		s.Table, s.Types, s.Active, s.Format, s.Users, s.Sample = was.Table, was.Types, was.Active, was.Format, was.Users, was.Sample
 	} else if d.r.IntN(2) == 0 {
 		s.Users = some(d.r, d.users, 1+d.r.IntN(4))
+		d.sample(&s)
 	}
 	n := d.r.IntN(len(days))
 	s.From, s.Until = days[n], days[min(n+d.r.IntN(2), len(days)-1)]

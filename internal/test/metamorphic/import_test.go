@@ -114,7 +114,13 @@ func (t *table) lacks(o *table) (todo map[int]bool, fits bool) {
 
 // equal reports whether two entries have the same records of one file.
 func (e *entry) equal(o entry) bool {
-	return e.path == o.path && e.bytes == o.bytes && e.part.covers(o.part) && o.part.covers(e.part) && reflect.DeepEqual(e.lines, o.lines)
+	return e.path == o.path && e.bytes == o.bytes && e.part.same(o.part) && reflect.DeepEqual(e.lines, o.lines)
+}
+
+// same reports whether p and o have the same records, under the same behaviours.
+func (p *part) same(o *part) bool {
+	return p.covers(o) && o.covers(p) &&
+		(p == nil || !slices.ContainsFunc(p.texts(), func(text string) bool { return p.named(text) != o.named(text) }))
 }
 
 // clashes reports whether two different entries may have some of the same records, or are

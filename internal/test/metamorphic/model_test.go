@@ -511,12 +511,10 @@ func (t *table) add(e event) {
 }
 
 // besideKept adds to the bad records of a file the lines that its quarantine file keeps from
-// an earlier load. These are lines of the same bytes, if a load took records of the file
-// before.
+// an earlier load of the same bytes: corrected lines, and all lines if a load took records of the
+// file before.
 func (t *table) besideKept(path, bytes string, bad []badLine) []badLine {
-	if !slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.lines == nil }) {
-		return bad
-	}
+	covered := slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.lines == nil })
 	var old, out []badLine
 	for _, b := range t.bad[path] {
 		if b.bytes == bytes {
@@ -525,13 +523,16 @@ func (t *table) besideKept(path, bytes string, bad []badLine) []badLine {
 	}
 	for _, b := range bad {
 		for ; len(old) > 0 && old[0].index <= b.index; old = old[1:] {
-			if old[0].index < b.index || old[0].raw != b.raw {
+			if old[0].index == b.index && old[0].raw != b.raw || covered && old[0].index < b.index {
 				out = append(out, old[0])
 			}
 		}
 		out = append(out, b)
 	}
-	return append(out, old...)
+	if covered {
+		out = append(out, old...)
+	}
+	return out
 }
 
 func (m *model) wanted(t *table, r *Record, want *part, covered []*part) bool {
@@ -740,25 +741,11 @@ type result struct {
 
 // extract returns the expected result of an extract.
 func (t *table) extract(s *Step) result {
-	asked := slices.Clone(s.Users)
-	if len(asked) == 0 {
-		for _, e := range t.events {
-			asked = append(asked, e.user)
-		}
-	}
-	slices.Sort(asked)
-	asked = slices.Compact(asked)
+	asked, listed := t.asked(s)
 	r := result{users: len(asked)}
 	for _, user := range asked {
-		var own []event
-		found := false
-		for _, e := range t.events {
-			if e.user == user && s.From <= e.date && e.date <= s.Until {
-				own = append(own, e)
-				found = found || slices.Contains(s.Types, e.kind)
-			}
-		}
-		if !found {
+		own := t.inSpan(s, user)
+		if !slices.ContainsFunc(own, func(e event) bool { return slices.Contains(s.Types, e.kind) }) {
 			continue
 		}
 		r.found++
@@ -775,7 +762,7 @@ func (t *table) extract(s *Step) result {
 			r.count += len(out)
 		}
 	}
-	if len(s.Users) == 0 {
+	if !listed {
 		r.users = r.found
 	}
 	return r

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -116,6 +117,16 @@ func rowsIn(dir, format string) ([]row, error) {
 	return rowsOfTexts(all)
 }
 
+// byUserID checks that the rows of a part are sorted by user.
+func byUserID(rows []map[string]string) error {
+	for i := 1; i < len(rows); i++ {
+		if user, last := rows[i]["user_id"], rows[i-1]["user_id"]; user < last {
+			return fmt.Errorf("the row of %q follows the row of %q", user, last)
+		}
+	}
+	return nil
+}
+
 // readers read a part of a result. "excel" is csv for Excel.
 var readers = map[string]func([]byte) ([]map[string]string, error){"jsonl": textsOfLines, "csv": textsOfCSV, "excel": textsOfExcel, "parquet": textsOfParquet}
 
@@ -137,7 +148,7 @@ func textsIn(dir, format string) (out []map[string]string, err error) {
 		}
 		rows, err := readers[format](b)
 		if err == nil {
-			err = withPlainTimes(rows)
+			err = errors.Join(withPlainTimes(rows), byUserID(rows))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

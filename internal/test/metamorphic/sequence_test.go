@@ -61,7 +61,8 @@ type Step struct {
 	Flags  []string `json:"flags,omitempty"`
 	Order  []int    `json:"order,omitempty"` // order of pieces, each by its number modulo the number of pieces
 
-	Users     []string `json:"users,omitempty"` // empty is all
+	Users     []string `json:"users,omitempty"`  // empty is all
+	Sample    *Sample  `json:"sample,omitempty"` // in place of Users
 	Active    string   `json:"active,omitempty"`
 	Format    string   `json:"format,omitempty"`
 	Out       string   `json:"out,omitempty"`

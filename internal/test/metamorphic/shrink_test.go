@@ -139,6 +139,7 @@ func (s *shrinker) simplify() {
 			func(st *Step) bool { had := st.Conditions != nil; st.Conditions = nil; return had },
 			func(st *Step) bool { had := st.Shown != nil; st.Shown = nil; return had },
 			func(st *Step) bool { had := st.Users != nil; st.Users = nil; return had },
+			func(st *Step) bool { had := st.Sample != nil; st.Sample = nil; return had },
 			func(st *Step) bool { had := len(st.Lines) > 1; st.Lines = st.Lines[:min(1, len(st.Lines))]; return had },
 		} {
 			if i >= len(s.best.Steps) {

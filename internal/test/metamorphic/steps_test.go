@@ -660,7 +660,9 @@ func (x *run) extract(s *Step) error {
 // query returns the command line of an extract. It also writes the list of users.
 func (x *run) query(s *Step) ([]string, error) {
 	users := "all"
-	if len(s.Users) > 0 {
+	if s.Sample != nil {
+		users = s.Sample.flag()
+	} else if len(s.Users) > 0 {
 		users = "lists/asked.txt"
 		if err := x.write(users, []byte(strings.Join(s.Users, "\n")+"\n")); err != nil {
 			return nil, err
