@@ -214,9 +214,17 @@ func printSampled(w io.Writer, a *advise.Advice) {
 	if !a.Whole {
 		how = "of their beginnings; users and records are estimates"
 	}
-	fmt.Fprintf(w, "sample      %s records of %s, %s, %s\n", humanize.Comma(a.Sampled), english.Plural(a.Files, "file", ""), advise.Bytes(a.Bytes), how)
-	fmt.Fprintf(w, "logs        %s records of %s users on %s\n", humanize.Comma(int64(a.Records)), humanize.Comma(int64(a.Users)), english.Plural(a.Days, "day", ""))
-	fmt.Fprintf(w, "table       %s: %s records, %.3g a user\n", english.Plural(a.TableDays, "day", ""), humanize.Comma(int64(a.Held)), a.Each)
+	fmt.Fprintf(w, "sample      %s of %s, %s, %s\n", cli.Count(a.Sampled, "record"), cli.Count(a.Files, "file"), advise.Bytes(a.Bytes), how)
+	fmt.Fprintf(w, "logs        %s of %s on %s\n", cli.Count(int64(a.Records), "record"), cli.Count(int64(a.Users), "user"), cli.Count(a.Days, "day"))
+	fmt.Fprintf(w, "table       %s: %s, %s a user\n", cli.Count(a.TableDays, "day"), cli.Count(int64(a.Held), "record"), perUser(a.Each))
+}
+
+// perUser returns a mean number of records with three digits, or as a whole number.
+func perUser(n float64) string {
+	if n >= 1000 {
+		return humanize.Comma(int64(n))
+	}
+	return fmt.Sprintf("%.3g", n)
 }
 
 // farLarger is the largest ratio of a table's records to the measured records for which the

@@ -115,9 +115,9 @@ func (o *keeping) compact(ctx context.Context) (upkeep.Compacted, error) {
 
 func printCompacted(w io.Writer, r upkeep.Compacted, verb, address string) {
 	for _, m := range r.Months {
-		fmt.Fprintf(w, "%-11s %d files, %s, into %d\n", m.Month, m.Merged, humanize.IBytes(uint64(m.Bytes)), m.Made)
+		fmt.Fprintf(w, "%-11s %s, %s, into %d\n", m.Month, cli.Count(m.Merged, "file"), humanize.IBytes(uint64(m.Bytes)), m.Made)
 	}
 	if len(r.Months) > 0 {
-		fmt.Fprintf(w, "%-11s %d files of %s into %d, %s records\n", verb, r.Before, address, r.After, humanize.Comma(r.Records))
+		fmt.Fprintf(w, "%-11s %s of %s into %d, %s\n", verb, cli.Count(r.Before, "file"), address, r.After, cli.Count(r.Records, "record"))
 	}
 }

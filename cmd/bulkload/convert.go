@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -135,9 +134,9 @@ func (o *converting) source(ctx context.Context, fs dfs.FS) (table.Store, error)
 }
 
 func printConverted(w io.Writer, r convert.Result) {
-	fmt.Fprintf(w, "converted   %s records of %s into %s, layout %s, %s\n",
-		humanize.Comma(r.Records), english.Plural(r.Loads, "load", ""), r.Out, r.Layout, english.Plural(r.Regions, "region", ""))
-	fmt.Fprintf(w, "written     %s cells in %s, %s\n", humanize.Comma(r.Cells), english.Plural(r.Files, "HFile", ""), humanize.IBytes(uint64(r.Bytes)))
+	fmt.Fprintf(w, "converted   %s of %s into %s, layout %s, %s\n",
+		cli.Count(r.Records, "record"), cli.Count(r.Loads, "load"), r.Out, r.Layout, cli.Count(r.Regions, "region"))
+	fmt.Fprintf(w, "written     %s in %s, %s\n", cli.Count(r.Cells, "cell"), cli.Count(r.Files, "HFile"), humanize.IBytes(uint64(r.Bytes)))
 	if r.Already > 0 {
 		fmt.Fprintf(w, "continued   %d of the HFiles were written by an earlier run\n", r.Already)
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -81,7 +80,7 @@ func (o *keeping) drop(ctx context.Context) (dropResult, error) {
 }
 
 func printDropped(w io.Writer, d upkeep.Dropped, verb, address string) {
-	fmt.Fprintf(w, "%-11s %s records in %s rows of %s before %s, of %s\n",
-		verb, humanize.Comma(d.Behaviours), humanize.Comma(d.Rows), english.Plural(d.Days, "day", ""), d.Before, address)
+	fmt.Fprintf(w, "%-11s %s in %s of %s before %s, of %s\n",
+		verb, cli.Count(d.Behaviours, "record"), cli.Count(d.Rows, "row"), cli.Count(d.Days, "day"), d.Before, address)
 	fmt.Fprintf(w, "%-11s %d removed, %d rewritten; %s less\n", "files", d.Files, d.Rewritten, humanize.IBytes(uint64(max(d.Bytes, 0))))
 }

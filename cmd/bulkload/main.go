@@ -283,7 +283,7 @@ func printPreview(w io.Writer, cfg load.Config, p load.Preview) {
 		fmt.Fprintf(w, "batch %-5d %s: %d %s, %s\n", i+1, when, b.Files, english.PluralWord(b.Files, "file", ""), humanize.IBytes(uint64(b.Bytes)))
 	}
 	for i, r := range p.Regions {
-		fmt.Fprintf(w, "region %-4d %s: about %.1f %%, %s\n", i, r.Region, 100*r.Share, humanize.IBytes(uint64(r.Bytes)))
+		fmt.Fprintf(w, "region %-4d %s: about %.1f %%, %s\n", i, r.Rows, 100*r.Share, humanize.IBytes(uint64(r.Bytes)))
 	}
 }
 
@@ -319,8 +319,8 @@ func printResult(w io.Writer, store table.Store, r bulkload.Result) {
 	if r.Files == 0 {
 		return
 	}
-	fmt.Fprintf(w, "loaded      %s of %s from %d %s into %s\n",
-		humanize.Comma(r.Loaded), records(r.Read), r.Files, english.PluralWord(r.Files, "file", ""), store.Address())
+	fmt.Fprintf(w, "loaded      %s of %s from %s into %s\n",
+		humanize.Comma(r.Loaded), cli.Count(r.Read, "record"), cli.Count(r.Files, "file"), store.Address())
 	if r.Quarantined > 0 {
 		fmt.Fprintf(w, "quarantined %s bad %s: %s\n", humanize.Comma(r.Quarantined), english.PluralWord(int(r.Quarantined), "record", ""), dfs.Dir(store.Quarantine("x")))
 	}
@@ -329,14 +329,14 @@ func printResult(w io.Writer, store table.Store, r bulkload.Result) {
 		if r.Skipped > 0 {
 			why = fmt.Sprintf(" (%s)", r.Skips)
 		}
-		fmt.Fprintf(w, "skipped     %s%s, and %s %s\n", records(r.Skipped), why, humanize.Comma(r.Duplicate), english.PluralWord(int(r.Duplicate), "duplicate", ""))
+		fmt.Fprintf(w, "skipped     %s%s, and %s\n", cli.Count(r.Skipped, "record"), why, cli.Count(r.Duplicate, "duplicate"))
 	}
 	if texts := r.Unmapped.Describe(r.Skips.Unknown); texts != "" {
 		fmt.Fprintf(w, "unmapped    %s\n", texts)
 	}
 	if r.Mode == bulkload.Put {
-		fmt.Fprintf(w, "put         %s cells\n", humanize.Comma(r.Cells))
+		fmt.Fprintf(w, "put         %s\n", cli.Count(r.Cells, "cell"))
 		return
 	}
-	fmt.Fprintf(w, "written     %s cells in %s\n", humanize.Comma(r.Cells), english.Plural(r.HFiles, "HFile", ""))
+	fmt.Fprintf(w, "written     %s in %s\n", cli.Count(r.Cells, "cell"), cli.Count(r.HFiles, "HFile"))
 }

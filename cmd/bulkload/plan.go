@@ -162,8 +162,8 @@ func (o *options) explainPieces(p pieces.Planned) {
 		return
 	}
 	say := func(format string, args ...any) { fmt.Fprintf(o.env.Stderr, format+"\n", args...) }
-	say("planned     %d pieces of %d files, %s; %d are done, %d files are loaded already, %d missing",
-		p.Pieces, p.Files, humanize.IBytes(uint64(p.Bytes)), p.Done, p.Already, p.Missing)
+	say("planned     %s of %s, %s; done: %d; files loaded already: %d, missing: %d",
+		cli.Count(p.Pieces, "piece"), cli.Count(p.Files, "file"), humanize.IBytes(uint64(p.Bytes)), p.Done, p.Already, p.Missing)
 	for _, f := range p.Failed {
 		say("not loaded  %s", strings.ReplaceAll(f.Error, "\n", "; "))
 	}

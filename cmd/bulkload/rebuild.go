@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -87,8 +86,8 @@ func (o *options) rebuild(ctx context.Context, withDropped bool) (r rebuiltResul
 	for _, l := range m.Loads {
 		r.Records += l.Records
 	}
-	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s loads, %s files, %s records; check them with bulkload verify\n",
-		store.Address(), humanize.Comma(int64(r.Loads)), humanize.Comma(int64(r.Files)), humanize.Comma(r.Records))
+	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s, %s, %s; check them with bulkload verify\n",
+		store.Address(), cli.Count(r.Loads, "load"), cli.Count(r.Files, "file"), cli.Count(r.Records, "record"))
 	return r, err
 }
 

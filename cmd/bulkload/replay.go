@@ -80,7 +80,7 @@ func (o *options) replay(ctx context.Context, name string, keep bool) error {
 		fmt.Fprintf(o.env.Stdout, "unchanged   %s without a corrected record\n", english.Plural(r.Unchanged, "file", ""))
 	}
 	if r.Removed > 0 {
-		fmt.Fprintf(o.env.Stdout, "removed     %s from %s: the table has them\n", records(r.Removed), name)
+		fmt.Fprintf(o.env.Stdout, "removed     %s from %s: the table has them\n", cli.Count(r.Removed, "record"), name)
 	}
 	return o.env.Report(r, err)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -163,15 +162,15 @@ func (o *options) printPiece(p *pieces.Piece, r pieces.Result) {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return
 	}
-	from := fmt.Sprintf("%d %s", r.Files, english.PluralWord(r.Files, "file", ""))
+	from := cli.Count(r.Files, "file")
 	switch in := &p.Inputs[0]; {
 	case in.Cuts != nil:
 		from = fmt.Sprintf("%s, of which it computes the digests", in.Path)
 	case in.Range != nil:
 		from = fmt.Sprintf("%s, bytes %d to %d", in.Path, in.Range.From, in.Range.To)
 	}
-	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: %s of %s records from %s, %s cells\n",
-		p.Piece, p.Of, humanize.Comma(r.Loaded), humanize.Comma(r.Read), from, humanize.Comma(r.Cells))
+	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: %s of %s from %s, %s\n",
+		p.Piece, p.Of, humanize.Comma(r.Loaded), cli.Count(r.Read, "record"), from, cli.Count(r.Cells, "cell"))
 	for _, f := range r.Failed {
 		fmt.Fprintf(o.env.Stdout, "not loaded  %s\n", f.Error)
 	}

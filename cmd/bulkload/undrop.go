@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -55,7 +53,7 @@ func (o *keeping) undrop(ctx context.Context) (undropResult, error) {
 		return out, err
 	}
 	out.Date = out.Before.String()
-	fmt.Fprintf(o.env.Stdout, "restored    %s records of %s before %s in %s; run again the loads that skipped records\n",
-		humanize.Comma(out.Behaviours), english.Plural(out.Days, "day", ""), out.Before, cfg.Store.Address())
+	fmt.Fprintf(o.env.Stdout, "restored    %s of %s before %s in %s; run again the loads that skipped records\n",
+		cli.Count(out.Behaviours, "record"), cli.Count(out.Days, "day"), out.Before, cfg.Store.Address())
 	return out, nil
 }

@@ -100,16 +100,16 @@ func printVerified(w io.Writer, address string, r verify.Result) {
 		fmt.Fprintf(w, "regions     not compared: %s\n", r.Unlocated)
 	}
 	if r.ExpiredDays > 0 {
-		fmt.Fprintf(w, "expired     %s days of behaviours, whose cells HBase removes by age\n", humanize.Comma(int64(r.ExpiredDays)))
+		fmt.Fprintf(w, "expired     %s of behaviours, whose cells HBase removes by age\n", cli.Count(r.ExpiredDays, "day"))
 	}
 	if len(r.Unfinished) > 0 {
-		fmt.Fprintf(w, "unfinished  %d delivered files are loaded in part: %s\n", len(r.Unfinished), shortened(r.Unfinished))
+		fmt.Fprintf(w, "unfinished  %s loaded in part: %s\n", cli.Count(len(r.Unfinished), "delivered file"), shortened(r.Unfinished))
 	}
 	if len(r.Since) > 0 {
-		fmt.Fprintf(w, "meanwhile   %d loads were committed\n", len(r.Since))
+		fmt.Fprintf(w, "meanwhile   %s committed\n", cli.Count(len(r.Since), "load"))
 	}
-	fmt.Fprintf(w, "verified    %s cells of %s records, %s days of behaviours, in %s\n",
-		humanize.Comma(r.Cells), humanize.Comma(r.Records), humanize.Comma(int64(r.Compared)), address)
+	fmt.Fprintf(w, "verified    %s of %s, %s of behaviours, in %s\n",
+		cli.Count(r.Cells, "cell"), cli.Count(r.Records, "record"), cli.Count(r.Compared, "day"), address)
 }
 
 func dayLines(r verify.Result) []string {
@@ -133,7 +133,7 @@ func dayLines(r verify.Result) []string {
 func regionLines(r verify.Result) []string {
 	var out []string
 	for _, g := range r.Regions {
-		out = append(out, fmt.Sprintf("region      %s: %s", g.Region, change(g.Expected, g.Found)))
+		out = append(out, fmt.Sprintf("region      %s: %s", g.Region.Words(), change(g.Expected, g.Found)))
 	}
 	return out
 }
@@ -154,16 +154,16 @@ func foreignLines(r verify.Result) []string {
 	if r.ForeignCells == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("foreign     %s cells, in rows that belong to no behaviour, the first in %q", humanize.Comma(r.ForeignCells), r.Foreign.First)}
+	return []string{fmt.Sprintf("foreign     %s, in rows that belong to no behaviour, the first in %q", cli.Count(r.ForeignCells, "cell"), r.Foreign.First)}
 }
 
 // change describes the difference between the loaded cells and the found cells.
 func change(loaded, found tally.Tally) string {
 	if loaded.Cells == found.Cells && loaded.Bytes == found.Bytes {
-		return fmt.Sprintf("%s cells with the same number of bytes and another digest", humanize.Comma(found.Cells))
+		return fmt.Sprintf("%s with the same number of bytes and another digest", cli.Count(found.Cells, "cell"))
 	}
-	return fmt.Sprintf("%s cells and %s bytes were loaded, the table has %s and %s",
-		humanize.Comma(loaded.Cells), humanize.Comma(loaded.Bytes), humanize.Comma(found.Cells), humanize.Comma(found.Bytes))
+	return fmt.Sprintf("%s and %s were loaded, the table has %s and %s",
+		cli.Count(loaded.Cells, "cell"), cli.Count(loaded.Bytes, "byte"), humanize.Comma(found.Cells), humanize.Comma(found.Bytes))
 }
 
 // shortened returns the first three names.

@@ -66,16 +66,12 @@ func (o *output) of(env *cli.Env, c *extract.Config) {
 
 // summary returns a line with the counts of a result.
 func summary(r extract.Result) string {
-	out := fmt.Sprintf("asked %s users, found %s, active %s, kept %s: %s events ", humanize.Comma(r.Users),
-		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), humanize.Comma(r.Events))
+	out := fmt.Sprintf("asked %s, found %s, active %s, kept %s: %s ", cli.Count(r.Users, "user"),
+		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), cli.Count(r.Events, "event"))
 	if r.Out == standardOutput {
 		return out + "to standard output"
 	}
-	files := "files"
-	if r.Files == 1 {
-		files = "file"
-	}
-	return out + fmt.Sprintf("in %d %s in %s", r.Files, files, r.Out)
+	return out + fmt.Sprintf("in %s in %s", cli.Count(r.Files, "file"), r.Out)
 }
 
 // notes explains a partitioned result without users, in which a reader finds no file.

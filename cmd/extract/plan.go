@@ -85,7 +85,7 @@ func (o *options) cut(ctx context.Context) error {
 	}
 	say(o.env, r.Notes)
 	if err == nil && !o.flags.Quiet {
-		fmt.Fprintf(o.env.Stderr, "planned     %d pieces for %s; %d are done\n", r.Pieces, r.Out, r.Done)
+		fmt.Fprintf(o.env.Stderr, "planned     %s for %s; done: %d\n", cli.Count(r.Pieces, "piece"), r.Out, r.Done)
 	}
 	return o.env.Report(r, err)
 }
@@ -128,7 +128,7 @@ func (o *options) planOnce(ctx context.Context) ([]pieces.Piece, pieces.PlanResu
 	}
 	lines, r, err := pieces.Plan(ctx, a.config, address, access)
 	if err == nil && o.append {
-		r.Notes, err = notes.Gained(ctx, a.loader, a.config)
+		r.Notes, err = notes.Appended(ctx, a.loader, a.config)
 	}
 	return lines, r, err
 }

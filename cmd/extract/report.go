@@ -6,7 +6,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
@@ -68,7 +67,7 @@ func (o *reportOptions) run(ctx context.Context, dir string) error {
 		return err
 	}
 	if o.out != "" {
-		fmt.Fprintf(o.env.Stdout, "%s events of %s users in %s\n", humanize.Comma(r.Events), humanize.Comma(r.Kept), o.out)
+		fmt.Fprintf(o.env.Stdout, "%s of %s in %s\n", cli.Count(r.Events, "event"), cli.Count(r.Kept, "user"), o.out)
 	}
 	if o.asJSON {
 		return o.env.Report(r, nil)

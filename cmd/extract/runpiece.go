@@ -124,8 +124,8 @@ func (o *options) printPiece(p *pieces.Piece, r pieces.Result) {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return
 	}
-	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: found %s users, active %s, kept %s: %s events in %d files\n", p.Piece, p.Of,
-		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), humanize.Comma(r.Events), r.Files)
+	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: found %s, active %s, kept %s: %s in %s\n", p.Piece, p.Of,
+		cli.Count(r.Found, "user"), humanize.Comma(r.Active), humanize.Comma(r.Kept), cli.Count(r.Events, "event"), cli.Count(r.Files, "file"))
 }
 
 // openFor opens the table of a piece. The function closes it.

@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 )
 
 // An Extract is one result: its query and its content.
@@ -130,7 +131,7 @@ func (t *FirstTrail) below(dir string) {
 func (e *Extract) text(p *page) {
 	facts := []fact{
 		{"table", e.Table},
-		{"dates", e.Query.Span.String()},
+		{"dates", e.dates()},
 		{"types", behaviour.List(e.Query.Types)},
 		{"active", e.Query.Active},
 	}
@@ -139,11 +140,11 @@ func (e *Extract) text(p *page) {
 	}
 	p.facts(append(facts,
 		fact{"list", e.Query.Users},
-		fact{"users", count(e.Users)},
-		fact{"found", count(e.Found)},
+		fact{"users", e.users()},
+		fact{"found", e.summed(e.Found)},
 		fact{"not found", e.notFound()},
-		fact{"active users", count(e.Active)},
-		fact{"kept users", count(e.Kept)},
+		fact{"active users", e.summed(e.Active)},
+		fact{"kept users", e.summed(e.Kept)},
 		fact{"steps", e.steps()},
 		fact{"events", count(e.Events)},
 		fact{"fields", fieldList(e.Fields)},
@@ -157,6 +158,31 @@ func (e *Extract) text(p *page) {
 	}
 	p.list("parts", g, len(e.Parts))
 	p.trail(e.First)
+}
+
+// dates returns the dates of the result, and the days between them that it does not have.
+func (e *Extract) dates() string {
+	out := e.Query.Span.String()
+	if missing := manifest.MissingDays(&e.Query, e.Appended); len(missing) > 0 {
+		out += ", without " + table.Spans(missing)
+	}
+	return out
+}
+
+// users returns the number of requested users. A list has the same number in each extract.
+func (e *Extract) users() string {
+	if e.Query.Users == manifest.Everyone {
+		return e.summed(e.Users)
+	}
+	return count(e.Users)
+}
+
+// summed returns a number of users. If several extracts made the result, a user counts once for each.
+func (e *Extract) summed(n int64) string {
+	if len(e.Appended) == 0 {
+		return count(n)
+	}
+	return fmt.Sprintf("%s, the sum of %d extracts", count(n), len(e.Appended))
 }
 
 // steps returns the steps of the sequence, each with the number of users that reached it.

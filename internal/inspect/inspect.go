@@ -119,6 +119,14 @@ func Path(ctx context.Context, fs dfs.FS, path string, o Options) (Report, error
 	return r, nil
 }
 
+// again adds the next step to an error about a damaged part of a result.
+func again(err error) error {
+	if err == nil || exit.Of(err) != exit.Failed {
+		return err
+	}
+	return fmt.Errorf("%w: extract the result again with --overwrite", err)
+}
+
 // A look is one call of Path. Its context lives only during the call.
 type look struct {
 	ctx  context.Context
@@ -172,11 +180,11 @@ func (l *look) file(r *Report) error {
 	case KindExtract:
 		return l.extract(r, dfs.Dir(l.path), l.path)
 	case KindHFile:
-		return l.hfile(r, f)
+		return table.Corrupt(l.hfile(r, f))
 	case KindRoll:
-		return l.roll(r, f)
+		return table.Corrupt(l.roll(r, f))
 	case KindTrailPart:
-		return l.trailPart(r, f)
+		return again(l.trailPart(r, f))
 	case KindLedger:
 		return l.ledger(r)
 	default:

@@ -67,8 +67,13 @@ func (l *look) quarantines(r *Report) (found bool, err error) {
 	}
 	t := l.newQuarantineCount()
 	var others []string
+	replayed := false // a replay has emptied a file
 	for _, info := range list {
-		if info.Dir || !strings.HasSuffix(info.Name, ".jsonl") || info.Size == 0 {
+		if info.Dir || !strings.HasSuffix(info.Name, ".jsonl") {
+			continue
+		}
+		if info.Size == 0 {
+			replayed = true
 			continue
 		}
 		is, err := l.addQuarantine(t, info.Name)
@@ -82,7 +87,7 @@ func (l *look) quarantines(r *Report) (found bool, err error) {
 			others = append(others, info.Name)
 		}
 	}
-	if t.Files == 0 {
+	if t.Files == 0 && (!replayed || len(others) > 0) {
 		return false, nil
 	}
 	if len(others) > 0 {

@@ -41,6 +41,19 @@ func (r Region) String() string {
 	return "[" + show(r.Start, "-") + ", " + show(r.End, "+") + ")"
 }
 
+// Words describes the rows of r.
+func (r Region) Words() string {
+	switch {
+	case len(r.Start) == 0 && len(r.End) == 0:
+		return "all rows"
+	case len(r.Start) == 0:
+		return fmt.Sprintf("rows before %q", r.End)
+	case len(r.End) == 0:
+		return fmt.Sprintf("rows from %q on", r.Start)
+	}
+	return fmt.Sprintf("rows from %q to before %q", r.Start, r.End)
+}
+
 // Of returns the index of the region in Regions that holds row, by binary search.
 func (p Points) Of(row []byte) int {
 	return sort.Search(len(p), func(i int) bool { return bytes.Compare(p[i], row) > 0 })

@@ -47,6 +47,26 @@ func NotLoaded(ctx context.Context, t Loader, span behaviour.Span) ([]behaviour.
 	return span.Gaps(days), nil
 }
 
+// Unloaded returns "days that are not loaded: " and the days of span that no load has, or "". It says nothing of
+// days that were dropped, and of a table into which other programs write.
+func Unloaded(ctx context.Context, t Loader, span behaviour.Span) (string, error) {
+	m := Known(t)
+	if !DaysKnown(t) || len(m.Loads) == 0 {
+		return "", nil
+	}
+	if m.DroppedBefore != nil {
+		span.From = max(span.From, *m.DroppedBefore)
+	}
+	if span.From > span.To {
+		return "", nil
+	}
+	missing, err := NotLoaded(ctx, t, span)
+	if err != nil || len(missing) == 0 {
+		return "", err
+	}
+	return "days that are not loaded: " + Spans(missing), nil
+}
+
 // delivered returns the days of all loads, in any order.
 func delivered(ctx context.Context, t Loader) (days []behaviour.Span, err error) {
 	if m := Known(t); m != nil && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.Days == nil }) {

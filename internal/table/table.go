@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/roll"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
@@ -32,6 +33,15 @@ var ErrDamaged = errors.New("the table is damaged")
 // Damaged returns an error that wraps ErrDamaged and says what to do.
 func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: put the file back from a copy of the table", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// Corrupt adds the next step to an error about corrupt bytes of an HFile or a roll of a table. It returns
+// other errors as they are.
+func Corrupt(err error) error {
+	if errors.Is(err, hfile.ErrCorrupt) || errors.Is(err, roll.ErrCorrupt) {
+		return fmt.Errorf("%w: put the file back from a copy of the table; bulkload verify lists all damaged files", err)
+	}
+	return err
 }
 
 // A Fault is a file of a catalog that is damaged or missing.

@@ -43,7 +43,7 @@ After a failure the last line of standard output is one JSON object.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: cmp.Or(rows, -1)})
 			if errors.Is(err, iofs.ErrNotExist) {
-				return fmt.Errorf("%w: %w", job.ErrNoInput, err)
+				return fmt.Errorf("%w: %w: name a file or a directory that usertrail wrote", job.ErrNoInput, err)
 			}
 			if err != nil {
 				return err

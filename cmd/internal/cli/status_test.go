@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/extract/ddl"
 	"usertrail/internal/extract/output"
 	"usertrail/internal/extract/pieces"
+	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/show"
 	"usertrail/internal/extract/userlist"
@@ -59,6 +60,7 @@ var statuses = map[string]struct {
 	"dfs.ErrNotDir":       {dfs.ErrNotDir, 64},
 	"dfs.ErrScheme":       {dfs.ErrScheme, 64},
 	"query.ErrWrong":      {query.ErrWrong, 64},
+	"place.ErrUnwritable": {place.ErrUnwritable, 64},
 	"hadoopconf.ErrConf":  {hadoopconf.ErrConf, 64},
 	"inspect.ErrUnknown":  {inspect.ErrUnknown, 64},
 	"job.ErrJob":          {job.ErrJob, 64},

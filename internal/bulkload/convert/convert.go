@@ -37,6 +37,7 @@ import (
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
+	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
@@ -101,6 +102,7 @@ type run struct {
 	origins  manifest.Origins
 	ledgers  []*manifest.Load // ledgers of from
 
+	points   *split.Points // of the new table; nil until they are chosen
 	plan     *manifest.Conversion
 	done     []*manifest.Converted
 	to       table.Founded
@@ -116,8 +118,16 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{Layout: cfg.Layout, Out: cfg.Out.Address()}, err
 	}
 	defer r.from.Close()
-	if _, err := r.look(ctx); err != nil {
+	s, err := r.look(ctx)
+	if err != nil {
 		return r.result, err
+	}
+	r.progress = progress.Start(cfg.Progress)
+	defer r.progress.Done()
+	if s == nothing { // the lock makes the directory: users whom the layout cannot hold are found before
+		if r.points, err = r.chosen(ctx); err != nil {
+			return r.result, err
+		}
 	}
 	lock, err := cfg.Out.Lock(ctx)
 	if err != nil {
@@ -186,8 +196,6 @@ func (r *run) locked(ctx context.Context) error {
 	if s == finished {
 		return r.tell(ctx)
 	}
-	r.progress = progress.Start(r.cfg.Progress)
-	defer r.progress.Done()
 	if err := r.prepare(ctx, s); err != nil {
 		return err
 	}

@@ -156,11 +156,12 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	points, err := r.points(ctx)
-	if err != nil {
-		return err
+	if r.points == nil {
+		if r.points, err = r.chosen(ctx); err != nil {
+			return err
+		}
 	}
-	plan.Splits = manifest.KeysOf(points)
+	plan.Splits = manifest.KeysOf(*r.points)
 	r.plan = plan
 	return r.shop.Begin(ctx, plan)
 }

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/table"
 	"usertrail/internal/table/segment"
 	"usertrail/internal/table/shuffle"
 	"usertrail/internal/tally"
@@ -56,7 +57,7 @@ func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Sha
 	x.rows = segment.NewRowDecoder(ctx, r.old, r.m.Schema, layout.Everything(r.m.Schema, everyDate), r.rowSpill(f.Name))
 	defer x.rows.Close() // a later sweep removes runs that remain
 	if err := x.cells(f); err != nil {
-		return fmt.Errorf("convert %s: %w", f.Name, err)
+		return fmt.Errorf("convert %s: %w", f.Name, table.Corrupt(err))
 	}
 	if x.count.Tally != f.Tally || x.records != f.Records {
 		return fmt.Errorf("convert %s: %w: it holds %s of %d records, and the manifest says %s of %d", f.Name, ErrDamaged, x.count.Tally, x.records, f.Tally, f.Records)

@@ -15,15 +15,16 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/roll"
 	"usertrail/internal/split"
+	"usertrail/internal/table"
 )
 
 // sampled limits how many keys the split points are chosen from. A table with many regions has
 // a thousand keys for each region.
 const sampled = 1 << 17
 
-// points returns the new table's split points. It reads every user from the rolls. A user who
+// chosen returns the new table's split points. It reads every user from the rolls. A user who
 // does not fit the new layout is found before a file is written.
-func (r *run) points(ctx context.Context) (split.Points, error) {
+func (r *run) chosen(ctx context.Context) (*split.Points, error) {
 	zone, err := time.LoadLocation(r.m.Schema.Zone)
 	if err != nil {
 		return nil, fmt.Errorf("%w: zone of the table: %w", ErrRequest, err)
@@ -45,13 +46,15 @@ func (r *run) points(ctx context.Context) (split.Points, error) {
 	}
 	n := cmp.Or(r.cfg.Regions, len(r.m.Splits)+1)
 	if splits := r.new.Traits().Splits; splits != nil {
-		return splits(n), nil
+		points := split.Points(splits(n))
+		return &points, nil
 	}
 	var samples []split.Sample
 	for key, weight := range s.weights {
 		samples = append(samples, split.Sample{Key: []byte(key), Weight: weight})
 	}
-	return split.Balanced(samples, n), nil
+	points := split.Points(split.Balanced(samples, n))
+	return &points, nil
 }
 
 // A survey reads the users of all files. It keeps a sample if there are many: the keys whose
@@ -74,7 +77,7 @@ func (s *survey) file(ctx context.Context, f *manifest.File) (err error) {
 	defer func() { err = errors.Join(err, in.Close()) }()
 	r, err := roll.Open(in, in.Size())
 	if err != nil {
-		return fmt.Errorf("open %s: %w", f.Roll, err)
+		return fmt.Errorf("open %s: %w", f.Roll, table.Corrupt(err))
 	}
 	it := r.Iterator()
 	for it.Next() {
@@ -83,7 +86,7 @@ func (s *survey) file(ctx context.Context, f *manifest.File) (err error) {
 		}
 	}
 	if err := it.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", f.Roll, err)
+		return fmt.Errorf("read %s: %w", f.Roll, table.Corrupt(err))
 	}
 	return nil
 }
@@ -137,6 +140,10 @@ func (s *survey) weigh(records int64) {
 // fits returns an error if the new layout cannot hold a record.
 func (r *run) fits(rec *behaviour.Record) error {
 	if err := r.new.Fits(r.m.Schema, rec); err != nil {
+		unfit := (*layout.UserError)(nil)
+		if errors.As(err, &unfit) {
+			err = unfit.WithoutJob()
+		}
 		return fmt.Errorf("%w: a %s of user %q: %w", ErrRequest, r.m.Schema.Kinds[rec.Kind].Name, rec.User, err)
 	}
 	return nil

@@ -23,13 +23,16 @@ type refusedError struct{ error }
 // Unwrap returns the cause and the kind of e.
 func (e refusedError) Unwrap() []error { return []error{e.error, bulkload.ErrTooBad} }
 
-// Unfit takes an error of reading a file. If it is about the header, Unfit returns an error that wraps
-// ErrTooBad. It returns other errors as they are.
+// Unfit takes an error of reading a file, which is not of the storage. If it is about the header, Unfit
+// returns an error that wraps ErrTooBad. It adds the next step to an error about compressed data.
 func Unfit(err error) error {
-	if !errors.Is(err, record.ErrHeader) {
-		return err
+	switch {
+	case errors.Is(err, record.ErrHeader):
+		return refusedError{fmt.Errorf("%w: nothing of it is loaded: have the log delivered again, or correct the job", err)}
+	case errors.Is(err, record.ErrCompressed):
+		return fmt.Errorf("%w: nothing of it is loaded: have the log delivered again", err)
 	}
-	return refusedError{fmt.Errorf("%w: nothing of it is loaded: have the log delivered again, or correct the job", err)}
+	return err
 }
 
 // TooBad returns an error if the file at path has more bad records than the job allows. quarantine is

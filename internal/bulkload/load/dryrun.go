@@ -48,6 +48,7 @@ type PreviewBatch struct {
 // A PreviewRegion is a region and about how much would go into it.
 type PreviewRegion struct {
 	Region string  `json:"region"`
+	Rows   string  `json:"-"`     // Region in words
 	Share  float64 `json:"share"` // of a sample of the records
 	Bytes  int64   `json:"bytes"` // of the delivered files, by that share
 }
@@ -124,7 +125,7 @@ func (l *Load) previewRegions(ctx context.Context) ([]PreviewRegion, error) {
 	}
 	out := make([]PreviewRegion, len(regions))
 	for i, r := range regions {
-		out[i].Region = r.String()
+		out[i].Region, out[i].Rows = r.String(), r.Words()
 		if n := len(s.Keys); n > 0 {
 			out[i].Share = float64(sampledIn(s.Keys, r)) / float64(n)
 			out[i].Bytes = int64(out[i].Share * float64(l.Result.Bytes))

@@ -166,8 +166,7 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 		p.Skip(precheck.RequiredBehaviours, "the files could not be looked for")
 		return nil
 	}
-	detail := fmt.Sprintf("%d %s for %s, %d %s and behaviours without one", len(found.Inputs), english.PluralWord(len(found.Inputs), "file", ""), cfg.Span,
-		len(found.Missing), english.PluralWord(len(found.Missing), "day", ""))
+	detail := fmt.Sprintf("%s for %s; %d missing, counted for each behaviour and day", english.Plural(len(found.Inputs), "file", ""), cfg.Span, len(found.Missing))
 	var refused []error
 	for _, err := range found.BadNames {
 		refused = append(refused, err)

@@ -66,13 +66,13 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 
 	y.Write("2014-08-01/play.csv", bulkloadtest.Header)
 	found = check(t, y.Config("2014-09-01", "2014-09-02"))
-	want(t, found, precheck.InputThere, precheck.Warn, "0 files for 2014-09-01..2014-09-02, 4 days and behaviours without one")
+	want(t, found, precheck.InputThere, precheck.Warn, "0 files for 2014-09-01..2014-09-02; 4 missing, counted for each behaviour and day")
 
 	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"u1,2014-09-01 08:00:00,a,1\n")
 	y.Write("2014-09-01/order.csv", "")
 	y.Write("2014-09-02/play.csv.gz", bulkloadtest.Zipped(t, bulkloadtest.Header+"u1,2014-09-02 08:00:00,a,1\n"))
 	found = check(t, y.Config("2014-09-01", "2014-09-02"))
-	want(t, found, precheck.InputThere, precheck.OK, "3 files for 2014-09-01..2014-09-02, 1 day and behaviours without one")
+	want(t, found, precheck.InputThere, precheck.OK, "3 files for 2014-09-01..2014-09-02; 1 missing, counted for each behaviour and day")
 	want(t, found, precheck.InputReadable, precheck.OK, "looked into 2 files; 1 are empty")
 	want(t, found, precheck.RequiredBehaviours, precheck.OK, "")
 
@@ -80,7 +80,7 @@ func TestPreCheckLooksAtTheInput(t *testing.T) {
 	y.Write("2014-09-03/play.csv", "user,when\n")
 	y.Write("2014-09-03/order.csv.gz", "")
 	found = check(t, y.Config("2014-09-01", "2014-09-03"))
-	for _, says := range []string{"2014-09-02/order.csv.gz: gzip: invalid header", "2014-09-03/play.csv", "2014-09-03/order.csv.gz: unexpected EOF: it has 0 bytes"} {
+	for _, says := range []string{"2014-09-02/order.csv.gz: the compressed data is damaged or incomplete: gzip: invalid header", "2014-09-03/play.csv", "2014-09-03/order.csv.gz: the compressed data is damaged or incomplete: unexpected EOF: it has 0 bytes"} {
 		want(t, found, precheck.InputReadable, precheck.Fail, says)
 	}
 	if _, err := os.Stat(y.Store.Dir); !errors.Is(err, fs.ErrNotExist) {

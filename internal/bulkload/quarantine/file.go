@@ -65,7 +65,7 @@ func (f *File) write(b *Record) error {
 	if f.file == nil {
 		file, err := f.fs.Scratch(f.ctx, f.scratch)
 		if err != nil {
-			return err
+			return inFolder(err)
 		}
 		f.file = file
 	}

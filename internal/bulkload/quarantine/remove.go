@@ -21,7 +21,7 @@ func Remove(ctx context.Context, fs dfs.FS, paths []string, nameOf func(path str
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("quarantine: %w", err)
+		return fmt.Errorf("quarantine: %w", inFolder(err))
 	}
 	there := map[string]bool{}
 	for _, f := range list {

@@ -68,7 +68,7 @@ func newWriter(ctx context.Context, fs dfs.FS, name string, keeps Keeps) (*write
 	if keeps != nil {
 		from, err := fs.Open(ctx, name)
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-			return nil, err
+			return nil, inFolder(err)
 		}
 		if err == nil {
 			w.from, w.r = from, bufio.NewReader(from)
@@ -81,9 +81,17 @@ func newWriter(ctx context.Context, fs dfs.FS, name string, keeps Keeps) (*write
 	}
 	if err != nil {
 		w.end()
-		return nil, err
+		return nil, inFolder(err)
 	}
 	return w, nil
+}
+
+// inFolder adds the next step to an error about the folder of the quarantine files.
+func inFolder(err error) error {
+	if errors.Is(err, dfs.ErrNotDir) {
+		return fmt.Errorf("%w: a file has the name of the folder quarantine: move it away, then type the same command again", err)
+	}
+	return err
 }
 
 // end releases the files. Without commit, the earlier file stays.

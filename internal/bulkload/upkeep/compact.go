@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
@@ -52,7 +53,7 @@ func Compact(ctx context.Context, cfg Config) (Compacted, error) {
 		}
 		all := r.simulate(m)
 		if len(all.Months) == 0 {
-			return fmt.Errorf("%w: the %d files of %s are as few as they should be", ErrNothing, len(m.Files), cfg.Store.Address())
+			return fmt.Errorf("%w: %s has %s, and compact merges none of them", ErrNothing, cfg.Store.Address(), english.Plural(len(m.Files), "file", ""))
 		}
 		if err := r.room(ctx, all.Read, "drop days that nobody asks for"); err != nil {
 			return err
@@ -74,7 +75,7 @@ func WouldCompact(ctx context.Context, cfg Config) (Compacted, error) {
 	m := r.table.Manifest()
 	out := r.simulate(m)
 	if len(out.Months) == 0 {
-		return out, fmt.Errorf("%w: the %d files of %s are as few as they should be", ErrNothing, len(m.Files), cfg.Store.Address())
+		return out, fmt.Errorf("%w: %s has %s, and compact merges none of them", ErrNothing, cfg.Store.Address(), english.Plural(len(m.Files), "file", ""))
 	}
 	return out, nil
 }

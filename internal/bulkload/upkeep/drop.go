@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/format/roll"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
+	"usertrail/internal/table"
 	"usertrail/internal/table/precheck"
 	"usertrail/internal/table/rolls"
 	"usertrail/internal/tally"
@@ -202,7 +203,7 @@ func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour
 		err = rolls.Check(r.table.Info().Layout, f, x)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("open %s: %w", f.Roll, err)
+		return 0, 0, fmt.Errorf("open %s: %w", f.Roll, table.Corrupt(err))
 	}
 	it := x.Iterator()
 	for it.Next() {
@@ -216,7 +217,7 @@ func (r *run) rowsBefore(ctx context.Context, f *manifest.File, before behaviour
 		}
 	}
 	if err := it.Err(); err != nil {
-		return 0, 0, fmt.Errorf("read %s: %w", f.Roll, err)
+		return 0, 0, fmt.Errorf("read %s: %w", f.Roll, table.Corrupt(err))
 	}
 	return rows, all, nil
 }

@@ -90,7 +90,7 @@ func (m *merge) add(ctx context.Context, t table.Replaceable, name string, ahead
 	m.open = append(m.open, in)
 	h, err := hfile.Open(f, f.Size())
 	if err != nil {
-		return fmt.Errorf("open %s: %w", name, err)
+		return fmt.Errorf("open %s: %w", name, table.Corrupt(err))
 	}
 	in.it = h.Iterator(hfile.IterOptions{ReadAhead: ahead})
 	m.held += int64(ahead)
@@ -164,7 +164,7 @@ func (m *merge) sink(i int) {
 
 func (in *input) err() error {
 	if err := in.it.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", in.name, err)
+		return fmt.Errorf("read %s: %w", in.name, table.Corrupt(err))
 	}
 	return nil
 }

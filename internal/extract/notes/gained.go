@@ -14,13 +14,26 @@ import (
 	"usertrail/internal/table"
 )
 
-// Gained returns a note if days in the result of c gained records in the table l after they were extracted.
-// It returns none for the days of a table that has no versions, or that was made again since.
-func Gained(ctx context.Context, l table.Loader, c extract.Config) ([]string, error) {
+// Appended returns notes on a result to which c appends: days between its dates that it does not have, and
+// days that gained records in the table l after they were extracted.
+func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, error) {
 	m, err := place.At(c.FS, c.Out).Result(ctx)
-	known := table.Known(l)
-	if err != nil || m == nil || known == nil {
+	if err != nil || m == nil {
 		return nil, err
+	}
+	notes, err := gainedBy(ctx, l, c, m)
+	if missing := manifest.MissingDays(&m.Query, m.Appended); len(missing) > 0 {
+		notes = append([]string{fmt.Sprintf("the result has %s without %s: --append adds these days, too", m.Query.Span, table.Spans(missing))}, notes...)
+	}
+	return notes, err
+}
+
+// gainedBy returns a note if days in the result m of c gained records in the table l after they were extracted.
+// It returns none for the days of a table that has no versions, or that was made again since.
+func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest.Extract) ([]string, error) {
+	known := table.Known(l)
+	if known == nil {
+		return nil, nil
 	}
 	var old []extracted
 	for _, a := range m.Extracts() {

@@ -28,21 +28,9 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	if err != nil {
 		return nil, err
 	}
-	notes, err := older(ctx, q, l, time.Now())
-	if err != nil {
-		return nil, fmt.Errorf("ask what the table keeps: %w", err)
-	}
-	unloaded, err := notLoaded(ctx, q, l)
+	notes, err := daysOfResult(ctx, q, l, c)
 	if err != nil {
 		return nil, err
-	}
-	notes = append(notes, unloaded...)
-	if c.Append {
-		late, err := Gained(ctx, l, c)
-		if err != nil {
-			return nil, err
-		}
-		notes = append(notes, late...)
 	}
 	where := r.Out
 	if c.Stream != nil {
@@ -77,10 +65,31 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 		return notes, nil
 	}
 	if missing.And(q.Rule.Asked) == q.Rule.Asked {
-		return append(notes, "it has "+everything(have)), nil
+		return append(notes, "the table has "+everything(have)), nil
 	}
 	why, err := nobody(ctx, q, c.Table, r)
 	return append(notes, why), err
+}
+
+// daysOfResult returns notes on the days of q: days that are gone, days that are not loaded, and, if c appends to a
+// result, the days of the result.
+func daysOfResult(ctx context.Context, q *query.Query, l table.Loader, c extract.Config) ([]string, error) {
+	notes, err := older(ctx, q, l, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("ask what the table keeps: %w", err)
+	}
+	unloaded, err := table.Unloaded(ctx, l, q.Span)
+	if err != nil {
+		return nil, err
+	}
+	if unloaded != "" {
+		notes = append(notes, unloaded)
+	}
+	if !c.Append {
+		return notes, nil
+	}
+	appended, err := Appended(ctx, l, c)
+	return append(notes, appended...), err
 }
 
 // nobody returns the reason why no user is in the result, although the table t has the requested days
@@ -106,9 +115,9 @@ func nobody(ctx context.Context, q *query.Query, t table.Table, r extract.Result
 	case q.Where != nil && !q.Where.Kinds().Meets(q.Rule.Asked):
 		return fmt.Sprintf("--where keeps none of --types %s", behaviour.Flag(q.Names())), nil
 	case r.Active == 1:
-		return fmt.Sprintf("1 user is active, and nothing of the user is left by %s", strings.Join(flags(c), ", ")), nil
+		return fmt.Sprintf("1 user is active, but no event of the user is left by %s", strings.Join(flags(c), ", ")), nil
 	default:
-		return fmt.Sprintf("%s users are active, and of none of them anything is left by %s", humanize.Comma(r.Active), strings.Join(flags(c), ", ")), nil
+		return fmt.Sprintf("%s users are active, but no event of them is left by %s", humanize.Comma(r.Active), strings.Join(flags(c), ", ")), nil
 	}
 }
 

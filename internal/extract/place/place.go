@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"usertrail/internal/extract/query"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 )
 
@@ -67,10 +67,13 @@ func (p *Place) Lock(ctx context.Context) (dfs.Lock, error) {
 	return l, nil
 }
 
-// unwritable wraps query.ErrWrong around the error of a directory in which the user of the process
-// cannot write: another try does not help.
+// ErrUnwritable is wrapped if the user of the process cannot write the result: another try does not help.
+var ErrUnwritable = exit.New(exit.Usage, "the result cannot be written")
+
+// unwritable wraps ErrUnwritable around the error of a directory in which the user of the process cannot
+// write, and adds the next step.
 func unwritable(err error) error {
-	return dfs.Unwritable(err, query.ErrWrong,
+	return dfs.Unwritable(err, ErrUnwritable,
 		"run as a user who may write there, or name another directory with --out", "name another directory with --out, or mount the file system for writing")
 }
 

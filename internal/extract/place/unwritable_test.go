@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/query"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 )
@@ -42,7 +43,7 @@ func TestUnwritableOut(t *testing.T) {
 	} {
 		c.FS = unlockable{local.New(), try.err}
 		_, err := extract.Run(t.Context(), c)
-		if !errors.Is(err, try.err) || errors.Is(err, query.ErrWrong) != try.wrong || strings.Contains(err.Error(), "with --out") != try.wrong {
+		if !errors.Is(err, try.err) || errors.Is(err, query.ErrWrong) || (exit.Of(err) == exit.Usage) != try.wrong || strings.Contains(err.Error(), "with --out") != try.wrong {
 			t.Errorf("%v: got %v", try.err, err)
 		}
 	}

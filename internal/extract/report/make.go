@@ -86,7 +86,7 @@ func (s *source) read(ctx context.Context, to *sums, part *manifest.TrailPart, p
 	}
 	defer f.Close()
 	if err := s.readRows(ctx, to, t, part, p); err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
+		return fmt.Errorf("%s: %w", f.name, s.changed(ctx, part, err))
 	}
 	return nil
 }

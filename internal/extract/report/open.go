@@ -107,6 +107,18 @@ func (s *source) dates(ctx context.Context, p *manifest.TrailPart) (from, to beh
 	return from, to, nil
 }
 
+// changed adds the next step to an error of reading a part, if the part has other bytes than were written.
+func (s *source) changed(ctx context.Context, p *manifest.TrailPart, err error) error {
+	if err == nil {
+		return nil
+	}
+	state, fail := manifest.BytesOf(ctx, s.fs, dfs.Join(s.dir, p.Name), p.Size, p.Sum)
+	if fail != nil || state != manifest.OtherBytes {
+		return err
+	}
+	return fmt.Errorf("%w: its digest is not the digest in %s: %w: extract the result again with --overwrite", dfs.ErrDamaged, manifestName, err)
+}
+
 // part opens a part and compares it with the manifest.
 func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *trailfile.File, error) {
 	name := dfs.Join(s.dir, p.Name)
@@ -122,6 +134,7 @@ func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *t
 		err = fmt.Errorf("%w: its size is not the size in %s: extract the result again with --overwrite", dfs.ErrDamaged, manifestName)
 	} else {
 		t, err = trailfile.Open(f, f.Size())
+		err = s.changed(ctx, p, err)
 	}
 	if err != nil {
 		f.Close()

@@ -402,7 +402,7 @@ func TestEndsAreChecked(t *testing.T) {
 	if err != nil || r.Events != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	want := `user "u" did nothing of play in 2014-01-01 up to 2013-12-31 23:59:59.999999; there is play on 2014-01-01`
+	want := `the table has no play of user "u" on 2014-01-01 up to 2013-12-31 23:59:59.999999; there is play on 2014-01-01`
 	if got, err := show.Instead(t.Context(), opened, asked); err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}

@@ -52,7 +52,12 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 		}
 	}
 	if len(there) > 0 {
-		return fmt.Sprintf("user %q did nothing of %s in %s; there is %s", a.User, behaviour.List(a.names()), a.looked(), strings.Join(there, ", ")), nil
+		said := fmt.Sprintf("the table has no %s of user %q %s; there is %s", behaviour.List(a.names()), a.User, a.looked(), strings.Join(there, ", "))
+		unloaded, err := table.Unloaded(ctx, t, a.Span)
+		if unloaded != "" {
+			said += "; " + unloaded
+		}
+		return said, err
 	}
 	said := fmt.Sprintf("the table has nothing of user %q on any day", a.User)
 	s, ok, err := table.SpanOf(ctx, t)
@@ -64,10 +69,14 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 
 // looked describes the dates and times that the query covered.
 func (a *Asked) looked() string {
-	if a.At == nil {
-		return a.Span.String()
+	in := "in"
+	if a.Span.From == a.Span.To {
+		in = "on"
 	}
-	return fmt.Sprintf("%s up to %s", a.Span, a.at())
+	if a.At == nil {
+		return fmt.Sprintf("%s %s", in, a.Span)
+	}
+	return fmt.Sprintf("%s %s up to %s", in, a.Span, a.at())
 }
 
 // names returns the requested behaviours.

@@ -305,7 +305,7 @@ func TestWhoIsNotThereIsSaid(t *testing.T) {
 	opened := h.load(t, behaviour.Span{From: first, To: first + 9})
 	later := first + 30
 	for user, want := range map[string]string{
-		"u": `user "u" did nothing of play in 2014-01-31; there is play on 5 days in 2014-01-01..2014-01-05`,
+		"u": `the table has no play of user "u" on 2014-01-31; there is play on 5 days in 2014-01-01..2014-01-05; days that are not loaded: 2014-01-31`,
 		"v": `the table has nothing of user "v" on any day; of others it has play in 2014-01-01..2014-01-05`,
 	} {
 		asked, r, err := show.Page(t.Context(), show.Config{Table: opened, User: user, From: &later}, new(gatherer))

@@ -103,13 +103,27 @@ func (l Fixed) Fits(s *behaviour.Schema, r *behaviour.Record) error {
 	return nil
 }
 
+// A UserError is the error of Fits for a user ID that another pattern in the job would make fit.
+type UserError struct {
+	why  string
+	step string // in the job
+}
+
+// Error implements error.
+func (e *UserError) Error() string { return e.why + ": " + e.step + ", or take another layout" }
+
+// WithoutJob returns the error for a command that reads no job, but a table.
+func (e *UserError) WithoutJob() error {
+	return fmt.Errorf("%s: take another layout, or load the logs into a new table and %s", e.why, e.step)
+}
+
 func (l Fixed) fitsUser(user []byte) error {
 	_, number := parseDigits(user)
 	switch {
 	case !number || len(user) == 0:
-		return fmt.Errorf("user ID %q is not a number of at most %d digits, as the layout %s needs: take the number out by the job's user pattern, or take another layout", user, l.digits, l.Name())
+		return &UserError{fmt.Sprintf("user ID %q is not a number of at most %d digits, as the layout %s needs", user, l.digits, l.Name()), "take the number out by the job's user pattern"}
 	case len(user) > 1 && user[0] == '0':
-		return fmt.Errorf("user ID %q begins with a zero, and the layout %s would take it for another user: take the zeros off by the job's user pattern, or take another layout", user, l.Name())
+		return &UserError{fmt.Sprintf("user ID %q begins with a zero, and the layout %s would take it for another user", user, l.Name()), "take the zeros off by the job's user pattern"}
 	case len(user) > l.digits && len(user) <= 18:
 		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: take fixed/%d, or more if a longer ID is in the logs", user, len(user), l.Name(), l.digits, len(user))
 	case len(user) > l.digits:

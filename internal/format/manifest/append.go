@@ -44,6 +44,19 @@ func (e *Extract) Extracts() []Appended {
 	return []Appended{e.own()}
 }
 
+// MissingDays returns the days between the first and the last date of an appended result that no extract has,
+// as spans in order.
+func MissingDays(q *Query, appended []Appended) []behaviour.Span {
+	if len(appended) == 0 {
+		return nil
+	}
+	var spans []behaviour.Span
+	for _, a := range appended {
+		spans = append(spans, a.Span)
+	}
+	return q.Span.Gaps(spans)
+}
+
 // NamesFiles returns the files with the users that were not found.
 func (e *Extract) NamesFiles() (all []*NamesFile) {
 	if e.NotFoundFile != nil {
@@ -99,8 +112,8 @@ func (e *Extract) differs(next *Extract) string {
 	return ""
 }
 
-// everyone is the value of Query.Users for all users.
-const everyone = "all"
+// Everyone is the value of Query.Users for all users.
+const Everyone = "all"
 
 // flagOf has the flags of the fields of a Query whose names differ from the flag.
 var flagOf = map[string]string{"partition_by": "partition-by", "where_first": "where-first"}
@@ -157,7 +170,7 @@ func (e *Extract) Append(next *Extract) *Extract {
 		out.Found, out.NotFound, out.Active = out.Found+a.Found, out.NotFound+a.NotFound, out.Active+a.Active
 		out.Kept, out.Events = out.Kept+a.Kept, out.Events+a.Events
 	}
-	if e.Query.Users == everyone {
+	if e.Query.Users == Everyone {
 		out.Users = out.Found
 	}
 	out.Sequence = slices.Clone(e.Sequence)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -28,19 +29,68 @@ const maxWindow = 128 << 20
 // mark is the byte order mark in UTF-8.
 const mark = "\uFEFF"
 
+// ErrCompressed is wrapped by errors about compressed data that is damaged or incomplete.
+var ErrCompressed = errors.New("the compressed data is damaged or incomplete")
+
 // Decompress returns the decompressed bytes of r, and a function that frees the decompressor.
-// The ending of name determines the compression.
+// The ending of name determines the compression. Errors about the compressed data wrap ErrCompressed.
 func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
-	free := func() {}
 	if !IsCompressed(name) {
-		return r, free, nil
+		return r, func() {}, nil
 	}
-	in := bufio.NewReaderSize(r, sourceBuffer)
+	from := &packed{r: r}
+	in := bufio.NewReaderSize(from, sourceBuffer)
 	if _, err := in.Peek(1); err == io.EOF {
-		return nil, nil, fmt.Errorf("%w: it has 0 bytes, and a compressed file has more: have it delivered again", io.ErrUnexpectedEOF)
+		return nil, nil, fmt.Errorf("%w: %w: it has 0 bytes, and a compressed file has more", ErrCompressed, io.ErrUnexpectedEOF)
 	} else if err != nil {
 		return nil, nil, err
 	}
+	out, free, err := decompressor(in, name)
+	if err != nil {
+		return nil, nil, from.explain(err)
+	}
+	return &decompressed{out, from}, free, nil
+}
+
+// A packed reader remembers whether reading the compressed bytes failed.
+type packed struct {
+	r      io.Reader
+	failed bool
+}
+
+// Read implements io.Reader.
+func (s *packed) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	s.failed = s.failed || err != nil && err != io.EOF
+	return n, err
+}
+
+// explain returns an error of the decompressor with its cause: the compressed data, unless reading it failed.
+func (s *packed) explain(err error) error {
+	if s.failed {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCompressed, err)
+}
+
+// decompressed explains the errors of a decompressor.
+type decompressed struct {
+	r    io.Reader
+	from *packed
+}
+
+// Read implements io.Reader.
+func (d *decompressed) Read(b []byte) (int, error) {
+	n, err := d.r.Read(b)
+	if err != nil && err != io.EOF {
+		err = d.from.explain(err)
+	}
+	return n, err
+}
+
+// decompressor returns the decompressor of a file by its name, and a function that frees it.
+func decompressor(in io.Reader, name string) (io.Reader, func(), error) {
+	free := func() {}
 	switch compression(name) {
 	case ".gz":
 		z, err := gzip.NewReader(in)

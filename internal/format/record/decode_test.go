@@ -108,7 +108,7 @@ func TestCutShort(t *testing.T) {
 		}
 		for n := 0; n < len(data); n += 10 {
 			_, err := readAll(bytes.NewReader(data[:n]), playFile("day/a.csv"+ending), plays(), 1<<16)
-			if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "day/a.csv"+ending) {
+			if !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, ErrCompressed) || !strings.Contains(err.Error(), "day/a.csv"+ending) {
 				t.Errorf("%d of %d bytes of %s: got %v, want an unexpected end of day/a.csv%s", n, len(data), ending, err, ending)
 			}
 		}

@@ -106,17 +106,37 @@ func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
 
 // Reported returns the number of pieces that have reported.
 func (f Folder) Reported(ctx context.Context) (int, error) {
+	reports, err := f.reports(ctx)
+	return len(reports), err
+}
+
+// reports returns the paths of the reports.
+func (f Folder) reports(ctx context.Context) ([]string, error) {
 	list, err := f.FS.List(ctx, dfs.Join(f.Plans, f.ID))
 	if errors.Is(err, iofs.ErrNotExist) {
-		return 0, nil
+		return nil, nil
 	}
-	n := 0
+	var out []string
 	for _, file := range list {
 		if reportName.MatchString(dfs.Base(file.Name)) {
-			n++
+			out = append(out, file.Name)
 		}
 	}
-	return n, err
+	return out, err
+}
+
+// dropReports removes all reports, so that each piece is done again.
+func (f Folder) dropReports(ctx context.Context) error {
+	reports, err := f.reports(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range reports {
+		if err := f.FS.Remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reportName matches the names of reports.
@@ -209,7 +229,7 @@ func (c *Catalog) EndPlan(ctx context.Context, id string) error {
 	return c.fs.Remove(ctx, dfs.Join(Plans(c.dir), id))
 }
 
-// sweepPieces removes the files of pieces whose plan no longer exists. It keeps the files in
+// sweepPieces removes the reports and the files of pieces whose plan no longer exists. It keeps the files in
 // known.
 func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 	all, err := listDirs(ctx, c.fs, dfs.Join(c.dir, piecesName))
@@ -223,6 +243,9 @@ func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 			continue
 		}
 		if !errors.Is(err, iofs.ErrNotExist) {
+			return fmt.Errorf("sweep: %w", err)
+		}
+		if err := (Folder{c.fs, Plans(c.dir), id}).dropReports(ctx); err != nil {
 			return fmt.Errorf("sweep: %w", err)
 		}
 		if err := c.sweepFolder(ctx, dir, PieceFolder(id), known); err != nil {

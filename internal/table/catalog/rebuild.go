@@ -110,7 +110,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	if len(r.missing) > 0 {
-		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s", dir, table.ErrDamaged, listed(r.missing))
+		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s: put these files back from a copy of the table, or load all nights into a new table", dir, table.ErrDamaged, listed(r.missing))
 	}
 	r.m.SetSchema(r.m.Schema)
 	if err := r.m.Validate(); err != nil {

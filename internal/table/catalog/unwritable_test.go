@@ -37,3 +37,22 @@ func TestUnwritableTables(t *testing.T) {
 		t.Errorf("got %v, want that another try may help", got)
 	}
 }
+
+// unlistable lists no ledgers.
+type unlistable struct{ dfs.FS }
+
+func (u unlistable) List(ctx context.Context, dir string) ([]dfs.Info, error) {
+	if dfs.Base(dir) == "loads" {
+		return nil, &iofs.PathError{Op: "list", Path: dir, Err: iofs.ErrPermission}
+	}
+	return u.FS.List(ctx, dir)
+}
+
+// TestUnlistableLedgers: a table whose ledgers this user may not list is unfit, as one whose manifest is unreadable.
+func TestUnlistableLedgers(t *testing.T) {
+	dir, _ := loadedTable(t)
+	_, err := catalog.Open(t.Context(), unlistable{local.New()}, dir)
+	if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "run as a user who may read the table") {
+		t.Errorf("got %v, want an unfit table and what to do", err)
+	}
+}

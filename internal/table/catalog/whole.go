@@ -71,7 +71,7 @@ func sameTable(a, b *manifest.Table) bool {
 func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
 	there, err := sizes(ctx, fs, dfs.Join(dir, loadsName))
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	for _, ref := range m.Loads {
 		name := dfs.Base(ref.Name)

@@ -44,7 +44,7 @@ func mergedFrom(places []*place, r split.Region, emit func(*place, *cell.Cell) e
 		if x.seek(r.Start, r.End) {
 			m = append(m, x)
 		} else if err := x.err(); err != nil {
-			return fmt.Errorf("read %s: %w", x.name, err)
+			return fmt.Errorf("read %s: %w", x.name, table.Corrupt(err))
 		}
 	}
 	heap.Init(&m)
@@ -58,7 +58,7 @@ func mergedFrom(places []*place, r split.Region, emit func(*place, *cell.Cell) e
 			continue
 		}
 		if err := x.err(); err != nil {
-			return fmt.Errorf("read %s: %w", x.name, err)
+			return fmt.Errorf("read %s: %w", x.name, table.Corrupt(err))
 		}
 		heap.Pop(&m)
 	}

@@ -50,7 +50,7 @@ func (t *Table) readNewest(ctx context.Context, files []*manifest.File, q *table
 			}
 		}, emit)
 		if err != nil {
-			return fmt.Errorf("read %s: %w", x.name, err)
+			return fmt.Errorf("read %s: %w", x.name, table.Corrupt(err))
 		}
 	}
 	return nil

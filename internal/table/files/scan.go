@@ -67,7 +67,7 @@ func (t *Table) open(ctx context.Context, f *manifest.File) (dfs.File, *hfile.Re
 	}
 	h, err := t.hfileOf(f, file)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", name, err), file.Close())
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", name, table.Corrupt(err)), file.Close())
 	}
 	return file, h, nil
 }
@@ -155,7 +155,7 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 		}
 		x := t.placeIn(ctx, f, h, asked, readAhead)
 		if err := x.scan(q.Ranges, emit); err != nil {
-			return fmt.Errorf("read %s: %w", x.name, err)
+			return fmt.Errorf("read %s: %w", x.name, table.Corrupt(err))
 		}
 	}
 	return nil

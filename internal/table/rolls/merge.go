@@ -142,7 +142,7 @@ func (m *merge) moved(ok bool) {
 // failed reports whether a roll ended because of a read error.
 func (m *merge) failed(c *cursor) bool {
 	if err := c.it.Err(); err != nil {
-		m.err = fmt.Errorf("read %s: %w", dfs.Join(m.rolls.dir, c.file.Roll), err)
+		m.err = fmt.Errorf("read %s: %w", dfs.Join(m.rolls.dir, c.file.Roll), table.Corrupt(err))
 	}
 	return m.err != nil
 }

@@ -143,7 +143,7 @@ func (o *opened) open(ctx context.Context, fs dfs.FS, name string) error {
 	}
 	r, err := roll.Open(file, file.Size())
 	if err != nil {
-		return errors.Join(fmt.Errorf("open %s: %w", name, err), file.Close())
+		return errors.Join(fmt.Errorf("open %s: %w", name, table.Corrupt(err)), file.Close())
 	}
 	o.file, o.roll = file, r
 	return nil
