@@ -14,7 +14,15 @@ type Advice struct {
 	Says    []string // lines of the message that it shows
 	SH      []string // blocks that run here
 	Cluster []string // lines that need a cluster
+	Rows    []string // messages and warnings in the first column of its tables
 }
+
+var (
+	// messageTable matches a table whose first column has messages or warnings.
+	messageTable = regexp.MustCompile(`(?m)^\| (?:message|warning) \|.*\n\|[-|]+\n((?:\|.*\n)+)`)
+	firstCell    = regexp.MustCompile(`(?m)^\|(.*?) \| `)
+	codeSpan     = regexp.MustCompile("`([^`]+)`")
+)
 
 var anyBlock = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```")
 
@@ -42,6 +50,13 @@ func Advices(t testing.TB) []Advice {
 				a.Cluster = append(a.Cluster, lines...)
 			default:
 				t.Errorf("%s has a block of %s", heading, m[1])
+			}
+		}
+		for _, table := range messageTable.FindAllStringSubmatch(body, -1) {
+			for _, cell := range firstCell.FindAllStringSubmatch(table[1], -1) {
+				for _, m := range codeSpan.FindAllStringSubmatch(cell[1], -1) {
+					a.Rows = append(a.Rows, m[1])
+				}
 			}
 		}
 		out = append(out, a)

@@ -143,11 +143,26 @@ behaviours:
 	return dir
 }
 
+// shellIn returns a function that runs a script in dir with the programs of a clone. The function returns the
+// output and the exit status.
+func shellIn(t *testing.T, clone, dir string) func(flags, script string) (string, int) {
+	path := "PATH=" + filepath.Join(clone, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	return func(flags, script string) (string, int) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "bash", flags, "pipefail", "-c", script)
+		c.Dir, c.Env = dir, append(os.Environ(), path, "HADOOP_CONF_DIR=", "USERTRAIL_JOB=", "LC_ALL=C")
+		out, err := c.CombinedOutput()
+		if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
+			t.Fatal(err)
+		}
+		return string(out), c.ProcessState.ExitCode()
+	}
+}
+
 // TestOperationsSaysWhatIsSaid produces each message of the runbook, compares the message and
 // the exit status, and then runs the commands of the entry.
 func TestOperationsSaysWhatIsSaid(t *testing.T) {
 	clone, _ := readmeRun(t)
-	path := "PATH=" + filepath.Join(clone, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
 	used := map[string]bool{}
 	for _, a := range document.Advices(t) {
 		script, provoked := provocations[a.Heading]
@@ -161,15 +176,7 @@ func TestOperationsSaysWhatIsSaid(t *testing.T) {
 		t.Run(a.Heading, func(t *testing.T) {
 			t.Parallel()
 			dir := newNight(t)
-			bash := func(flags, script string) (string, int) {
-				c := exec.CommandContext(t.Context(), "bash", flags, "pipefail", "-c", script)
-				c.Dir, c.Env = dir, append(os.Environ(), path, "HADOOP_CONF_DIR=", "USERTRAIL_JOB=", "LC_ALL=C")
-				out, err := c.CombinedOutput()
-				if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
-					t.Fatal(err)
-				}
-				return string(out), c.ProcessState.ExitCode()
-			}
+			bash := shellIn(t, clone, dir)
 			said, status := bash("-uo", script)
 			if len(a.Says) > 0 && status != a.Status {
 				t.Errorf("ends with status %d, and stands under %d\n%s", status, a.Status, said)

@@ -1,0 +1,151 @@
+package e2e_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"usertrail/internal/test/document"
+)
+
+// A rowScript provokes a message in a table of the runbook, in a folder as newNight makes it.
+type rowScript struct {
+	status int
+	script string
+}
+
+const (
+	allowed = spoilt + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night + "; "
+	bad     = "trails/quarantine/2014-09-01__play.csv.jsonl"
+	// secured has the configuration of a cluster with Kerberos.
+	secured = `mkdir conf; printf '<configuration><property><name>hadoop.security.authentication</name><value>kerberos</value></property></configuration>' > conf/core-site.xml; ` +
+		`printf '[libdefaults]\n default_realm = X\n' > krb5.conf; export HADOOP_CONF_DIR=$PWD/conf; `
+	remote = " extract show --user u1 --table hdfs://127.0.0.1:1/trails --retry-for 1s"
+)
+
+// rowScripts has a script for each message in tables of the runbook that a table of files can provoke.
+var rowScripts = map[string]rowScript{
+	"no record was loaded: all are outside the dates": {0, "sed -i 's|{date}|*|' usertrail.yaml; bulkload --from 2015-01-01 --to 2015-01-01"},
+	"skipped records of days that were dropped from the table": {0, night + "; bulkload drop --quiet --before 2014-09-02; " +
+		`printf 'user_id,time,product,price\nu1,2014-09-01 23:00:00,a,1\nu1,2014-09-02 01:00:00,a,1\n' > logs/2014-09-02/order.csv; bulkload --from 2014-09-02 --to 2014-09-02`},
+	"the piece is done again": {0, planned + `bulkload run-piece < pieces.jsonl; printf '{' > "$(echo trails/plans/*/00000.json)"; bulkload run-piece < pieces.jsonl`},
+	"has the bytes of …, which was loaded by a job with other settings of": {64, kinds + "sed -i 's/{play: {id: 1}}/{play: {id: 1}, seek: {id: 2}}/; s/{date}.csv/{date}*.csv/' usertrail.yaml; " +
+		"mv events/2014-09-01.csv events/2014-09-01b.csv; bulkload --quiet --from 2014-09-01 --to 2014-09-01"},
+	"the corrected text holds … records: it must hold the one that it was": {64, allowed + `sed -i 's/u9,yesterday,x,1/u9,2014-09-01 09:00:00,x,1\\nu8,2014-09-01 09:00:00,x,1/' ` + bad + "; bulkload replay " + bad},
+	"two corrected texts of it differ: keep one":                           {64, allowed + "sed 's/yesterday/2014-09-01 09:00:00/' " + bad + " > both.jsonl; sed 's/yesterday/2014-09-01 10:00:00/' " + bad + " >> both.jsonl; bulkload replay both.jsonl"},
+	"is none of the job's files":                                           {64, allowed + "sed -i 's/yesterday/2014-09-01 09:00:00/' " + bad + "; sed 's|{behaviour}.csv|{behaviour}.log|' usertrail.yaml > other.yaml; bulkload replay --job other.yaml " + bad},
+	"has no file of bad records, which is called ….jsonl":                  {66, night + "; bulkload replay logs"},
+	"has the layout … already":                                             {64, night + "; bulkload convert --table trails --to reversed --out made"},
+	"is inside the other: a load into one would remove files of the other": {64, night + "; bulkload convert --table trails --to tall --out trails/made"},
+	"is in HBase: only a table of files can be converted":                  {64, "bulkload convert --table hbase://zk/a:b --to tall --out made"},
+	"take another layout, or load the logs into a new table":               {64, night + "; bulkload convert --table trails --to fixed --out made"},
+	"--from … comes after --to …":                                          {64, "bulkload --from 2014-09-02 --to 2014-09-01"},
+	"no file below … that may hold logs":                                   {66, "mkdir empty; bulkload init empty --out -"},
+	"all … files below … are empty":                                        {66, "mkdir empty; : > empty/2014-09-01.csv; bulkload init empty --out -"},
+	"no good record of … in … files below …: say other dates":              {66, "sed -i 2,9d logs/*/*.csv; bulkload advise --from 2014-09-01 --to 2014-09-02"},
+	"waited …:": {66, "sed -i 's/id: 2,/id: 2, required: true,/' usertrail.yaml; bulkload --quiet --wait 1s --settle 0s --from 2014-09-02 --to 2014-09-02"},
+	"--pieces":  {66, night + "; bulkload commit --pieces missing.jsonl"},
+	"name a file or a directory that usertrail wrote": {66, "bulkload inspect missing"},
+	"no such directory":               {66, "extract report missing"},
+	"no days were dropped from":       {99, night + "; bulkload undrop"},
+	"holds no records":                {99, allowed + ": > " + bad + "; bulkload replay " + bad},
+	"holds no bad records":            {99, allowed + ": > " + bad + "; bulkload replay trails/quarantine"},
+	"and compact merges none of them": {99, night + "; bulkload compact"},
+	"neither HBase nor HDFS has Kerberos, so no tokens are needed": {99, "bulkload token --job usertrail.yaml --out tokens"},
+	"is the result of this plan; remove it to have it made again": {99, night + "; p='extract plan --users all --from 2014-09-01 --to 2014-09-02 --types play --out active'; " +
+		"$p > pieces.jsonl; extract run-piece < pieces.jsonl; extract commit < pieces.jsonl; $p"},
+	"is in HBase":                       {64, "bulkload compact --table hbase://127.0.0.1:1/a:b"},
+	"nothing says where its catalog is": {64, "bulkload create-table --table hbase://127.0.0.1:1/a:b --ids 1..9 --print"},
+	"configuration of Kerberos":         {64, secured + "KRB5_CONFIG=/missing" + remote},
+	"no Kerberos ticket":                {64, secured + "KRB5_CONFIG=$PWD/krb5.conf KRB5CCNAME=FILE:$PWD/missing" + remote},
+	"credentials of Kerberos":           {64, secured + "echo x > x.keytab; KRB5_CONFIG=$PWD/krb5.conf" + remote + " --keytab x.keytab"},
+	"file of tokens":                    {64, secured + "HADOOP_TOKEN_FILE_LOCATION=$PWD/missing" + remote},
+}
+
+// tablesWithout maps headings of the runbook to the reason why not every message of their tables has a script.
+var tablesWithout = map[string]string{
+	"table is not fit":        "the others need HBase",
+	"Loads of another table":  "they need HBase",
+	"credentials of Kerberos": "the others need a KDC or a secured server",
+}
+
+// rowsWithout maps other messages in tables of the runbook to the reason why no script provokes them.
+var rowsWithout = map[string]string{
+	"finished a load that was killed":                                                       "it needs HBase",
+	"HFiles of a killed load are gone, and other HFiles of it are in the table":             "it needs HBase",
+	"deletes of another client hide loaded cells from all readers":                          "it needs HBase",
+	"a piece has to be done again":                                                          "it is a warning of a commit, whose error has the same words: not all pieces are done",
+	"the table is read again":                                                               "a load must be committed while an extract reads an HBase table",
+	"the snapshot was not dropped; an extract on a later day drops it":                      "it needs HBase",
+	"sorted runs were not removed":                                                          "a disk must fail at the end of a run",
+	"an earlier load took records of it by … without …":                                     "cmd/bulkload/testdata/script/other.txtar provokes it",
+	"conditions logs.skip, and at most … can be told apart: load the logs into a new table": "it needs as many loads as conditions can be told apart",
+	"a killed load put some of its records by another job":                                  "it needs HBase",
+	"its raw text is marked as cut and was changed":                                         "it needs a record of 1 MiB: the entry \"too long\" has one",
+	"changed after its lines were checked: replay a file that no program writes":            "another program must write the file during the replay",
+	"within … of memory: raise --memory, or …":                                              "it needs more records than 64 MiB hold",
+	"is inside the table …, whose next load would sweep it":                                 "tests of internal/bulkload/convert provoke it",
+	"what .. means behind a link is not clear":                                              "it depends on where a link leads",
+	"is not a table of files":                                                               "the message about HBase comes first",
+	"cannot be a table of files":                                                            "the message about HBase comes first",
+	"is being made of …, or was when that was killed":                                       "a conversion must be killed",
+	"zone of the table":                                                                     "the machine must have no time zone data",
+	"--ids …: write FIRST..LAST, such as 0000000001..0062951396":                            "it needs HBase",
+	"rows of the layout … do not begin with their users":                                    "it needs HBase",
+	"table … cannot be loaded by --mode …":                                                  "it needs HBase",
+	"makes about … pieces, more than …: --piece-size … is enough":                           "it needs logs of many bytes",
+	"the job of the piece has no behaviour":                                                 "a changed line of a plan is refused before",
+	"no good record in the beginnings of … files below …":                                   "create-table needs HBase",
+	"--snapshot":                 "it needs HBase",
+	"all loads of … are in …":    "it needs HBase",
+	"exists with these settings": "it needs HBase",
+}
+
+// TestOperationsRowsSayWhatIsSaid provokes the messages in tables of the runbook, and compares the exit status.
+func TestOperationsRowsSayWhatIsSaid(t *testing.T) {
+	clone, _ := readmeRun(t)
+	used, headings := map[string]bool{}, map[string]bool{}
+	for _, a := range document.Advices(t) {
+		if len(a.Rows) > 0 {
+			headings[a.Heading] = true
+		}
+		for _, message := range a.Rows {
+			used[message] = true
+			row, ok := rowScripts[message]
+			switch why := rowsWithout[message]; {
+			case ok && why != "":
+				t.Errorf("%s has a script and a reason to have none", message)
+			case !ok && why == "" && tablesWithout[a.Heading] == "":
+				t.Errorf("no script provokes %q of the entry %s, and no reason is given", message, a.Heading)
+			}
+			if !ok {
+				continue
+			}
+			t.Run(message, func(t *testing.T) {
+				t.Parallel()
+				said, status := shellIn(t, clone, newNight(t))("-uo", row.script)
+				if status != row.status {
+					t.Errorf("ends with status %d, want %d\n%s", status, row.status, said)
+				}
+				if !regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(message), "…", ".*")).MatchString(said) {
+					t.Errorf("the page has %q, and the command printed\n%s", message, said)
+				}
+			})
+		}
+	}
+	for message := range rowScripts {
+		if !used[message] {
+			t.Errorf("the book has no row %q", message)
+		}
+	}
+	for message := range rowsWithout {
+		if !used[message] {
+			t.Errorf("the book has no row %q", message)
+		}
+	}
+	for heading := range tablesWithout {
+		if !headings[heading] {
+			t.Errorf("the book has no table below %q", heading)
+		}
+	}
+}
