@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"usertrail/internal/format/manifest"
@@ -110,7 +111,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	if len(r.missing) > 0 {
-		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s: put these files back from a copy of the table, or load all nights into a new table", dir, table.ErrDamaged, listed(r.missing))
+		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s", dir, table.ErrDamaged, advised(listed(r.missing)))
 	}
 	r.m.SetSchema(r.m.Schema)
 	if err := r.m.Validate(); err != nil {
@@ -133,6 +134,14 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 
 // maxListed is the maximum number of missing things that an error names.
 const maxListed = 10
+
+// advised adds the next step to a list of missing files, unless a file of the list has one.
+func advised(list string) string {
+	if strings.Contains(list, "back from a copy of the table") {
+		return list
+	}
+	return list + ": put these files back from a copy of the table, or load all nights into a new table"
+}
 
 func listed(all []string) string {
 	more := len(all) - maxListed
