@@ -7,7 +7,6 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
-	"usertrail/internal/tally"
 )
 
 // found completes the table: it writes the ledgers, the bad records and the manifest.
@@ -25,12 +24,7 @@ func (r *run) found(ctx context.Context) error {
 		return err
 	}
 	for i, l := range ledgers {
-		ref := r.m.Loads[i]
-		ref.Tally = tally.Tally{}
-		for _, d := range l.Days {
-			ref.Tally.Add(d.Tally)
-		}
-		m.Loads = append(m.Loads, ref)
+		m.Loads = append(m.Loads, manifest.RefOf(l, r.m.Loads[i].Name))
 	}
 	if err := r.to.CopyQuarantine(ctx, r.cfg.From.Address()); err != nil {
 		return err
