@@ -19,8 +19,9 @@ type model struct {
 	outs   map[string]bool      // existing results of extracts
 	grown  map[string]*growing  // results to which extracts were appended
 
-	half    *table // the table as it would be if the killed load by puts had written everything
-	halfJob Job    // of that load
+	half    *table          // the table as it would be if the killed load by puts had written everything
+	halfJob Job             // of that load
+	leftOut map[string]bool // files that the current load refuses: a killed load put their records by another job
 }
 
 // delivered is a file of the logs.
@@ -263,7 +264,7 @@ func (t *table) names() []string {
 func (m *model) found(s *Step) []string {
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(m.files)) {
-		if d := dateOf(path); d != "" && (d < s.From || d > s.Until) {
+		if d := dateOf(path); d != "" && (d < s.From || d > s.Until) || m.leftOut[path] {
 			continue
 		}
 		if m.Logs == daily && !slices.Contains(m.types(s), kindOf(path)) {

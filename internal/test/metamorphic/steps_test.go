@@ -65,7 +65,25 @@ func (x *run) load(s *Step) error {
 	if x.inHBase(s.Table) {
 		x.putting(s, o, got)
 	}
+	if slices.Contains(o.refusals, got.Status) && got.number("loads") > 0 {
+		o = x.loadOthers(s, got)
+	}
 	return x.apply(s, o, got, breakpoint.Loaded)
+}
+
+// loadOthers returns the outcome of a load that refused the files of a killed load, and loaded the others.
+func (x *run) loadOthers(s *Step, got said) outcome {
+	x.leftOut = map[string]bool{}
+	defer func() { x.leftOut = nil }()
+	failed, _ := got.last["failed"].([]any)
+	for _, f := range failed {
+		entry, _ := f.(map[string]any)
+		path, _ := entry["path"].(string)
+		x.leftOut[strings.TrimPrefix(path, "logs/")] = true
+	}
+	o := x.model.load(s)
+	o.statuses = append(o.statuses, got.Status)
+	return o
 }
 
 // begun adjusts the outcome of a load by puts after another one was killed, which may have
