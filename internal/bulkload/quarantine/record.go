@@ -17,7 +17,7 @@ type Record struct {
 	Offset int64         `json:"offset"`
 	Reason record.Reason `json:"reason"`
 	Raw    string        `json:"raw"`
-	Base64 string        `json:"raw_base64,omitempty"` // in place of Raw if the text is not UTF-8
+	Base64 string        `json:"raw_base64,omitempty"` // if the text is not UTF-8; Raw is then empty
 	Cut    bool          `json:"cut,omitempty"`        // Raw has only the beginning of the record
 	Detail string        `json:"detail"`
 	// SHA256 is the digest of the delivered file. A later file of the same name may have
@@ -42,9 +42,10 @@ func (b *Record) sameRecord(o *Record) bool { return b.Path == o.Path && b.Offse
 // sameText reports whether both lines have the same text.
 func (b *Record) sameText(o Record) bool { return b.Raw == o.Raw && b.Base64 == o.Base64 }
 
-// Text returns the raw text of the record.
+// Text returns the raw text of the record. If the line has Raw and Base64, the user has written a text into Raw in
+// place of the bytes.
 func (b *Record) Text() ([]byte, error) {
-	if b.Base64 == "" {
+	if b.Base64 == "" || b.Raw != "" {
 		return []byte(b.Raw), nil
 	}
 	return base64.StdEncoding.DecodeString(b.Base64)

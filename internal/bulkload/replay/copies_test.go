@@ -245,3 +245,52 @@ func TestAReplayedDayIsLoaded(t *testing.T) {
 		}
 	}
 }
+
+// TestAReplayOfALineThatNoLoadWrote replays a corrected copy of the quarantine file of a refused load. For a later job the record is good:
+// its load brought the record under the user and day that the file has, and skipped another record.
+func TestAReplayOfALineThatNoLoadWrote(t *testing.T) {
+	const name = "a.csv"
+	for what, corrected := range map[string]string{"user": "b,2014-09-02 11:00:00,play,r2,7", "day": "a,2014-09-03 11:00:00,play,r2,7"} {
+		t.Run(what, func(t *testing.T) {
+			y := bulkloadtest.New(t, strings.Replace(copiesJob(anyPath, byColumn, both), "100%", "1%", 1))
+			y.Write(name, strings.Replace(copied, ",,r2", ",play,r2", 1)+"a,2014-09-02 12:00:00,seek,r3,6\n")
+			y.Load(bulkload.ErrTooBad, "2014-09-01", "2014-09-05")
+			y.Correct(name, "a,2014-09-02 11:00:00,play,r2,BAD", corrected)
+			mine := y.Quarantined(name)
+			loadCopies(y, copiesJob(anyPath, byColumn+", nulls: [BAD]", both), 3, 2, 0, 0, 1)
+			y.KeepBad("mine", mine)
+			wantReplay(y, []string{"mine"}, 0, 1, r1+"order s=r1 n=5", r2+"play s=r2")
+		})
+	}
+}
+
+// TestACopyOfAnotherDayIsOfItsOwnDay loads a file from the folder of a wrong day, and a copy of it from the right one.
+func TestACopyOfAnotherDayIsOfItsOwnDay(t *testing.T) {
+	const wrong, right = "2014-09-04/play-a.csv", "2014-09-02/play-a.csv"
+	job := copiesJob(`"logs/{date}/{behaviour}-*.csv"`, "", play)
+	y := bulkloadtest.New(t, job)
+	y.Write(wrong, copied)
+	loadCopies(y, job, 2, 0, 2, 0, 0)
+	y.Write(right, copied)
+	loadCopies(y, job, 2, 1, 1, 0, 0)
+	y.Correct(wrong, "BAD", "7")
+	y.Correct(right, "BAD", "7")
+	wantReplay(y, []string{right, wrong}, 1, 2, r1+"play s=r1 n=5", r2+"play s=r2 n=7")
+}
+
+// TestLinesOfTwoBehavioursAreNotMixed loads a file by a job that finds the behaviour in a column, and a copy of it by a job that finds it in the
+// path. A file with bad records of both is refused.
+func TestLinesOfTwoBehavioursAreNotMixed(t *testing.T) {
+	y := bulkloadtest.New(t, copiesJob(anyPath, byColumn, both))
+	y.Write("play-a.csv", copied)
+	loadCopies(y, copiesJob(anyPath, byColumn, both), 2, 1, 1, 0, 0)
+	y.Write("order-b.csv", copied)
+	loadCopies(y, copiesJob(byPath, "", both), 2, 0, 1, 1, 0)
+	y.Correct("play-a.csv", "BAD", "7")
+	y.Correct("order-b.csv", "BAD", "7")
+	y.KeepBad("all", y.Quarantined("play-a.csv")+y.Quarantined("order-b.csv"))
+	if _, err := replayed(y, "all"); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "are of other days or behaviours") {
+		t.Errorf("%v, want an error", err)
+	}
+	y.WantTrails(r1 + "order s=r1 n=5")
+}

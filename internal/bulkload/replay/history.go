@@ -87,12 +87,13 @@ func (h *history) input(old *manifest.Input) (job.Input, bool) {
 	return job.Input{Path: full, Rel: old.Path, Date: date, Kind: kind, Size: old.Size, Modified: old.Modified}, ok
 }
 
-// oldest returns the oldest file with the bytes of the file at path whose path names the same behaviour for the job.
+// oldest returns the oldest file with the bytes of the file at path whose path names the same behaviour for the job, and whose
+// load brought records: the day in its path is the day of the records. If no load brought records, oldest returns the file at path.
 func (h *history) oldest(path string) *manifest.Input {
 	own := h.known.File(path)
 	of, _ := h.input(own)
 	for _, e := range h.entries[own.SHA256] {
-		if in, ok := h.input(e.Input); ok && in.Kind == of.Kind {
+		if in, ok := h.input(e.Input); ok && in.Kind == of.Kind && e.Loaded > 0 {
 			return h.known.File(e.Path)
 		}
 	}
@@ -139,7 +140,7 @@ type earlierRead struct {
 	days   behaviour.Span // of the records that it may have brought
 	bad    map[int64]bool // offsets of the records that it quarantined
 	listed bool           // bad has all of them
-	only   bool           // no other load read these bytes, so it quarantined the replayed records
+	only   bool           // no other load read these bytes, so it very likely quarantined the replayed records
 	whole  bool           // all records except bad ones are in the table
 	all    bool           // all records that it was asked for, except bad ones, are in the table, by this load or an earlier one
 	alone  bool           // by this load, or it found that they are duplicates
@@ -177,7 +178,12 @@ func loadedAll(in *manifest.Input, textsBy string) bool {
 }
 
 // mayHave reports whether the load may have brought the record at an offset.
-func (r *earlierRead) mayHave(offset int64) bool { return !r.only && !(r.listed && r.bad[offset]) }
+func (r *earlierRead) mayHave(offset int64) bool {
+	if r.listed {
+		return !r.bad[offset]
+	}
+	return !r.only
+}
 
 // Brought implements batch.Corrected. A load that skipped no record brought the record, unless it found the record
 // bad. Otherwise the first load that was asked for the record brought it, unless it left the

@@ -180,6 +180,9 @@ func (p *replay) find(ctx context.Context) ([]*file, error) {
 			}
 			byBytes[of] = f
 			out = append(out, f)
+		} else if known.oldest(name).Path != f.Rel {
+			return nil, fmt.Errorf("%w: %s has lines of %s and %s, which have the same bytes and are of other days or behaviours: put the lines of each path into a file of its own, and replay one after the other",
+				bulkload.ErrRequest, p.from.name, f.names[0], name)
 		}
 		f.names = append(f.names, name)
 		byName[name] = f

@@ -106,6 +106,17 @@ func TestReplayRefusesWhatIsNoQuarantine(t *testing.T) {
 	y.Replay(bulkload.ErrRequest, "2014-09-01/play.csv")
 }
 
+// TestATextReplacesBytes corrects a record that is not UTF-8. Its line has no text, and the user writes one.
+func TestATextReplacesBytes(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 11:00:00,caf\xe9,2\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Replay(replay.ErrUnchanged, name)
+	y.Correct(name, `"raw":""`, `"raw":"b,2014-09-01 11:00:00,café,2"`)
+	y.WantCounts(y.Replay(nil, name), 1, 1, 0, 0, 0)
+}
+
 // TestReplayNeedsTheFileThatWasLoaded changes the delivered file before a replay. The column
 // names come from this file, so it must be the file that was loaded.
 func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
