@@ -97,7 +97,7 @@ func nights() []night {
 
 func codedKinds() night {
 	s := newSource(1)
-	return night{name: "coded", about: "kinds coded 0 to 3, times without minutes", zone: "Asia/Shanghai", files: map[string]string{
+	return night{name: "coded", about: "behaviours coded 0 to 3, times without minutes", zone: "Asia/Shanghai", files: map[string]string{
 		"user_log.csv": lines("user_id,item_id,behavior_type,user_geohash,item_category,time", 900, func(int) string {
 			return fmt.Sprintf("%s,%d,%s,%s,%d,%s", s.user("9%07d", 60), 100000+s.IntN(5000), s.among("1", "1", "1", "2", "3", "4"), s.among("", "", "95q6hr"), 1000+s.IntN(300), s.next().Format("2006-01-02 15"))
 		}),
@@ -106,7 +106,7 @@ func codedKinds() night {
 
 func codesWithoutHeader() night {
 	s := newSource(2)
-	return night{name: "codes-no-header", about: "kinds coded 0 to 3, no header, a tab", zone: "UTC", files: map[string]string{
+	return night{name: "codes-no-header", about: "behaviours coded 0 to 3, no header, a tab", zone: "UTC", files: map[string]string{
 		"actions.tsv": lines("", 900, func(int) string {
 			return fmt.Sprintf("%s\t%d\t%s\t%d", s.user("%d", 400), 70000+s.IntN(5000), s.among("0", "0", "0", "1", "2", "3"), s.next().Unix())
 		}),
@@ -209,7 +209,7 @@ func dottedKinds() night {
 
 func openCourse() night {
 	s := newSource(10)
-	return night{name: "open-course", about: "times with T, and a register of enrollments beside the log", zone: "Asia/Shanghai", files: map[string]string{
+	return night{name: "open-course", about: "times with T, and a list of enrollments next to the log", zone: "Asia/Shanghai", files: map[string]string{
 		"log_train.csv": lines("enrollment_id,time,source,event,object", 900, func(int) string {
 			return fmt.Sprintf("%s,%s,%s,%s,3T6XwoiMKgol57cm29Rj%08x", s.user("%d", 120), s.next().Format("2006-01-02T15:04:05"), s.among("server", "browser"), s.among("navigate", "access", "problem", "page_close", "video", "discussion", "wiki"), s.Uint32())
 		}),
@@ -221,7 +221,7 @@ func openCourse() night {
 
 func visitors() night {
 	s := newSource(11)
-	return night{name: "visitors", about: "epoch in milliseconds, a register of categories beside the log", zone: "UTC", files: map[string]string{
+	return night{name: "visitors", about: "epoch in milliseconds, a list of categories next to the log", zone: "UTC", files: map[string]string{
 		"events.csv": lines("timestamp,visitorid,event,itemid,transactionid", 900, func(int) string {
 			event, transaction := s.among("view", "view", "view", "addtocart", "transaction"), ""
 			if event == "transaction" {
@@ -235,7 +235,7 @@ func visitors() night {
 
 func withCustomers() night {
 	s := newSource(12)
-	return night{name: "customers", about: "a list of customers with the days of their birth beside two logs", zone: "Europe/Berlin", files: map[string]string{
+	return night{name: "customers", about: "a list of customers with the days of their birth next to two logs", zone: "Europe/Berlin", files: map[string]string{
 		"orders.csv": lines("customer_id,ordered_at,product,price", 300, func(int) string {
 			return fmt.Sprintf("%s,%s,%s,%d.%02d", s.user("C%04d", 90), s.next().Format(time.DateTime), s.among("tea", "coffee", "cake"), s.IntN(30), s.IntN(100))
 		}),
@@ -375,7 +375,7 @@ func manyKinds() night {
 	for i := range 60 {
 		kinds = append(kinds, fmt.Sprintf("%s_%s", []string{"open", "close", "view", "click", "buy"}[i%5], []string{"home", "list", "item", "cart", "help", "news", "game", "shop", "mail", "map", "video", "music"}[i/5]))
 	}
-	return night{name: "sixty-kinds", about: "sixty kinds in one csv", zone: "UTC", files: map[string]string{
+	return night{name: "sixty-kinds", about: "sixty behaviours in one csv", zone: "UTC", files: map[string]string{
 		"app/2021-10-17.csv": lines("event,user_id,time,version,duration_ms", 3000, func(i int) string {
 			s.at = s.at.Add(-75 * time.Second)
 			return fmt.Sprintf("%s,%s,%s,%s,%d", kinds[s.IntN(len(kinds))], s.user("u%05d", 300), s.next().Format(time.DateTime), s.among("7.1", "7.2", "6.9"), s.IntN(9000))
