@@ -125,7 +125,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	r.progress = progress.Start(cfg.Progress)
 	defer r.progress.Done()
 	if s == nothing { // the lock makes the directory: users whom the layout cannot hold are found before
-		if r.points, err = r.chosen(ctx); err != nil {
+		if err := r.choosePoints(ctx); err != nil {
 			return r.result, err
 		}
 	}

@@ -156,10 +156,8 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.points == nil {
-		if r.points, err = r.chosen(ctx); err != nil {
-			return err
-		}
+	if err := r.choosePoints(ctx); err != nil {
+		return err
 	}
 	plan.Splits = manifest.KeysOf(*r.points)
 	r.plan = plan

@@ -22,12 +22,15 @@ import (
 // a thousand keys for each region.
 const sampled = 1 << 17
 
-// chosen returns the new table's split points. It reads every user from the rolls. A user who
+// choosePoints chooses the new table's split points, unless they are chosen. It reads every user from the rolls. A user who
 // does not fit the new layout is found before a file is written.
-func (r *run) chosen(ctx context.Context) (*split.Points, error) {
+func (r *run) choosePoints(ctx context.Context) error {
+	if r.points != nil {
+		return nil
+	}
 	zone, err := time.LoadLocation(r.m.Schema.Zone)
 	if err != nil {
-		return nil, fmt.Errorf("%w: zone of the table: %w", ErrRequest, err)
+		return fmt.Errorf("%w: zone of the table: %w", ErrRequest, err)
 	}
 	s := &survey{run: r, zone: zone, limit: math.MaxUint64, weights: map[string]int64{}}
 	var size int64
@@ -37,24 +40,28 @@ func (r *run) chosen(ctx context.Context) (*split.Points, error) {
 	r.progress.Step("looking at the users of", "records", size)
 	for i := range r.m.Files {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if err := s.file(ctx, &r.m.Files[i]); err != nil {
-			return nil, err
+			return err
 		}
 		r.progress.Add(r.m.Files[i].Records)
 	}
-	n := cmp.Or(r.cfg.Regions, len(r.m.Splits)+1)
-	if splits := r.new.Traits().Splits; splits != nil {
-		points := split.Points(splits(n))
-		return &points, nil
+	points := s.points(cmp.Or(r.cfg.Regions, len(r.m.Splits)+1))
+	r.points = &points
+	return nil
+}
+
+// points returns the points that split the users into n regions.
+func (s *survey) points(n int) split.Points {
+	if splits := s.new.Traits().Splits; splits != nil {
+		return splits(n)
 	}
 	var samples []split.Sample
 	for key, weight := range s.weights {
 		samples = append(samples, split.Sample{Key: []byte(key), Weight: weight})
 	}
-	points := split.Points(split.Balanced(samples, n))
-	return &points, nil
+	return split.Balanced(samples, n)
 }
 
 // A survey reads the users of all files. It keeps a sample if there are many: the keys whose

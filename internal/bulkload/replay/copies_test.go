@@ -58,18 +58,26 @@ func wantReplay(y *bulkloadtest.Fixture, names []string, loaded, duplicate int64
 	y.WantTrails(want...)
 }
 
+// columnThenPath loads a file by a job that finds the behaviour in a column, and a copy of it by a job that finds the behaviour in the
+// path. It corrects the bad record of both.
+func columnThenPath(t *testing.T) *bulkloadtest.Fixture {
+	t.Helper()
+	y := bulkloadtest.New(t, copiesJob(anyPath, byColumn, both))
+	y.Write("play-a.csv", copied)
+	loadCopies(y, copiesJob(anyPath, byColumn, both), 2, 1, 1, 0, 0)
+	y.Write("order-b.csv", copied)
+	loadCopies(y, copiesJob(byPath, "", both), 2, 0, 1, 1, 0)
+	y.Correct("play-a.csv", "BAD", "7")
+	y.Correct("order-b.csv", "BAD", "7")
+	return y
+}
+
 // TestTheQuarantinedPathNamesTheBehaviour loads a file by a job that finds the behaviour in a column, and a copy of it by a job
 // that finds the behaviour in the path. The bad record is loaded once, with the behaviour of the replayed file's path.
 func TestTheQuarantinedPathNamesTheBehaviour(t *testing.T) {
 	for _, names := range [][]string{{"order-b.csv", "play-a.csv"}, {"play-a.csv", "order-b.csv"}} {
 		t.Run(names[0]+" first", func(t *testing.T) {
-			y := bulkloadtest.New(t, copiesJob(anyPath, byColumn, both))
-			y.Write("play-a.csv", copied)
-			loadCopies(y, copiesJob(anyPath, byColumn, both), 2, 1, 1, 0, 0)
-			y.Write("order-b.csv", copied)
-			loadCopies(y, copiesJob(byPath, "", both), 2, 0, 1, 1, 0)
-			y.Correct("play-a.csv", "BAD", "7")
-			y.Correct("order-b.csv", "BAD", "7")
+			y := columnThenPath(t)
 			kind, _, _ := strings.Cut(names[0], "-")
 			wantReplay(y, names, 1, 1, r1+"order s=r1 n=5", r2+kind+" s=r2 n=7")
 		})
@@ -281,13 +289,7 @@ func TestACopyOfAnotherDayIsOfItsOwnDay(t *testing.T) {
 // TestLinesOfTwoBehavioursAreNotMixed loads a file by a job that finds the behaviour in a column, and a copy of it by a job that finds it in the
 // path. A file with bad records of both is refused.
 func TestLinesOfTwoBehavioursAreNotMixed(t *testing.T) {
-	y := bulkloadtest.New(t, copiesJob(anyPath, byColumn, both))
-	y.Write("play-a.csv", copied)
-	loadCopies(y, copiesJob(anyPath, byColumn, both), 2, 1, 1, 0, 0)
-	y.Write("order-b.csv", copied)
-	loadCopies(y, copiesJob(byPath, "", both), 2, 0, 1, 1, 0)
-	y.Correct("play-a.csv", "BAD", "7")
-	y.Correct("order-b.csv", "BAD", "7")
+	y := columnThenPath(t)
 	y.KeepBad("all", y.Quarantined("play-a.csv")+y.Quarantined("order-b.csv"))
 	if _, err := replayed(y, "all"); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "are of other days or behaviours") {
 		t.Errorf("%v, want an error", err)

@@ -53,7 +53,7 @@ func Compact(ctx context.Context, cfg Config) (Compacted, error) {
 		}
 		all := r.simulate(m)
 		if len(all.Months) == 0 {
-			return fmt.Errorf("%w: %s has %s, and compact merges none of them", ErrNothing, cfg.Store.Address(), english.Plural(len(m.Files), "file", ""))
+			return nothingToMerge(&cfg, m)
 		}
 		if err := r.room(ctx, all.Read, "drop days that nobody asks for"); err != nil {
 			return err
@@ -62,6 +62,10 @@ func Compact(ctx context.Context, cfg Config) (Compacted, error) {
 		return r.compact(ctx, &out)
 	})
 	return out, err
+}
+
+func nothingToMerge(cfg *Config, m *manifest.Table) error {
+	return fmt.Errorf("%w: %s has %s, and compact merges none of them", ErrNothing, cfg.Store.Address(), english.Plural(len(m.Files), "file", ""))
 }
 
 // WouldCompact returns what Compact would do. It reads only the manifest and takes no lock. It
@@ -75,7 +79,7 @@ func WouldCompact(ctx context.Context, cfg Config) (Compacted, error) {
 	m := r.table.Manifest()
 	out := r.simulate(m)
 	if len(out.Months) == 0 {
-		return out, fmt.Errorf("%w: %s has %s, and compact merges none of them", ErrNothing, cfg.Store.Address(), english.Plural(len(m.Files), "file", ""))
+		return out, nothingToMerge(&cfg, m)
 	}
 	return out, nil
 }
