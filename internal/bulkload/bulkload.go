@@ -19,6 +19,9 @@ var (
 	// ErrTooBad is wrapped if a file has more bad records than the job allows. Nothing of
 	// that file is loaded. Other files are loaded.
 	ErrTooBad = exit.New(exit.TooBad, "more bad records than the job allows")
+	// ErrLeft is wrapped if a replay did not load all records of a quarantine file. Their lines stay, or they move to
+	// another quarantine file.
+	ErrLeft = exit.New(exit.TooBad, "not all records are loaded")
 	// ErrChanged is wrapped if a file differs from the file that was loaded under its name.
 	ErrChanged = errors.New("changed after it was loaded")
 	// ErrNothing is wrapped if there was nothing to do.

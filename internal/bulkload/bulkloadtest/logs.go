@@ -75,8 +75,8 @@ func LongLines(most string) string {
 	return strings.Replace(TwoKinds, "logs:\n", "logs:\n  max_line: "+most+"\n", 1)
 }
 
-// Digests matches the digests in the lines of a quarantine file.
-var Digests = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}"`)
+// Digests matches the digests and the marks in the lines of a quarantine file.
+var Digests = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}","mark":"[0-9a-f]{16}","raw_mark":"[0-9a-f]{16}"`)
 
 // Rename gives a delivered file another name.
 func (y *Fixture) Rename(from, to string) {

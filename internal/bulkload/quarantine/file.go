@@ -101,7 +101,7 @@ func (f *File) BadAt() manifest.Offsets {
 }
 
 // Commit makes the file visible, if there are bad records. sha is the digest of the delivered
-// file. If it is "", the lines get no digest.
+// file. If it is "", the lines get neither a digest nor marks.
 func (f *File) Commit(sha string) error {
 	if f.file == nil {
 		return nil
@@ -112,7 +112,7 @@ func (f *File) Commit(sha string) error {
 	return nil
 }
 
-// publish copies the lines from the scratch file, and adds the digest to each.
+// publish copies the lines from the scratch file, and adds the digest and the marks to each.
 func (f *File) publish(sha string) error {
 	if err := f.file.Commit(); err != nil {
 		return err
@@ -121,11 +121,11 @@ func (f *File) publish(sha string) error {
 	if f.keeps != nil {
 		stay = f.keeps(sha)
 	}
-	return rewrite(f.ctx, f.fs, f.scratch, f.name, stay, func(line []byte) []byte {
+	return rewrite(f.ctx, f.fs, []string{f.scratch}, f.name, stay, func(_ int, line []byte) ([]byte, error) {
 		if sha == "" {
-			return line
+			return line, nil
 		}
-		return fmt.Appendf(line[:len(line)-len("}\n")], ",\"sha256\":%q}\n", sha)
+		return sealed(line, 0, sha)
 	})
 }
 

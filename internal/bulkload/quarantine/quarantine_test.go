@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,15 +22,21 @@ func bad(path string, offset int64, raw string) Record {
 	return NewRecord(path, &record.Reject{Line: offset/10 + 1, Offset: offset, Reason: record.TooLong, Err: errors.New("too long"), Raw: []byte(raw)})
 }
 
-// lines returns the offsets, texts and digests of a quarantine file.
-func lines(t *testing.T, name string) []string {
+// read returns the text of a file.
+func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// lines returns the offsets, texts and digests of a quarantine file.
+func lines(t *testing.T, name string) []string {
+	t.Helper()
 	var out []string
-	for _, line := range strings.SplitAfter(string(text), "\n") {
+	for _, line := range strings.SplitAfter(read(t, name), "\n") {
 		var b Record
 		if line == "" {
 			continue
@@ -164,12 +171,8 @@ func TestADamagedLineStays(t *testing.T) {
 	if err := Copy(t.Context(), local.New(), from, name, KeepsOfLoad("a.csv", "", false)); err != nil {
 		t.Fatal(err)
 	}
-	copied, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(name); err != nil || string(got) != "{damaged\n"+string(copied) {
-		t.Errorf("the file is %q, want the damaged line and then the copied one: %v", got, err)
+	if got := read(t, name); got != "{damaged\n"+read(t, from) {
+		t.Errorf("the file is %q, want the damaged line and then the copied one", got)
 	}
 }
 
@@ -184,30 +187,23 @@ func TestRangesAreJoined(t *testing.T) {
 	if err := Join(t.Context(), local.New(), []Range{{one, 0}, {two, 7}}, name, "abc", nil); err != nil {
 		t.Fatal(err)
 	}
-	var want []string
-	for file, change := range map[string]string{one: `"line":2`, two: `"line":11`} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		line := strings.Replace(strings.Replace(string(text), `"line":4`, change, 1), "}\n", `,"sha256":"abc"}`, 1)
-		want = append(want, line)
-	}
-	slices.Sort(want)
-	got, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	have := strings.Split(strings.TrimSpace(string(got)), "\n")
-	slices.Sort(have)
-	if !slices.Equal(have, want) {
-		t.Errorf("the joined file is\n%q, want\n%q", have, want)
+	shifted := cut
+	shifted.Line += 7
+	write(t, two, "abc", nil, shifted)
+	write(t, one, "abc", nil, bad("a.csv", 10, "<&>"))
+	got := read(t, name)
+	if want := read(t, one) + read(t, two); got != want {
+		t.Errorf("the joined file is\n%s\nwant the lines of a file that was read whole\n%s", got, want)
 	}
 	if err := Join(t.Context(), local.New(), []Range{{filepath.Join(dir, "gone"), 0}}, name, "abc", nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file of a range is gone: %v", err)
 	}
-	if again, err := os.ReadFile(name); err != nil || string(again) != string(got) {
-		t.Errorf("after a failed Join the file is %q: %v", again, err)
+	if again := read(t, name); again != got {
+		t.Errorf("after a failed Join the file is %q", again)
+	}
+	testkit.WriteFile(t, one, strings.TrimSuffix(read(t, one), "\n"))
+	if err := Join(t.Context(), local.New(), []Range{{one, 0}}, name, "abc", nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a file of a range is cut short: %v", err)
 	}
 }
 

@@ -22,10 +22,12 @@ type Record struct {
 	Detail string        `json:"detail"`
 	// SHA256 is the digest of the delivered file. A later file of the same name may have
 	// another digest. Old releases wrote lines without a digest.
-	SHA256 string `json:"sha256,omitempty"`
+	SHA256  string `json:"sha256,omitempty"`
+	Mark    string `json:"mark,omitempty"`     // of the place
+	RawMark string `json:"raw_mark,omitempty"` // of Raw and Base64
 }
 
-// NewRecord returns the line of a bad record of the delivered file at path, without the digest.
+// NewRecord returns the line of a bad record of the delivered file at path, without the digest and the marks.
 func NewRecord(path string, r *record.Reject) Record {
 	b := Record{Path: path, Line: r.Line, Offset: r.Offset, Reason: r.Reason, Detail: r.Err.Error(), Cut: r.Cut}
 	if utf8.Valid(r.Raw) {

@@ -53,7 +53,7 @@ func TestTooLongRecordsAreReplayedWhole(t *testing.T) {
 				if bad := y.Quarantined(name); !strings.Contains(bad, `"cut":true`) {
 					t.Errorf("the line does not say that it is cut: %s", bad)
 				}
-				y.WantCounts(y.Replay(bulkload.ErrTooBad, name), 1, 0, 1, 0, 0)
+				y.WantCounts(y.Replay(bulkload.ErrLeft, name), 1, 0, 1, 0, 0)
 				if bad := y.Quarantined(name + ".replay"); !strings.Contains(bad, `"cut":true`) {
 					t.Errorf("the line does not say that it is cut: %s", bad)
 				}

@@ -220,12 +220,12 @@ func TestReplayKeepsCorrections(t *testing.T) {
 	y.Correct(first, "BAD", "7")
 	y.Correct(second, "BAD", "7")
 	kept := y.Quarantined(first)
-	y.WantCounts(y.Replay(bulkload.ErrTooBad, first), 2, 1, 1, 0, 0)
+	y.WantCounts(y.Replay(bulkload.ErrLeft, first), 2, 1, 1, 0, 0)
 	y.Correct(again, `"raw":",2014`, `"raw":"b,2014`)
-	y.WantCounts(y.Replay(bulkload.ErrTooBad, second), 2, 0, 1, 1, 0)
+	y.WantCounts(y.Replay(bulkload.ErrLeft, second), 2, 0, 1, 1, 0)
 	for range 2 {
 		y.KeepBad(first, kept)
-		y.WantCounts(y.Replay(bulkload.ErrTooBad, first), 2, 0, 1, 1, 0)
+		y.WantCounts(y.Replay(bulkload.ErrLeft, first), 2, 0, 1, 1, 0)
 	}
 	if got := y.Quarantined(again); strings.Count(got, "\n") != 2 || !strings.Contains(got, `"raw":"b,2014`) {
 		t.Errorf("the file of records that are bad again is\n%s\nwant the corrected line, and the line as it was", got)

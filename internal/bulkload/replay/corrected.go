@@ -151,6 +151,10 @@ func (c *corrected) one(n int64, line []byte, do func(n int64, r *quarantine.Rec
 	if err != nil {
 		return fmt.Errorf("%w: %s:%d: not a line of a quarantine file: %w", bulkload.ErrRequest, c.name, n, err)
 	}
+	if r.Moved() {
+		return fmt.Errorf("%w: %s:%d: the path, line, offset or sha256 of the record was changed, so that it would be loaded as another record: nothing of the file is loaded: restore them, and change only \"raw\"; or remove the line, and deliver the corrected record as a file of another name",
+			bulkload.ErrLeft, c.name, n)
+	}
 	return do(n, &r, raw)
 }
 

@@ -278,7 +278,7 @@ func TestAQuarantineFileKeepsWhatALoadOfAPartLeft(t *testing.T) {
 			if got := y.Quarantined(name); wantLines(got, before, 0, 1) != "" || strings.Count(got, "\n") != 3 || !strings.Contains(got, "e,never") {
 				t.Errorf("the quarantine file is\n%swant the record that is bad now after two of\n%s", got, before)
 			}
-			y.WantCounts(y.Replay(bulkload.ErrTooBad, name), 3, 1, 1, 1, 0)
+			y.WantCounts(y.Replay(bulkload.ErrLeft, name), 3, 1, 1, 1, 0)
 			y.WantTrails(
 				"a 2014-09-01 2014-09-01T10:00:00Z play",
 				"b 2014-09-01 2014-09-01T11:00:00Z play",
@@ -314,14 +314,14 @@ func TestReplaysOfCopiesKeepWhatIsStillBad(t *testing.T) {
 	y.KeepBad(first, lines[1])
 	y.Correct(first, "c,2014-09-01 12:00:00", "c,2014-09-01 12:00:01")
 	y.Correct(second, "b,2014-09-01 11:00:00", "b,2014-09-01 11:00:01")
-	y.WantCounts(y.Replay(bulkload.ErrTooBad, first), 1, 0, 1, 0, 0)
-	y.WantCounts(y.Replay(bulkload.ErrTooBad, second), 2, 0, 2, 0, 0)
+	y.WantCounts(y.Replay(bulkload.ErrLeft, first), 1, 0, 1, 0, 0)
+	y.WantCounts(y.Replay(bulkload.ErrLeft, second), 2, 0, 2, 0, 0)
 	again := first + ".replay"
 	if got := y.Quarantined(again); !strings.Contains(got, "b,2014") || !strings.Contains(got, "c,2014") || strings.Count(got, "\n") != 3 {
 		t.Errorf("of three records that are bad again the file has\n%s", got)
 	}
 	y.Correct(again, "b,2014-09-01 11:00:01", "b,2014-09-01T11:00:00Z")
-	y.WantCounts(y.Replay(bulkload.ErrTooBad, again), 3, 1, 2, 0, 0)
+	y.WantCounts(y.Replay(bulkload.ErrLeft, again), 3, 1, 2, 0, 0)
 	if got := y.Quarantined(again); strings.Contains(got, "b,2014") || strings.Count(got, "\n") != 2 {
 		t.Errorf("of two records that are still bad the file has\n%s", got)
 	}

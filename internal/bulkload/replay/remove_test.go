@@ -26,7 +26,7 @@ func TestAReplayOfAnUnchangedFileWritesNothing(t *testing.T) {
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	before := y.Quarantined(name)
 	r, err := replayed(y, name)
-	if !errors.Is(err, bulkload.ErrTooBad) || !errors.Is(err, replay.ErrUnchanged) || !strings.Contains(err.Error(), "2 of 2 are still bad: "+y.Store.Quarantine(name)) {
+	if !errors.Is(err, bulkload.ErrLeft) || !errors.Is(err, replay.ErrUnchanged) || !strings.Contains(err.Error(), "2 of 2 are still bad: "+y.Store.Quarantine(name)) {
 		t.Errorf("%v, want that nothing was corrected", err)
 	}
 	if r.Loads != 0 || r.Read != 2 || r.Quarantined != 2 || y.Quarantined(name) != before {
@@ -49,7 +49,7 @@ func TestReplayRemovesWhatIsLoaded(t *testing.T) {
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	y.Correct(name, "many", "8")
 	r, err := replayed(y, name)
-	if !errors.Is(err, bulkload.ErrTooBad) || !strings.HasSuffix(err.Error(), "1 of 2 are still bad; see "+y.Store.Quarantine(name+".replay")) {
+	if !errors.Is(err, bulkload.ErrLeft) || !strings.HasSuffix(err.Error(), "1 of 2 are still bad; see "+y.Store.Quarantine(name+".replay")) {
 		t.Errorf("%v, want the file of the records that are still bad", err)
 	}
 	if r.Removed != 1 || r.Loaded != 1 {
@@ -68,7 +68,7 @@ func TestReplayRemovesWhatIsLoaded(t *testing.T) {
 
 	again := name + ".replay"
 	y.Correct(again, "11:30:00", "11:30:01")
-	if r, err = replayed(y, again); !errors.Is(err, bulkload.ErrTooBad) || r.Removed != 0 || strings.Count(y.Quarantined(again), "11:30:01") != 1 {
+	if r, err = replayed(y, again); !errors.Is(err, bulkload.ErrLeft) || r.Removed != 0 || strings.Count(y.Quarantined(again), "11:30:01") != 1 {
 		t.Errorf("%+v, %v, and the file has\n%s\nwant the record that is still bad", r, err, y.Quarantined(again))
 	}
 	y.Correct(again, `"raw":",2014`, `"raw":"d,2014`)

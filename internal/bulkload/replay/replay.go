@@ -92,7 +92,7 @@ func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bul
 		return sum, bulkload.Joined(failed)
 	case sum.Unchanged > 0:
 		return sum, fmt.Errorf("%w: %s: %w: in %d of %d files no record is corrected: correct the text in \"raw\", or the job, and replay them again",
-			bulkload.ErrTooBad, folder, ErrUnchanged, sum.Unchanged, len(files))
+			bulkload.ErrLeft, folder, ErrUnchanged, sum.Unchanged, len(files))
 	}
 	return sum, fmt.Errorf("%w: %s holds no bad records", bulkload.ErrNothing, folder)
 }
@@ -230,7 +230,7 @@ func (p *replay) stillBad(inputs []*batch.Input) error {
 			names = append(names, in.Bad().Name())
 		}
 	}
-	return fmt.Errorf("%w: %d of %d are still bad; see %s", bulkload.ErrTooBad, p.result.Quarantined, p.result.Read, bulkload.Few(names))
+	return fmt.Errorf("%w: %d of %d are still bad; see %s", bulkload.ErrLeft, p.result.Quarantined, p.result.Read, bulkload.Few(names))
 }
 
 // hasUnledgered reports whether a killed replay may have left records in the table. A load

@@ -32,7 +32,7 @@ func TestReplayLoadsWhatWasCorrected(t *testing.T) {
 	y.Write(name, bulkloadtest.WithBad)
 	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 4, 2, 2, 0, 0)
 	y.Correct(name, "many", "8888")
-	r := y.Replay(bulkload.ErrTooBad, name)
+	r := y.Replay(bulkload.ErrLeft, name)
 	y.WantCounts(r, 2, 1, 1, 0, 0)
 	if got, want := y.Trails(true), good.Trails(true); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("after the replay the table has\n%s\nwant the records of the corrected file\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -100,6 +100,7 @@ func TestReplayRefusesWhatIsNoQuarantine(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.WithBad)
 	y.Load(nil, "2014-09-01", "2014-09-01")
+	forgetDigests(y, "2014-09-01/play.csv")
 	y.Correct("2014-09-01/play.csv", `"path":"2014`, `"path":"2015`)
 	y.Replay(bulkload.ErrRequest, "2014-09-01/play.csv")
 	y.Correct("2014-09-01/play.csv", `{"path"`, `"path"`)
@@ -218,7 +219,7 @@ func TestReplayFindsTheRecordsOfCopies(t *testing.T) {
 	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 5, 2, 1, 2, 0)
 	forgetBad(y)
 	y.KeepBad(first, kept)
-	y.WantCounts(y.Replay(bulkload.ErrTooBad, first), 3, 1, 1, 1, 0)
+	y.WantCounts(y.Replay(bulkload.ErrLeft, first), 3, 1, 1, 1, 0)
 	y.WantTrails(
 		"a 2014-09-01 2014-09-01T10:00:00Z play",
 		"b 2014-09-01 2014-09-01T11:00:00Z play",
@@ -296,7 +297,7 @@ func TestALoadKnowsWhatAReplayBrought(t *testing.T) {
 		y.Write(name, rfcLog)
 		y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01", "play"), 5, 1, 3, 0, 1)
 		y.SetJob(anyTimes)
-		y.WantCounts(y.Replay(bulkload.ErrTooBad, name), 3, 2, 1, 0, 0)
+		y.WantCounts(y.Replay(bulkload.ErrLeft, name), 3, 2, 1, 0, 0)
 		return y
 	}
 	for _, size := range []int64{0, 1 << 20, 60} {
@@ -329,7 +330,7 @@ func TestALoadKnowsWhatAReplayBrought(t *testing.T) {
 			y.SetJob(anyTimes)
 			parts := y.Plan(nil, size, "2014-09-01", "2014-09-01")
 			y.DoAll(parts)
-			y.Replay(bulkload.ErrTooBad, name)
+			y.Replay(bulkload.ErrLeft, name)
 			y.Commit(pieces.ErrStale, parts)
 			parts = y.Plan(nil, size, "2014-09-01", "2014-09-01")
 			y.DoAll(parts)
@@ -348,7 +349,7 @@ func TestALoadOfPutsKnowsWhatAReplayBrought(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.SetJob(anyTimes)
-	if r, err := replays(p, t.Context(), "2014-09-01/play.csv"); !errors.Is(err, bulkload.ErrTooBad) || r.Loaded != 2 {
+	if r, err := replays(p, t.Context(), "2014-09-01/play.csv"); !errors.Is(err, bulkload.ErrLeft) || r.Loaded != 2 {
 		t.Fatalf("the replay: %+v, %v; want 2 loaded, and one bad", r.Counts, err)
 	}
 	r, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1)

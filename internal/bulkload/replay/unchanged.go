@@ -14,7 +14,7 @@ import (
 )
 
 // ErrUnchanged is wrapped if no record of a quarantine file was corrected. Run then writes nothing. The error
-// also wraps bulkload.ErrTooBad.
+// also wraps bulkload.ErrLeft.
 var ErrUnchanged = errors.New("the quarantine file is as the load wrote it")
 
 // faultOf returns a digest of the reason why a record is bad.
@@ -33,7 +33,7 @@ func (p *replay) checkChanged(ctx context.Context, files []*file) error {
 	}
 	p.result.Read, p.result.Quarantined = p.from.records, p.from.records
 	return fmt.Errorf("%w: %d of %d are still bad: %s: %w: correct the text in \"raw\", or the job, and replay it again",
-		bulkload.ErrTooBad, p.from.records, p.from.records, p.from.name, ErrUnchanged)
+		bulkload.ErrLeft, p.from.records, p.from.records, p.from.name, ErrUnchanged)
 }
 
 // changed reports whether a record of the file may not be bad in the same way as before. Cut texts count as
