@@ -1,7 +1,7 @@
-"""By hand: load the logs of many days.
+"""Loads the logs of many days. It is started by hand.
 
-One load takes them all, several days at once. Killed or failed, it goes on where it
-stopped, so that a retry costs what is left.
+One load takes all days, several at once. If it fails or is killed, the next try continues where
+it stopped.
 """
 
 import os
@@ -22,7 +22,7 @@ with DAG(
         "from": Param(type="string", format="date", description="the first date"),
         "to": Param(type="string", format="date", description="the last date, included"),
         "job": Param(os.environ.get("USERTRAIL_JOB", ""), type="string", description="the job file"),
-        "types": Param("", type="string", description="behaviours, separated by commas; all of the job's"),
+        "types": Param("", type="string", description="behaviours, separated by commas; empty for all of the job"),
     },
     default_args={
         "retries": 6,

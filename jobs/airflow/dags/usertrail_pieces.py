@@ -1,7 +1,7 @@
-"""By hand: a load and an extract, each cut into pieces that any worker may do.
+"""Does a load and an extract in pieces, which any worker may do. It is started by hand.
 
-All workers see the same files: logs, table and out lie on HDFS, or on a disk that they
-share. The commit is the one task after the mapped ones, so it has the outlet.
+All workers must reach the same files: put the logs, the table and out on HDFS, or on a shared
+disk. The outlets are on the commits: a mapped task would make one event for each piece.
 """
 
 import os
@@ -20,7 +20,7 @@ from usertrail_airflow import (
 
 TABLE = Asset("usertrail_table")
 TRAILS = Asset("usertrail_trails")
-WORKERS = 16  # how many pieces are done at once
+WORKERS = 16  # the number of pieces that run at once
 
 with DAG(
     "usertrail_pieces",
@@ -31,10 +31,10 @@ with DAG(
         "from": Param(type="string", format="date", description="the first date"),
         "to": Param(type="string", format="date", description="the last date, included"),
         "job": Param(os.environ.get("USERTRAIL_JOB", ""), type="string", description="the job file"),
-        "load_piece": Param("1GiB", type="string", description="how large a piece of the load is"),
-        "types": Param("all", type="string", description="the behaviours to take out, separated by commas; all of the table's"),
-        "out": Param(os.environ.get("USERTRAIL_OUT", "extracts"), type="string", description="the folder of the trails"),
-        "extract_piece": Param("4M", type="string", description="how many behaviours a piece of the extract has"),
+        "load_piece": Param("1GiB", type="string", description="the size of a piece of the load"),
+        "types": Param("all", type="string", description="the behaviours to extract, separated by commas; all for every behaviour of the table"),
+        "out": Param(os.environ.get("USERTRAIL_OUT", "extracts"), type="string", description="the folder of the results"),
+        "extract_piece": Param("4M", type="string", description="the number of events of a piece of the extract"),
     },
     default_args={
         "retries": 6,
@@ -52,7 +52,7 @@ with DAG(
 
     extract_plan = ExtractPlanOperator(
         task_id="extract_plan",
-        # Days that are loaded already are taken out all the same.
+        # If the days are loaded already, the load is skipped. They are extracted all the same.
         trigger_rule="none_failed",
         users="all",
         types="{{ params.types }}",

@@ -1,8 +1,9 @@
-"""Every noon: load what the last days lack, because logs came late, or because no night ran.
+"""Runs every day at noon: loads the missing files of the last days. Logs may have come late, or
+nights may have been missed.
 
-Each day is loaded by itself, so that one that fails stops no other. Days that are loaded cost
-nothing; if all are, the run is skipped. Trails of a night that is loaded here are taken out by a
-run of usertrail_nightly with its date.
+Each day is loaded on its own: if a day fails, the others are still loaded. Days that are loaded
+already cost nothing. If all days are, the run is skipped. To extract the trails of a day that is
+loaded here, run usertrail_nightly with its date.
 """
 
 import os
@@ -14,18 +15,18 @@ from airflow.sdk import DAG, Asset, Param
 from usertrail_airflow import BulkloadOperator, VerifyOperator
 from usertrail_airflow.dates import day_before
 
-ZONE = "UTC"  # that of the schedule, and of the dates of the logs
+ZONE = "UTC"  # the time zone of the schedule and of the dates of the logs
 TABLE = Asset("usertrail_table")
-SETTLE = "60s"  # this long logs have to stand still
+SETTLE = "60s"  # how long a log must be unchanged
 
 
 def last_day(dag_run, params):
-    """The last date to load: the param, or the day before the run."""
+    """Returns the last date to load: the param, or the day before the run."""
     return params["to"] or day_before(dag_run.run_after, ZONE)
 
 
 def first_day(dag_run, params):
-    """The first date to load."""
+    """Returns the first date to load."""
     return (date.fromisoformat(last_day(dag_run, params)) - timedelta(days=params["days"] - 1)).isoformat()
 
 
@@ -33,12 +34,12 @@ with DAG(
     "usertrail_sweep",
     schedule="0 12 * * *",
     start_date=pendulum.datetime(2025, 1, 1, tz=ZONE),
-    catchup=False,  # one run loads what all that were missed would have loaded
+    catchup=False,  # one run loads the days of all missed runs
     max_active_runs=1,  # a table takes one load at a time
     doc_md=__doc__,
     params={
-        "to": Param(None, type=["null", "string"], format="date", description="the last date to load; the day before the run"),
-        "days": Param(7, type="integer", minimum=1, description="how many days"),
+        "to": Param(None, type=["null", "string"], format="date", description="the last date to load; by default the day before the run"),
+        "days": Param(7, type="integer", minimum=1, description="the number of days"),
         "job": Param(os.environ.get("USERTRAIL_JOB", ""), type="string", description="the job file"),
     },
     user_defined_macros={"first_day": first_day, "last_day": last_day},

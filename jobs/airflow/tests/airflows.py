@@ -1,4 +1,4 @@
-"""A real Airflow of one's own: its database, and its four processes on the loopback."""
+"""Starts a real Airflow for tests: its database, and its four processes on the loopback."""
 
 import io
 import json
@@ -16,14 +16,14 @@ from pathlib import Path
 DAGS = Path(__file__).parents[1] / "dags"
 AIRFLOW = Path(sys.executable).with_name("airflow")
 
-# What nothing here takes, on a busy machine; what waits longer has failed.
+# No wait takes this long, even on a busy machine. A longer wait fails the test.
 WATCHDOG_SECONDS = 3000
 
-# What hurried changes in each DAG: it waits for seconds where the original waits for minutes.
-HURRY = {
+# Replacements in the DAGs, by DAG: waits of seconds in place of minutes.
+SHORTER_WAITS = {
     "usertrail_nightly": {
         "RETRY = timedelta(minutes=10)": "RETRY = timedelta(seconds=1)",
-        "LOOK = timedelta(minutes=5)": "LOOK = timedelta(seconds=1)",
+        "POKE = timedelta(minutes=5)": "POKE = timedelta(seconds=1)",
         "SETTLE = timedelta(minutes=1)": "SETTLE = timedelta(seconds=0.1)",
         "WAIT = timedelta(hours=6)": "WAIT = timedelta(seconds=0)",
     },
@@ -33,21 +33,21 @@ HURRY = {
 }
 
 
-def hurried(folder):
+def copy_dags(folder):
     """Copies the DAGs into a folder, with shorter waits."""
     folder.mkdir()
     for file in DAGS.glob("*.py"):
         text = file.read_text()
-        for slow, fast in HURRY.get(file.stem, {}).items():
+        for slow, fast in SHORTER_WAITS.get(file.stem, {}).items():
             assert slow in text
             text = text.replace(slow, fast)
         (folder / file.name).write_text(text)
 
 
 def new_home(folder, *commands):
-    """Makes a folder the home of an Airflow: the DAGs, and a database. One process runs
-    these commands of Airflow after that. Returns what all of them printed."""
-    hurried(folder / "dags")
+    """Makes a folder the home of an Airflow, with the DAGs and a database. Then one process runs
+    these commands of Airflow. Returns the output of all of them."""
+    copy_dags(folder / "dags")
     every = [["db", "migrate"], *map(list, commands)]
     done = run([sys.executable, Path(__file__).with_name("commands.py"), json.dumps(every)], environment(folder))
     assert done.returncode == 0, done.stdout
@@ -59,7 +59,7 @@ def run(args, env):
 
 
 def environment(home):
-    """What an Airflow of that home sees."""
+    """Returns the environment of an Airflow with this home."""
     port = free_port()
     return {
         **os.environ,
@@ -76,7 +76,7 @@ def environment(home):
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
         "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
-        # A busy machine is no reason to give a task up.
+        # These limits hold on a busy machine, too.
         "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "60",
         "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "300",
         "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": "300",
@@ -86,7 +86,7 @@ def environment(home):
 
 
 def airflow(env, *args):
-    """Runs one command of Airflow to its end, and says what it said."""
+    """Runs one command of Airflow, and returns its status and its output."""
     done = run([AIRFLOW, *args], env)
     return done.returncode, done.stdout
 
@@ -97,9 +97,9 @@ def free_port():
 
 
 class Airflow:
-    """An Airflow that runs, and that is asked over REST.
+    """A running Airflow, which tests use over REST.
 
-    It is not `airflow standalone`, whose servers of logs listen on every address.
+    It is not `airflow standalone`: the log servers of standalone listen on every address.
     """
 
     PROCESSES = (("api-server",), ("scheduler", "--skip-serve-logs"), ("dag-processor",), ("triggerer", "--skip-serve-logs"))
@@ -123,7 +123,7 @@ class Airflow:
         return self
 
     def __exit__(self, *_):
-        """Ends all processes of the sessions that were started, by their numbers."""
+        """Ends all processes of the sessions that were started, by their process IDs."""
         sessions = {p.pid for p in self.processes}
         for p in self.processes:
             p.terminate()
@@ -152,7 +152,7 @@ class Airflow:
     token = None
 
     def ask(self, method, path, body=None):
-        """The response of the REST API. On a busy machine it may be silent for a minute."""
+        """Returns the response of the REST API. On a busy machine it may take a minute."""
         headers = {"Content-Type": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -160,18 +160,19 @@ class Airflow:
         return self.until(lambda: self.response(request), f"{method} {path}")["is"]
 
     def response(self, request):
-        """What is said to a request, or None where Airflow's SQLite was locked by another of its processes: then nothing was done."""
+        """Returns the response to a request, or None if another process of Airflow had locked SQLite. Then nothing was done."""
         try:
             with urllib.request.urlopen(request, timeout=WATCHDOG_SECONDS) as reply:
                 return {"is": json.load(reply)}
         except urllib.error.HTTPError as e:
-            said = e.read()
-            if e.code == 500 and b"Database error" in said:
+            body = e.read()
+            if e.code == 500 and b"Database error" in body:
                 return None
-            raise urllib.error.HTTPError(e.url, e.code, e.msg, e.headers, io.BytesIO(said)) from e
+            raise urllib.error.HTTPError(e.url, e.code, e.msg, e.headers, io.BytesIO(body)) from e
 
     def until(self, true, what):
-        """Waits; what never comes fails the test, with the last of what Airflow said."""
+        """Waits until true() is true. After WATCHDOG_SECONDS the test fails, with the last lines of
+        Airflow's logs."""
         end = time.monotonic() + WATCHDOG_SECONDS
         while not (found := true()):
             assert time.monotonic() < end, f"waited {WATCHDOG_SECONDS} s: {what}\n{self.logs()}"
@@ -182,7 +183,7 @@ class Airflow:
         return "\n".join(f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}" for file in self.home.glob("*.out"))
 
     def trigger(self, dag, **conf):
-        """Starts a run as soon as the DAG is known, and says its ID."""
+        """Starts a run as soon as Airflow has read the DAG, and returns the run's ID."""
 
         def start():
             try:
@@ -198,7 +199,7 @@ class Airflow:
         return self.ask("GET", f"/api/v2/dags/{dag}/dagRuns/{run}")
 
     def tasks(self, dag, run):
-        """The task instances of a run: by their names, and number where they are mapped."""
+        """Returns the task instances of a run by their names. The key of a mapped one also has its number."""
         found = self.ask("GET", f"/api/v2/dags/{dag}/dagRuns/{run}/taskInstances")["task_instances"]
         return {t["task_id"] if t["map_index"] < 0 else (t["task_id"], t["map_index"]): t for t in found}
 
@@ -206,14 +207,14 @@ class Airflow:
         return {name: t["state"] for name, t in self.tasks(dag, run).items()}
 
     def ended(self, dag, run):
-        """Waits for the end of a run and says how it ended."""
+        """Waits for the end of a run, and returns its state."""
         return self.until(lambda: (state := self.run(dag, run)["state"]) in ("success", "failed") and state, f"{dag} {run} does not end")
 
     def xcom(self, dag, run, task, key="return_value"):
         return self.ask("GET", f"/api/v2/dags/{dag}/dagRuns/{run}/taskInstances/{task}/xcomEntries/{key}?deserialize=true")["value"]
 
     def log(self, dag, run, task):
-        """What was logged by all tries of a task."""
+        """Returns the log of all tries of a task."""
         lines = []
         for attempt in range(1, self.tasks(dag, run)[task]["try_number"] + 1):
             path = f"/api/v2/dags/{dag}/dagRuns/{run}/taskInstances/{task}/logs/{attempt}?full_content=true"
@@ -222,7 +223,7 @@ class Airflow:
         return "\n".join(lines)
 
     def events(self, asset):
-        """The events of an asset, the newest last."""
+        """Returns the events of an asset, the newest last."""
         found = self.ask("GET", "/api/v2/assets/events?order_by=timestamp&limit=100")["asset_events"]
         return [e for e in found if e["name"] == asset]
 

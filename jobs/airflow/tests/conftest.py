@@ -1,8 +1,8 @@
-"""Tests run the real bulkload and extract, from $USERTRAIL_BIN or the repository's bin,
-on logs that bulkload sample made up, in an Airflow whose home is thrown away.
+"""Fixtures: the real bulkload and extract, logs, and an Airflow in a temporary home.
 
-The commands have to be built with -tags breakpoints, so that tests can stop them at a
-named step. With USERTRAIL_TESTS=all a scheduler runs the DAGs, too."""
+The commands are in $USERTRAIL_BIN or in the repository's bin. They must be built with -tags
+breakpoints, so that tests can stop them at a named step. bulkload sample makes the logs. With
+USERTRAIL_TESTS=all a scheduler also runs the DAGs."""
 
 import atexit
 import os
@@ -46,7 +46,7 @@ behaviours:
 
 @pytest.fixture(scope="session")
 def samples(tmp_path_factory):
-    """Logs of three days."""
+    """Makes the logs of three days."""
     folder = tmp_path_factory.mktemp("samples") / "logs"
     bulkload("sample", folder, "--records=3000", "--users=60", "--days=3", f"--from={DATES[0]}", "--bad=0")
     return folder
@@ -54,7 +54,7 @@ def samples(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
-    """The home of an Airflow with a database, made once."""
+    """Makes the home of an Airflow with a database, once."""
     folder = tmp_path_factory.mktemp("airflow")
     new_home(folder)
     return folder
@@ -67,7 +67,7 @@ def world(tmp_path, samples):
 
 
 class World:
-    """A folder with logs, a job, a table and what is taken out of it."""
+    """A folder with logs, a job, a table and a result."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -79,7 +79,7 @@ class World:
         self.job.write_text(text.format(logs=self.logs, table=self.table, play=play))
 
     def flags(self, **more):
-        """What every operator is told."""
+        """Returns the parameters that every operator gets."""
         return dict(job=str(self.job), from_date=DATES[0], **more)
 
     def load(self, date=DATES[0]):
@@ -92,8 +92,8 @@ def bulkload(*args):
 
 @pytest.fixture
 def program(tmp_path):
-    """Makes a command of usertrail that is a shell script, for what the real ones cannot
-    be brought to do at will, and says its folder."""
+    """Writes a shell script in place of a command of usertrail, for behaviour that the real
+    commands do not show at will. Returns its folder."""
 
     def make(script, name="bulkload"):
         folder = tmp_path / "fake"
@@ -106,7 +106,7 @@ def program(tmp_path):
 
 
 class Instance:
-    """As much of a task instance as an operator sees."""
+    """The part of a task instance that an operator uses."""
 
     def __init__(self, try_number=1):
         self.try_number = try_number
@@ -118,26 +118,26 @@ class Instance:
 
 @pytest.fixture
 def context():
-    """Makes the context of a task's try."""
+    """Returns a function that makes the context of a try of a task."""
     from airflow.sdk.execution_time.context import OutletEventAccessors
 
     return lambda try_number=1: {"ti": Instance(try_number), "outlet_events": OutletEventAccessors()}
 
 
 def gone(pid):
-    """Whether a process is no more, or only waits to be reaped."""
+    """Reports whether a process has ended. It may be a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return True
 
 
-# What nothing here takes, on a busy machine; what waits longer has failed.
+# No wait takes this long, even on a busy machine. A longer wait fails the test.
 WATCHDOG_SECONDS = 3000
 
 
 def until(true, what):
-    """Waits; what never comes fails the test."""
+    """Waits until true() is true. After WATCHDOG_SECONDS the test fails."""
     end = time.monotonic() + WATCHDOG_SECONDS
     while not true():
         assert time.monotonic() < end, f"waited {WATCHDOG_SECONDS} s: {what}"
@@ -145,5 +145,6 @@ def until(true, what):
 
 
 def number(file):
+    """Waits for a file with a number, and returns the number."""
     until(lambda: file.exists() and file.read_text().strip(), f"there is no {file}")
     return int(file.read_text())

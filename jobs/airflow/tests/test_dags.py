@@ -1,4 +1,4 @@
-"""The DAGs are read without a complaint, and run by `airflow dags test`."""
+"""Airflow reads the DAGs without an error, and `airflow dags test` runs them."""
 
 import json
 import re
@@ -42,14 +42,14 @@ def test_backfill(bag):
     assert edges(bag.dags["usertrail_backfill"]) == {("load", "verify")}
 
 
-def test_behaviours_are_those_of_the_table(bag):
-    """A DAG knows no behaviour of any job."""
+def test_behaviours_are_taken_from_the_table(bag):
+    """A DAG names no behaviour of a job."""
     for name in ("nightly", "pieces"):
         assert bag.dags[f"usertrail_{name}"].params["types"] == "all"
 
 
-def test_loads_look_whether_logs_stand_still(bag):
-    """What the sensor saw may have changed since."""
+def test_loads_check_that_logs_are_unchanged(bag):
+    """Logs may have changed since the sensor's last check."""
     for dag, task in (("nightly", "load"), ("backfill", "load"), ("pieces", "load_plan"), ("sweep", "load")):
         assert "--settle=60s" in bag.dags[f"usertrail_{dag}"].task_dict[task].flags
 
@@ -62,7 +62,7 @@ def test_loads_look_whether_logs_stand_still(bag):
     ],
 )
 def test_a_sweep_has_the_last_week(bag, now, dates):
-    """Whenever it runs: a machine that was off for three nights misses none."""
+    """The week ends on the day before the run, so nights that were missed are loaded."""
     dag = bag.dags["usertrail_sweep"]
     assert edges(dag) == {("load", "verify")} and "--each-day" in dag.task_dict["load"].flags
     macros, run = dag.user_defined_macros, SimpleNamespace(run_after=now)
@@ -82,12 +82,12 @@ def test_pieces_have_their_outlet_on_the_commit(bag):
 @pytest.mark.parametrize(
     ("zone", "date"), [("UTC", "2014-09-01"), ("Asia/Shanghai", "2014-09-02"), ("America/New_York", "2014-09-01")]
 )
-def test_the_day_before_is_that_of_the_zone(zone, date):
+def test_the_day_before_is_a_day_of_the_zone(zone, date):
     assert day_before(datetime(2014, 9, 2, 18, 30, tzinfo=timezone.utc), zone) == date
 
 
 class Ran:
-    """What the database of an Airflow holds about DAGs that have run."""
+    """Reads the database of an Airflow about DAGs that have run."""
 
     def __init__(self, file):
         self.file = file
@@ -97,7 +97,7 @@ class Ran:
             return db.execute(sql, parameters).fetchall()
 
     def states(self, dag):
-        """The states of the tasks of a DAG, and how many task instances have each."""
+        """Returns the states of the tasks of a DAG, with the number of task instances in each."""
         return Counter(self.rows("select task_id, state from task_instance where dag_id = ?", dag))
 
     def xcom(self, dag, task, key="return_value"):
@@ -105,14 +105,14 @@ class Ran:
         return json.loads(value)
 
     def events(self, asset):
-        """The extras of the events of an asset."""
+        """Returns the extras of the events of an asset."""
         found = self.rows("select e.extra from asset_event e join asset a on a.id = e.asset_id where a.name = ? order by e.id", asset)
         return [json.loads(extra) for (extra,) in found]
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, samples):
-    """Each DAG has run once by `airflow dags test`, on a table of its own."""
+    """Runs each DAG once by `airflow dags test`, on a table of its own."""
     worlds = {}
     for name in ("nightly", "backfill", "pieces", "sweep"):
         folder = tmp_path_factory.mktemp(name)
@@ -124,20 +124,20 @@ def ran(tmp_path_factory, samples):
         return ("dags", "test", f"usertrail_{name}", "--conf", json.dumps({"job": str(worlds[name].job), **conf}))
 
     home = tmp_path_factory.mktemp("airflow")
-    said = new_home(
+    printed = new_home(
         home,
         run("nightly", date=DATES[0], out=str(worlds["nightly"].out)),
         run("backfill", **days),
         run("pieces", out=str(worlds["pieces"].out), load_piece="150KiB", extract_piece="1000", **days),
         run("sweep", to=DATES[-1]),
     )
-    return SimpleNamespace(airflow=Ran(home / "airflow.db"), said=said, **worlds)
+    return SimpleNamespace(airflow=Ran(home / "airflow.db"), printed=printed, **worlds)
 
 
 def test_dags_test_of_a_night(ran):
     dag = "usertrail_nightly"
     tasks = ("logs", "load", "verify", "extract")
-    assert ran.airflow.states(dag) == Counter((task, "success") for task in tasks), ran.said
+    assert ran.airflow.states(dag) == Counter((task, "success") for task in tasks), ran.printed
     assert ran.airflow.xcom(dag, "logs")["files"] == 4
     loaded = ran.airflow.xcom(dag, "load")
     assert loaded["files"] == 4 and loaded["loaded"] == 1000
@@ -148,13 +148,13 @@ def test_dags_test_of_a_night(ran):
 
 
 def test_dags_test_of_a_backfill(ran):
-    assert ran.airflow.states("usertrail_backfill") == {("load", "success"): 1, ("verify", "success"): 1}, ran.said
-    assert re.search(r'"records":3000,"days":12,"differing_days":0', ran.said), ran.said
+    assert ran.airflow.states("usertrail_backfill") == {("load", "success"): 1, ("verify", "success"): 1}, ran.printed
+    assert re.search(r'"records":3000,"days":12,"differing_days":0', ran.printed), ran.printed
 
 
 def test_dags_test_of_a_sweep(ran):
-    """None of three nights ran."""
-    assert ran.airflow.states("usertrail_sweep") == {("load", "success"): 1, ("verify", "success"): 1}, ran.said
+    """The three nights before did not run."""
+    assert ran.airflow.states("usertrail_sweep") == {("load", "success"): 1, ("verify", "success"): 1}, ran.printed
     loaded = ran.airflow.xcom("usertrail_sweep", "load")
     assert loaded["loaded"] == 3000 and loaded["days"] == {"loaded": 3, "already": 0, "empty": 4, "failed": 0, "left": 0}
 
@@ -165,19 +165,19 @@ def test_dags_test_of_pieces(ran):
     assert min(pieces.values()) > 1
     wanted = {("load_plan", "success"): 1, ("load", "success"): 1, ("extract_plan", "success"): 1, ("extract", "success"): 1}
     wanted |= {(f"{name}_piece", "success"): n for name, n in pieces.items()}
-    assert ran.airflow.states(dag) == wanted, ran.said
+    assert ran.airflow.states(dag) == wanted, ran.printed
     assert ran.airflow.xcom(dag, "load")["loaded"] == ran.airflow.xcom(dag, "extract")["events"] == 3000
 
 
 def test_runs_of_dags_leave_events(ran):
-    """Each load and each extract is one event of its asset, with its counts. The DAGs ran in
-    this order: a night, a backfill, pieces of all days, and a sweep of them."""
+    """Each load and each extract makes one event of its asset, with its counts. The DAGs ran in
+    this order: a night, a backfill, pieces of all days, a sweep of all days."""
     assert [e["loaded"] for e in ran.airflow.events("usertrail_table")] == [1000, 3000, 3000, 3000]
     assert [e["events"] for e in ran.airflow.events("usertrail_trails")] == [1000, 3000]
 
 
 def test_the_document_is_true(tmp_path):
-    """The DAGs of docs/howto/airflow.md are read, and its connection is one."""
+    """Airflow reads the DAGs of docs/howto/airflow.md, and the hook reads its connection."""
     from airflow.dag_processing.dagbag import DagBag
 
     from usertrail_airflow import UsertrailHook
@@ -187,8 +187,8 @@ def test_the_document_is_true(tmp_path):
         (tmp_path / f"block_{n}.py").write_text(block)
     found = DagBag(dag_folder=str(tmp_path))
     assert found.import_errors == {}
-    assert set(found.dags) == {"mine", "told", "shared_out", "growing"}
+    assert set(found.dags) == {"nightly", "listener", "divided", "growing"}
     (extra,) = re.findall(r"(?ms)^```json\n(.*?)^```", text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AIRFLOW_CONN_SAID", json.dumps({"conn_type": "usertrail", "extra": json.loads(extra)}))
-        assert UsertrailHook("said").table == "hdfs://nn:8020/trails"
+        patch.setenv("AIRFLOW_CONN_DOCUMENTED", json.dumps({"conn_type": "usertrail", "extra": json.loads(extra)}))
+        assert UsertrailHook("documented").table == "hdfs://nn:8020/trails"

@@ -1,4 +1,4 @@
-"""A task that is killed, in whatever way, takes its command along."""
+"""When a task is killed, its command ends too, in whatever way it is killed."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from conftest import BIN, COMPLETE, DATES, WATCHDOG_SECONDS, gone, number, until
 from usertrail_airflow import BulkloadOperator
 from usertrail_airflow._airflow import AirflowException
 
-# A command and a child of it, both of which let SIGTERM pass.
+# A command and its child. Both ignore SIGTERM.
 STUBBORN = """trap 'echo stubborn >&2' TERM
 sleep 1000 & echo $! > {folder}/child
 echo $$ > {folder}/leader
@@ -27,7 +27,7 @@ def stubborn(program, tmp_path):
 
 
 def test_on_kill_ends_the_whole_group(stubborn, context):
-    """SIGTERM does not impress it, SIGKILL does."""
+    """The group ignores SIGTERM, so SIGKILL ends it."""
     fake, folder = stubborn
     task = BulkloadOperator(task_id="load", from_date=DATES[0], bin=fake, grace=0.5)
     threading.Thread(target=lambda: (number(folder / "leader"), task.on_kill())).start()
@@ -36,7 +36,7 @@ def test_on_kill_ends_the_whole_group(stubborn, context):
     assert gone(number(folder / "leader")) and gone(number(folder / "child"))
 
 
-def test_a_clean_stop_is_let_happen(program, context, tmp_path):
+def test_a_command_may_stop_cleanly(program, context, tmp_path):
     fake = program(
         f"""trap 'echo "{{\\"loaded\\":3,\\"status\\":1,\\"error\\":\\"stopped\\"}}"; exit 1' TERM
         echo $$ > {tmp_path}/leader; while :; do sleep 0.1; done\n"""
@@ -65,7 +65,7 @@ def test_execution_timeout_ends_the_command(stubborn, context):
     task = BulkloadOperator(task_id="load", from_date=DATES[0], bin=fake, grace=0.2)
 
     def time_is_up():
-        """Sends the signal of the time-out as soon as the command is there."""
+        """Sends the signal of the timeout as soon as the command runs."""
         number(folder / "leader")
         os.kill(os.getpid(), signal.SIGALRM)
 
@@ -84,27 +84,27 @@ BulkloadOperator(task_id="load", **{flags!r}).execute({{}})
 
 
 def start(**flags):
-    """Runs a task in a process of its own, as Airflow does."""
+    """Starts a task in a process of its own, as Airflow does."""
     src = str(Path(__file__).parents[1] / "src")
     return subprocess.Popen([sys.executable, "-c", TASK.format(src=src, flags=flags)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def test_a_task_that_is_killed_outright_takes_its_command_along(stubborn):
+def test_sigkill_of_a_task_ends_its_command(stubborn):
     fake, folder = stubborn
     task = start(from_date=DATES[0], bin=fake, grace=0.2)
     leader, child = number(folder / "leader"), number(folder / "child")
     task.kill()
     task.wait()
-    until(lambda: gone(leader) and gone(child), "the command lives on")
+    until(lambda: gone(leader) and gone(child), "the command still runs")
 
 
 def stopped(pid):
-    """Whether a process has stopped itself."""
+    """Reports whether a process has stopped itself."""
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
 
 
 def loads_of(folder):
-    """The processes of bulkload that work on a folder."""
+    """Returns the processes of bulkload that work on a folder."""
     found = []
     for line in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -117,16 +117,16 @@ def loads_of(folder):
 
 
 @pytest.mark.parametrize("step", ["batch", "ledger"] if COMPLETE else ["batch"])
-def test_a_load_that_is_killed_outright_goes_on_afterwards(world, context, step):
-    """SIGKILL of the task in the middle of a real load; the next try finishes it."""
+def test_after_sigkill_the_next_try_continues_the_load(world, context, step):
+    """SIGKILL ends the task in the middle of a real load. The next try finishes the load."""
     task = start(**world.flags(workers=1, grace=0.2, env={"USERTRAIL_BREAKPOINT": step}))
     until(lambda: loads_of(world.folder) or task.poll() is not None, "the load does not begin")
     (load,) = loads_of(world.folder)
-    until(lambda: gone(load) or stopped(load), "the load goes on")
+    until(lambda: gone(load) or stopped(load), "the load did not stop")
     assert not gone(load), f"{BIN}/bulkload did not stop at {step}: build it with -tags breakpoints"
     task.send_signal(signal.SIGKILL)
     task.wait()
-    until(lambda: not loads_of(world.folder), "the load lives on")
+    until(lambda: not loads_of(world.folder), "the load still runs")
     result = BulkloadOperator(task_id="load", **world.flags()).execute(context(try_number=2))
     assert result["loaded"] == 1000
     verified = subprocess.run([BIN / "bulkload", "verify", "--table", world.table], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Operators run the real commands; what Airflow makes of each exit status."""
+"""Operators run the real commands. Each exit status has its state of the task."""
 
 import fcntl
 import json
@@ -15,7 +15,7 @@ from usertrail_airflow.operators import UsertrailOperator, options
 
 
 class Log(logging.Handler):
-    """What a task logs, each line as soon as it does."""
+    """Keeps the lines that a task logs, and calls then for each."""
 
     def __init__(self):
         super().__init__()
@@ -27,7 +27,7 @@ class Log(logging.Handler):
 
 
 @pytest.fixture
-def heard(monkeypatch):
+def logged(monkeypatch):
     handler, logger = Log(), logging.Logger("task", logging.INFO)
     logger.addHandler(handler)
     monkeypatch.setattr(UsertrailOperator, "log", logger)
@@ -167,21 +167,21 @@ def test_a_table_with_an_unfinished_load_is_compared_again(program, context):
     assert not isinstance(e.value, AirflowFailException)
 
 
-def test_the_result_is_the_last_line_of_standard_output(program, context, heard):
+def test_the_result_is_the_last_line_of_standard_output(program, context, logged):
     fake = program("""echo '{"read":1,"status":7}' >&2; echo 'loaded 5'; echo '{"read":5,"status":0}'; echo 'late words' >&2\n""")
     assert BulkloadOperator(task_id="load", from_date=DATES[0], bin=fake).execute(context()) == {"read": 5, "status": 0}
-    assert {"loaded 5", "late words"} <= set(heard.lines)
+    assert {"loaded 5", "late words"} <= set(logged.lines)
 
 
-def test_lines_are_logged_as_they_come(program, context, heard, tmp_path):
-    """The command waits for a file that is only made when its line was logged."""
+def test_lines_are_logged_as_they_come(program, context, logged, tmp_path):
+    """The command waits for a file. The test makes this file when the command's line is logged."""
     seen = tmp_path / "seen"
     fake = program(
         f"""echo 'level=WARN msg=slow' >&2
         n=0; while [ ! -e {seen} ]; do sleep 0.05; n=$((n+1)); [ $n -lt 12000 ] || exit 1; done
         echo '{{"status":0}}'\n"""
     )
-    heard.then = lambda record: seen.touch() if record.getMessage() == "level=WARN msg=slow" and record.levelno == logging.WARNING else None
+    logged.then = lambda record: seen.touch() if record.getMessage() == "level=WARN msg=slow" and record.levelno == logging.WARNING else None
     assert BulkloadOperator(task_id="load", from_date=DATES[0], bin=fake).execute(context())["status"] == 0
 
 
@@ -224,19 +224,19 @@ def test_programs_are_found_by_operator_connection_and_environment(program, monk
 
 def test_a_connection_with_a_misspelt_key_says_so(monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_TRAILS", json.dumps({"conn_type": "usertrail", "extra": {"binary": "/x"}}))
-    with pytest.raises(AirflowFailException, match="binary; it may say bin"):
+    with pytest.raises(AirflowFailException, match="binary: it may have bin"):
         UsertrailHook("trails")
 
 
 def test_a_connection_is_tested_by_its_programs(tmp_path):
-    ok, said = UsertrailHook().test_connection()
-    assert ok and "bulkload" in said and "extract" in said
+    ok, versions = UsertrailHook().test_connection()
+    assert ok and "bulkload" in versions and "extract" in versions
     assert not UsertrailHook(bin=str(tmp_path)).test_connection()[0]
 
 
 def test_a_connection_gives_job_and_environment(world, context, monkeypatch):
-    said = {"job": str(world.job), "table": str(world.folder / "other")}
-    monkeypatch.setenv("AIRFLOW_CONN_TRAILS", json.dumps({"conn_type": "usertrail", "extra": said}))
+    extra = {"job": str(world.job), "table": str(world.folder / "other")}
+    monkeypatch.setenv("AIRFLOW_CONN_TRAILS", json.dumps({"conn_type": "usertrail", "extra": extra}))
     BulkloadOperator(task_id="load", from_date=DATES[0], conn_id="trails").execute(context())
     assert (world.folder / "other" / "manifest.json").exists() and not world.table.exists()
     shutil.rmtree(world.folder / "other")

@@ -1,4 +1,4 @@
-"""Plan, pieces and commit of the real commands; one process gives the same."""
+"""Plan, pieces and commit run the real commands. One process makes the same result."""
 
 import json
 import random
@@ -17,7 +17,7 @@ from usertrail_airflow import (
     ExtractPlanOperator,
 )
 from usertrail_airflow._airflow import AirflowException, AirflowFailException, AirflowSkipException
-from usertrail_airflow.pieces import as_lines, name_of, shared_out
+from usertrail_airflow.pieces import as_lines, divided, name_of
 
 DAYS = {"from_date": DATES[0], "to_date": DATES[-1]}
 
@@ -112,7 +112,7 @@ def test_what_an_earlier_try_has_committed_is_done(world, context):
 
 
 def test_a_commit_that_left_files_out_fails_at_each_try(world, context):
-    """Its retry is no success until a load has brought what was left out."""
+    """Its retry fails until a load has loaded the files that were left out."""
     wrong = world.logs / DATES[0] / "play.csv"
     text = wrong.read_text()
     wrong.unlink()
@@ -151,9 +151,9 @@ def test_a_wrong_plan_fails_for_good(world, context):
 
 
 @pytest.mark.parametrize(("lines", "most", "texts"), [(0, 5, []), (3, 5, [1, 1, 1]), (5, 5, [1] * 5), (7, 3, [2, 2, 3]), (9, 1, [9])])
-def test_lines_are_shared_out(lines, most, texts):
+def test_lines_are_divided_among_texts(lines, most, texts):
     given = [f"line {n}" for n in range(lines)]
-    got = shared_out(given, most)
+    got = divided(given, most)
     assert [text.count("\n") + 1 for text in got] == texts
     assert "\n".join(got).splitlines() == given
 

@@ -1,5 +1,5 @@
-"""A real scheduler, triggerer and API server run the DAGs; what came of it is asked over
-REST. All tests share one Airflow, and a table of their own each."""
+"""A real scheduler, triggerer and API server run the DAGs. The tests read the states over REST.
+They share one Airflow. Each test has a table of its own."""
 
 import fcntl
 
@@ -9,7 +9,7 @@ from conftest import COMPLETE, DATES, gone
 
 pytestmark = pytest.mark.skipif(not COMPLETE, reason="make test-all runs this; make test runs each DAG by `airflow dags test`")
 
-# Beside the DAGs that are shipped: one that listens, one that is killed, one that defers.
+# DAGs next to those of the package: one that reads events, one that is killed, one that defers.
 MORE = '''
 from airflow.sdk import DAG, Asset, Param, task
 from usertrail_airflow import BulkloadOperator, LogsSensor
@@ -17,10 +17,10 @@ from usertrail_airflow import BulkloadOperator, LogsSensor
 with DAG("listener", schedule=[Asset("usertrail_table")]):
 
     @task
-    def heard(triggering_asset_events=None):
+    def read_events(triggering_asset_events=None):
         return [dict(e.extra) for events in triggering_asset_events.values() for e in events]
 
-    heard()
+    read_events()
 
 with DAG("stuck", schedule=None, params={"bin": Param("", type="string")}):
     BulkloadOperator(task_id="load", from_date="2014-09-01", bin="{{ params.bin }}", retries=3)
@@ -55,7 +55,7 @@ def test_an_empty_night_is_skipped(airflow, world):
 
 
 def test_a_night_whose_table_is_locked_is_tried_again(airflow, world):
-    """Another load holds the table, for as long as it takes the task to fail once."""
+    """Another load holds the lock of the table until the task has failed once."""
     world.load(DATES[1])
     already = len(airflow.events("usertrail_table"))
     with open(world.table / "lock") as lock:
@@ -65,8 +65,8 @@ def test_a_night_whose_table_is_locked_is_tried_again(airflow, world):
     assert load["state"] != "success"
     assert airflow.ended("usertrail_nightly", run) == "success"
     assert airflow.states("usertrail_nightly", run) == dict.fromkeys(NIGHT, "success")
-    said = airflow.log("usertrail_nightly", run, "load")
-    assert said.index("status 75") < said.index("loaded ")
+    log = airflow.log("usertrail_nightly", run, "load")
+    assert log.index("status 75") < log.index("loaded ")
 
     loaded = airflow.xcom("usertrail_nightly", run, "load")
     assert loaded["files"] == 4 and loaded["loaded"] > 0
@@ -77,8 +77,8 @@ def test_a_night_whose_table_is_locked_is_tried_again(airflow, world):
     (event,) = airflow.events("usertrail_table")[already:]
     assert event["extra"]["loaded"] == loaded["loaded"] and event["extra"]["from"] == DATES[0]
     assert airflow.events("usertrail_trails")[-1]["extra"]["out"] == str(out)
-    heard = airflow.until(lambda: airflow.ask("GET", "/api/v2/dags/listener/dagRuns?state=success")["dag_runs"], "nobody listens")
-    assert event["extra"] in airflow.xcom("listener", heard[-1]["dag_run_id"], "heard")
+    listeners = airflow.until(lambda: airflow.ask("GET", "/api/v2/dags/listener/dagRuns?state=success")["dag_runs"], "the listener did not run")
+    assert event["extra"] in airflow.xcom("listener", listeners[-1]["dag_run_id"], "read_events")
 
     again = start(airflow, world, DATES[0])
     assert airflow.ended("usertrail_nightly", again) == "success"
@@ -95,14 +95,14 @@ def test_a_wrong_job_is_not_tried_again(airflow, world):
     assert "did you mean logs?" in airflow.log("usertrail_nightly", run, "logs")
 
 
-def test_a_task_that_is_marked_failed_takes_its_command_along(airflow, program, tmp_path):
-    """Its command lets SIGTERM pass, so that Airflow kills the task before it."""
+def test_marking_a_task_as_failed_ends_its_command(airflow, program, tmp_path):
+    """The command ignores SIGTERM, so Airflow kills the task before the command ends."""
     pids = tmp_path / "pids"
     fake = program(f"""trap 'echo asked' TERM; sleep 1000 & echo $$ $! > {pids}; echo begun >&2; while :; do wait; done\n""")
     run = airflow.trigger("stuck", bin=fake)
     leader, child = airflow.until(lambda: pids.exists() and pids.read_text().split(), "the command does not begin")
     airflow.ask("PATCH", f"/api/v2/dags/stuck/dagRuns/{run}/taskInstances/load", {"new_state": "failed"})
-    airflow.until(lambda: gone(leader) and gone(child), "the command lives on")
+    airflow.until(lambda: gone(leader) and gone(child), "the command still runs")
     assert airflow.ended("stuck", run) == "failed"
     assert airflow.tasks("stuck", run)["load"]["try_number"] == 1
 

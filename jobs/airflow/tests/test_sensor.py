@@ -1,4 +1,4 @@
-"""LogsSensor, in every mode, asks the real bulkload what is there."""
+"""LogsSensor runs the real bulkload in every mode."""
 
 import asyncio
 import re
@@ -9,7 +9,7 @@ import pytest
 from airflow.sdk.exceptions import AirflowRescheduleException, TaskDeferred
 from conftest import DATES, WATCHDOG_SECONDS, gone, number
 
-from usertrail_airflow import LogsSensor, looks
+from usertrail_airflow import LogsSensor, logs
 from usertrail_airflow._airflow import AirflowException, AirflowFailException, AirflowSensorTimeout, AirflowSkipException
 from usertrail_airflow.triggers import LogsTrigger
 
@@ -34,7 +34,7 @@ def test_an_empty_night_is_skipped_when_the_time_is_up(world, context):
         sensor(world, from_date="2015-01-01").execute(context())
 
 
-def test_an_empty_night_that_may_not_be_is_a_failure(world, context):
+def test_an_empty_night_with_a_required_log_is_a_failure(world, context):
     world.write_job(play="required: true, ")
     with pytest.raises(AirflowSensorTimeout, match="play"):
         sensor(world, from_date="2015-01-01").execute(context())
@@ -53,7 +53,7 @@ def test_a_required_behaviour_is_waited_for(world, context):
     assert waits.poke(context()).xcom_value["files"] == 4
 
 
-def test_any_behaviour_is_waited_for_where_none_may_be_missing(world, context):
+def test_every_behaviour_is_waited_for_if_none_may_be_missing(world, context):
     (world.logs / DATES[0] / "login.csv").unlink()
     assert sensor(world).poke(context())
     assert not sensor(world, missing_ok=False).poke(context())
@@ -63,7 +63,7 @@ def test_any_behaviour_is_waited_for_where_none_may_be_missing(world, context):
 
 
 class Delivery(threading.Thread):
-    """Adds a line to a file all the time, until it is told that this is enough."""
+    """Adds a line to a file every 10 ms until enough is set."""
 
     def __init__(self, file):
         super().__init__()
@@ -85,19 +85,20 @@ class Delivery(threading.Thread):
         self.longest = max(self.longest, time.monotonic() - self.last)
         return self.longest
 
-    def during(self, look, settle):
-        """Looks while no pause is as long as logs have to stand still. On a busy machine this
-        thread may rest for longer: then the logs stood still, and the look says nothing."""
+    def during(self, check, settle):
+        """Returns the result of a check during which no pause was as long as settle. On a busy
+        machine this thread may pause for longer. Then the logs were unchanged, and the check is
+        repeated."""
         while True:
             self.longest = 0.0
-            seen = look()
+            seen = check()
             if self.paused() < settle:
                 return seen
 
 
 def test_logs_that_grow_are_not_there_yet(world, context, monkeypatch):
-    """A line is added all the time, and then no more."""
-    monkeypatch.setattr(looks, "AFTERWARDS_SECONDS", 0.2)
+    """Lines are added during two checks, and then no more."""
+    monkeypatch.setattr(logs, "AFTERWARDS_SECONDS", 0.2)
     waits = sensor(world, settle=1)
 
     def refused():
@@ -115,11 +116,11 @@ def test_logs_that_grow_are_not_there_yet(world, context, monkeypatch):
     finally:
         delivery.enough.set()
         delivery.join()
-    monkeypatch.setattr(looks, "AFTERWARDS_SECONDS", WATCHDOG_SECONDS)
+    monkeypatch.setattr(logs, "AFTERWARDS_SECONDS", WATCHDOG_SECONDS)
     assert sensor(world, settle=0.1).poke(context())
 
 
-def test_a_marker_says_that_all_is_there(world, context):
+def test_a_marker_makes_logs_complete(world, context):
     marker = f'logs: {{path: "{world.logs}/{{date}}/{{behaviour}}.csv", ready: "{world.logs}/{{date}}/_SUCCESS"}}'
     world.job.write_text(marker + "\n" + world.job.read_text().partition("\n")[2])
     assert not sensor(world).poke(context())
@@ -157,7 +158,7 @@ def test_soft_fail_skips(world, context):
         sensor(world, soft_fail=True).execute(context())
 
 
-def test_rescheduled_between_two_looks(world, context):
+def test_rescheduled_between_two_checks(world, context):
     class Rescheduled:
         def get_first_reschedule_date(self, _):
             return None
@@ -169,11 +170,11 @@ def test_rescheduled_between_two_looks(world, context):
 
 
 def deferred(task, context):
-    """What the triggerer would be given, as it comes back from its database."""
+    """Returns the trigger of a deferred task, as the triggerer reads it from the database."""
     with pytest.raises(TaskDeferred) as e:
         task.execute(context)
     path, kwargs = e.value.trigger.serialize()
-    assert path == "usertrail_airflow.triggers.LogsTrigger" and e.value.method_name == "came"
+    assert path == "usertrail_airflow.triggers.LogsTrigger" and e.value.method_name == "execute_complete"
     return LogsTrigger(**kwargs)
 
 
@@ -187,15 +188,15 @@ def event_of(trigger):
 
 def test_deferred_logs_that_are_there(world, context):
     task = sensor(world, deferrable=True, settle=0.01)
-    assert task.came(context(), event_of(deferred(task, context())))["files"] == 4
+    assert task.execute_complete(context(), event_of(deferred(task, context())))["files"] == 4
 
 
 def test_deferred_logs_that_come_late(world, context, monkeypatch):
-    """They come after the first look."""
+    """They arrive after the first check."""
     night = world.logs / DATES[0]
     night.rename(world.folder / "elsewhere")
     task = sensor(world, deferrable=True, timeout=600)
-    ready, seen = looks.Looker.ready, []
+    ready, seen = logs.LogsCheck.ready, []
 
     def then_deliver(self):
         seen.append(ready(self))
@@ -203,9 +204,9 @@ def test_deferred_logs_that_come_late(world, context, monkeypatch):
             (world.folder / "elsewhere").rename(night)
         return seen[-1]
 
-    monkeypatch.setattr(looks.Looker, "ready", then_deliver)
-    assert task.came(context(), event_of(deferred(task, context())))["files"] == 4
-    assert [came for came, _ in seen] == [False, True]
+    monkeypatch.setattr(logs.LogsCheck, "ready", then_deliver)
+    assert task.execute_complete(context(), event_of(deferred(task, context())))["files"] == 4
+    assert [ready for ready, _ in seen] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -220,10 +221,10 @@ def test_deferred_logs_that_do_not_come(world, context, job, date, error):
     world.write_job(play=job)
     task = sensor(world, deferrable=True, from_date=date, timeout=0)
     with pytest.raises(error):
-        task.came(context(), event_of(deferred(task, context())))
+        task.execute_complete(context(), event_of(deferred(task, context())))
 
 
-def test_a_kill_ends_the_look(program, context, tmp_path):
+def test_a_kill_ends_the_check(program, context, tmp_path):
     fake = program(f"echo $$ > {tmp_path}/leader; exec sleep 1000\n")
     waits = LogsSensor(task_id="logs", from_date=DATES[0], bin=fake, timeout=0)
     threading.Thread(target=lambda: (number(tmp_path / "leader"), waits.on_kill())).start()
@@ -236,5 +237,5 @@ def test_deferred_logs_of_soft_fail(world, context):
     world.write_job(play="required: true, ")
     task = sensor(world, deferrable=True, from_date="2015-01-01", soft_fail=True)
     with pytest.raises(AirflowSkipException):
-        task.came(context(), event_of(deferred(task, context())))
+        task.execute_complete(context(), event_of(deferred(task, context())))
     assert time.time() < deferred(sensor(world, deferrable=True, timeout=900), context()).until

@@ -1,4 +1,4 @@
-"""The package as pip installs it, and as Airflow finds it."""
+"""pip installs the package, and Airflow finds it."""
 
 import json
 import os
@@ -26,7 +26,7 @@ print(json.dumps({"version": m.providers["usertrail-airflow"].version, "hook": h
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A folder with the package that was built, and nothing else of this repository."""
+    """Returns a folder with the built package, and nothing else of this repository."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
     run(pip + ["wheel", "--no-deps", "--no-build-isolation", "-w", folder, SOURCE])
@@ -47,7 +47,7 @@ def test_it_holds_its_modules(site):
 
 
 def test_it_is_imported_and_a_provider_of_airflow(site):
-    said = run([sys.executable, "-c", FOUND], PYTHONPATH=str(site))
-    assert json.loads(said.splitlines()[-1]) == {
+    printed = run([sys.executable, "-c", FOUND], PYTHONPATH=str(site))
+    assert json.loads(printed.splitlines()[-1]) == {
         "version": "0.1.0", "hook": "usertrail", "class": "usertrail_airflow.hook.UsertrailHook", "file": str(site / "usertrail_airflow" / "__init__.py"),
     }  # fmt: skip

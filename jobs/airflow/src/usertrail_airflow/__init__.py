@@ -1,6 +1,6 @@
-"""usertrail's commands as tasks of Airflow 3.
+"""Runs usertrail's commands as tasks of Airflow 3.
 
-A command's exit status says what becomes of its task, and its last line is the XCom.
+The exit status of a command decides the state of its task. Its last line is the XCom.
 """
 
 from usertrail_airflow.hook import UsertrailHook

@@ -1,4 +1,4 @@
-"""What we take from Airflow that lies elsewhere in another version of it."""
+"""Imports names of Airflow whose modules differ between its versions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One command and what it says.
+"""Runs one command and collects its output.
 
-Standard output and standard error are kept apart. Every line is logged as it comes; the
-last line of one of them is the result, one JSON object.
+Standard output and standard error are kept apart. Every line is logged as soon as it is
+written. The last line of one of them is the result, one JSON object.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from typing import Any, TextIO
 
 GUARD = Path(__file__).with_name("guard.py")
 
-# What is waited for the last lines of a command that has ended: more than they take,
-# unless a stranger has kept its standard output.
+# The longest wait for the last lines of a command that has ended. They arrive sooner, except if
+# another process keeps the standard output of the command open.
 LAST_LINES_SECONDS = 5
 
-# Lines that are kept of what is logged anyway: the result and a command's last words.
+# The number of logged lines that are kept. The result and the last message are among them.
 LAST_LINES = 100
 
 
 @dataclass
 class Ended:
-    """How a command ended: its exit status, the object of its last line ({} where it
-    said none), and the lines of its standard output that are no result."""
+    """The end of a command: its exit status, the object of its last line ({} if there is
+    none), the other lines of its standard output, and its last message on standard error."""
 
     status: int
     result: dict[str, Any] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
-    last_words: str = ""
+    message: str = ""
 
     @property
     def error(self) -> str:
-        """Why it did not go well, in the command's own words."""
-        return str(self.result.get("error") or self.last_words or "it did not say why")
+        """The command's own message about its failure."""
+        return str(self.result.get("error") or self.message or "the command printed no message")
 
 
 class Command:
-    """A command that ends when end is called, or when this process does.
+    """A command that ends when end is called, or when this process ends.
 
-    If a command streams, standard output is the result, which is not logged, and
-    the result is the last line of standard error.
+    If a command streams, its standard output is data, which is not logged. The result is then
+    the last line of standard error.
     """
 
     def __init__(
@@ -74,17 +74,17 @@ class Command:
         self._keep: int | None = None  # open as long as the command may run
 
     def run(self) -> Ended:
-        """Runs the command to its end. What interrupts this, a time-out for one, ends the
-        command first."""
+        """Runs the command until it ends. If an exception interrupts this, such as a timeout, the
+        command is ended first."""
         theirs, self._keep = os.pipe()
         guard = [sys.executable, "-I", "-S", str(GUARD), str(theirs), str(self.grace)]
-        # A file and not a pipe: nobody has to write while others read.
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as given:
-            given.write(self.stdin)
-            given.seek(0)
+        # Standard input is a file and not a pipe, so no thread has to write it.
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as stdin:
+            stdin.write(self.stdin)
+            stdin.seek(0)
             try:
                 process = subprocess.Popen(
-                    guard + self.argv, env=self.env, cwd=self.cwd, stdin=given, pass_fds=[theirs],
+                    guard + self.argv, env=self.env, cwd=self.cwd, stdin=stdin, pass_fds=[theirs],
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
                     start_new_session=True,
                 )  # fmt: skip
@@ -96,8 +96,8 @@ class Command:
         if self.streams:
             out = _Reader(process.stdout, None, None)
         else:
-            out = _Reader(process.stdout, self._say, LAST_LINES)
-        err = _Reader(process.stderr, self._say, LAST_LINES)
+            out = _Reader(process.stdout, self._log_line, LAST_LINES)
+        err = _Reader(process.stderr, self._log_line, LAST_LINES)
         try:
             status = process.wait()
         except BaseException:
@@ -111,22 +111,23 @@ class Command:
         return _ended(status, list(out.lines), list(err.lines), self.streams)
 
     def end(self) -> None:
-        """Tells the command to end, with SIGTERM and after grace with SIGKILL, and does not
-        wait for it. It may be called at any time, from a signal's handler too."""
+        """Ends the command with SIGTERM, and with SIGKILL after grace, and does not wait for it.
+        It may be called at any time, also from a signal handler."""
         keep, self._keep = self._keep, None
         if keep is not None:
             os.close(keep)
 
-    def _say(self, line: str) -> None:
+    def _log_line(self, line: str) -> None:
         self.log.log(level(line), "%s", line)
 
 
 class _Reader(threading.Thread):
-    """Says each line of a stream as it comes, and keeps the last of them, or all."""
+    """Passes each line of a stream to each as soon as it is written, and keeps the last lines, or
+    all if last is None."""
 
-    def __init__(self, stream: TextIO, say: Callable[[str], None] | None, last: int | None) -> None:
+    def __init__(self, stream: TextIO, each: Callable[[str], None] | None, last: int | None) -> None:
         super().__init__(daemon=True)
-        self.stream, self.say = stream, say
+        self.stream, self.each = stream, each
         self.lines: deque[str] = deque(maxlen=last)
         self.start()
 
@@ -134,21 +135,21 @@ class _Reader(threading.Thread):
         with self.stream:
             for line in self.stream:
                 self.lines.append(line.rstrip("\r\n"))
-                if self.say:
-                    self.say(self.lines[-1])
+                if self.each:
+                    self.each(self.lines[-1])
 
 
 def _ended(status: int, out: list[str], err: list[str], streams: bool) -> Ended:
-    said = err if streams else out
-    result = parse_result(said[-1]) if said else None
-    words = [line for line in err if parse_result(line) is None]
+    printed = err if streams else out
+    result = parse_result(printed[-1]) if printed else None
+    messages = [line for line in err if parse_result(line) is None]
     if result is not None and not streams:
         out = out[:-1]
-    return Ended(status, result or {}, out, words[-1] if words else "")
+    return Ended(status, result or {}, out, messages[-1] if messages else "")
 
 
 def parse_result(line: str) -> dict[str, Any] | None:
-    """The object of a command's last line, or None for any other line."""
+    """Returns the object of a command's last line, or None for any other line."""
     if not line.startswith("{"):
         return None
     try:
@@ -163,7 +164,8 @@ _LEVEL = re.compile(r'\blevel=([A-Z]+)|"level":"([A-Z]+)"')
 
 
 def level(line: str) -> int:
-    """The level at which a line of a command is logged: the line's own, where it has one."""
+    """Returns the level at which a line of a command is logged: the level in the line if it has
+    one, otherwise INFO."""
     if found := _LEVEL.search(line[:200]):
         return LEVELS.get(found[1] or found[2], logging.INFO)
     return logging.INFO

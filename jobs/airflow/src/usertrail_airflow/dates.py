@@ -1,4 +1,4 @@
-"""Which night a run is about. Airflow's own ds is a date of UTC."""
+"""Computes the day that a run loads. Airflow's ds is a date in UTC."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from zoneinfo import ZoneInfo
 
 
 def day_before(run_after: datetime, zone: str) -> str:
-    """The date, YYYY-MM-DD, of the day before the one that a run begins on in a zone."""
+    """Returns the day before the day on which a run begins in the zone, as YYYY-MM-DD."""
     return (run_after.astimezone(ZoneInfo(zone)).date() - timedelta(days=1)).isoformat()

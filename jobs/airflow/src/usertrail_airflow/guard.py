@@ -1,14 +1,14 @@
-"""Runs a command that may not outlive whoever asked for it.
+"""Runs a command that must not outlive the process that started it.
 
     guard.py FD GRACE PROGRAM ARGS..
 
-FD is the reading end of a pipe of which nobody writes: when its other end is closed,
-by whoever asked or by their death, the command's process group gets SIGTERM and, where
-anything of it is left after GRACE seconds, SIGKILL. The status is the command's, or
-128 and the signal that ended it, as a shell says it.
+FD is the read end of a pipe to which nothing is written. The starting process holds the write
+end. When it closes this end or dies, the command's process group gets SIGTERM. If a process
+of the group is left after GRACE seconds, the group gets SIGKILL. The exit status is the status
+of the command, or 128 plus the number of the signal that ended it, as in a shell.
 
-Airflow kills a task five seconds after it asked it to end, which is sooner than a load
-may take to stop cleanly: hence a process of its own, which imports nothing of Airflow.
+Airflow kills a task five seconds after SIGTERM. A load may need longer to stop cleanly.
+Therefore the guard is a process of its own. It imports nothing of Airflow.
 """
 
 import os
@@ -40,7 +40,7 @@ asked = threading.Event()
 
 
 def end_with(pipe, grace, group):
-    """Waits until the pipe is closed, and then ends the group."""
+    """Waits until the pipe is closed, and then ends the process group."""
     os.read(pipe, 1)
     asked.set()
     if not send(group, signal.SIGTERM):
@@ -54,7 +54,7 @@ def end_with(pipe, grace, group):
 
 
 def send(group, number):
-    """Says whether there is anybody left to get the signal."""
+    """Sends a signal to a process group. Returns False if the group has no process."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:

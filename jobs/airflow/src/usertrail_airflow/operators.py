@@ -1,4 +1,4 @@
-"""One command a task: BulkloadOperator, ExtractOperator, VerifyOperator."""
+"""Operators that run one command in one task: BulkloadOperator, ExtractOperator, VerifyOperator."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ Dates = str | Sequence[str] | None
 
 
 class UsertrailOperator(BaseOperator):
-    """Runs a command of usertrail, and gives its last line as XCom.
+    """Runs a command of usertrail. The XCom is the object of its last line.
 
-    Status 99 skips the task; 64, 65, 66 and 73 fail it for good; all others have it tried
-    again. The counts of the last line go to the events of all assets in outlets.
+    Status 99 skips the task. The statuses 64, 65, 66 and 73 fail it without another try. After
+    all other failures it is tried again. The events of all assets in outlets get the counts of
+    the last line.
 
-    :param job: the job file; an empty text is none, here and in all other flags
-    :param table: the table, in place of the job's
-    :param flags: more flags, as a list or as a shell's text
+    :param job: the job file; an empty text means that this flag is not set, as for all flags
+    :param table: the table, if it is not the job's
+    :param flags: more flags, as a list or as one text in the syntax of a shell
     :param conn_id: a connection of type usertrail, see UsertrailHook
     :param bin: the folder of the programs
-    :param env: variables, added to those of the worker
-    :param cwd: the folder that relative paths are relative to
-    :param grace: how long the command has to stop when the task is killed
+    :param env: environment variables, added to the worker's
+    :param cwd: the working folder of the command
+    :param grace: how long the command may take to stop when the task is killed
     """
 
     program: ClassVar[str]
@@ -65,24 +66,24 @@ class UsertrailOperator(BaseOperator):
         self._running: Command | None = None
 
     def arguments(self, hook: UsertrailHook) -> list[str]:
-        """The flags of the command."""
+        """Returns the flags of the command."""
         return options(job=self.job or hook.job, table=self.table or hook.table)
 
     def stdin(self) -> str:
-        """What the command reads."""
+        """Returns the standard input of the command."""
         return ""
 
     def execute(self, context: Any) -> Any:
         ended = self.run_command()
-        if ended.status != status.DONE and not self.was_done_before(context, ended):
+        if ended.status != status.DONE and not self.done_by_earlier_try(context, ended):
             if ended.result and self.do_xcom_push:
                 context["ti"].xcom_push(key="return_value", value=ended.result)
             raise self.error_of(ended)
-        self.tell_assets(context, ended.result)
-        return self.give(context, ended)
+        self.add_to_events(context, ended.result)
+        return self.xcom_value(context, ended)
 
-    def give(self, context: Any, ended: Ended) -> Any:
-        """The XCom of a task that went well."""
+    def xcom_value(self, context: Any, ended: Ended) -> Any:
+        """Returns the XCom of a task that succeeds."""
         return ended.result
 
     def run_command(self) -> Ended:
@@ -100,35 +101,36 @@ class UsertrailOperator(BaseOperator):
         if self._running:
             self._running.end()
 
-    def was_done_before(self, context: Any, ended: Ended) -> bool:
-        """Whether there was nothing to do because an earlier try of this task had done it,
-        and was killed before it could say so."""
+    def done_by_earlier_try(self, context: Any, ended: Ended) -> bool:
+        """Reports whether there was nothing to do because an earlier try of this task had done the
+        work. That try was killed before it could report success."""
         return ended.status == status.NOTHING and bool(ended.result.get("already")) and context["ti"].try_number > 1
 
     def error_of(self, ended: Ended) -> AirflowException:
+        """Returns the exception with which the task ends."""
         name = " ".join((self.program, *self.command))
         return status.error_of(ended.status, f"{name} ended with status {ended.status}: {ended.error}")
 
-    def tell_assets(self, context: Any, result: dict[str, Any]) -> None:
-        """Puts the counts, and what they are of, beside the event of each outlet."""
-        told = {**self.subject(), **{k: v for k, v in result.items() if isinstance(v, (bool, int, float, str))}}
+    def add_to_events(self, context: Any, result: dict[str, Any]) -> None:
+        """Adds the subject and the counts to the extra of the event of each outlet."""
+        extra = {**self.subject(), **{k: v for k, v in result.items() if isinstance(v, (bool, int, float, str))}}
         for outlet in self.outlets:
             if isinstance(outlet, Asset):
-                context["outlet_events"][outlet].extra.update(told)
+                context["outlet_events"][outlet].extra.update(extra)
 
     def subject(self) -> dict[str, str]:
-        """What the command was about, for those who read the event of an asset."""
+        """Returns the subject of the command, such as its dates, for the event of an asset."""
         return {}
 
 
 class OfDates(UsertrailOperator):
-    """A command that is told dates and behaviours.
+    """Runs a command that has dates and behaviours.
 
     :param from_date: the first date, YYYY-MM-DD
-    :param to_date: the last date, included; the first, where none is given
+    :param to_date: the last date, included; by default from_date
     :param types: behaviours, as a list or separated by commas
-    :param memory: of the process as a whole, such as 4GiB
-    :param workers: how much is done at once
+    :param memory: the limit of the whole process, such as 4GiB
+    :param workers: the number of workers of the process
     """
 
     template_fields = (*UsertrailOperator.template_fields, "from_date", "to_date", "types", "memory", "workers")
@@ -160,7 +162,7 @@ class OfDates(UsertrailOperator):
 
 
 class OfLoad(OfDates):
-    """The flags of a load.
+    """Has the flags of a load.
 
     :param mode: hfile, put or auto
     :param temp: a local folder for sorted runs
@@ -181,18 +183,18 @@ class OfLoad(OfDates):
 class BulkloadOperator(OfLoad):
     """Loads the logs of some days.
 
-    A night that an earlier try of the same task has loaded is done, and not skipped.
+    If an earlier try of the same task has loaded them, the task succeeds. It is not skipped.
     """
 
 
 class OfExtract(OfDates):
-    """The flags of an extract.
+    """Has the flags of an extract.
 
-    :param users: a file with one user ID a line, FILE.parquet:COLUMN, FILE.csv:COLUMN, or all
+    :param users: a file with one user ID on each line, FILE.parquet:COLUMN, FILE.csv:COLUMN, or all
     :param out: the folder that the trails are written to
     :param active: all, any or min:N
-    :param overwrite: whether a folder that is there is replaced
-    :param append: whether the dates are added to the result in out; flags has --partition-by=date
+    :param overwrite: whether an existing folder is replaced
+    :param append: whether the dates are added to the result in out; needs --partition-by=date in flags
     """
 
     program = "extract"
@@ -219,28 +221,27 @@ class OfExtract(OfDates):
 
     def arguments(self, hook: UsertrailHook) -> list[str]:
         if self.out == "-":
-            raise AirflowFailException("out: name a folder; nobody reads standard output here")
+            raise AirflowFailException("out: name a folder: a task cannot write the result to standard output")
         flags = options(users=self.users, out=self.out, active=self.active)
         return super().arguments(hook) + flags + (["--overwrite"] if self.overwrite else []) + (["--append"] if self.append else [])
 
 
 class ExtractOperator(OfExtract):
-    """Takes the trails of users out of a table.
+    """Extracts the trails of users from a table.
 
-    A folder that an earlier try of the same task has written is done, as long as the table is
-    the same: it is no output of others that is there. The same holds for dates that an earlier
-    try has appended.
+    If an earlier try of the same task has written the folder, and the table has not changed since,
+    the task succeeds. It also succeeds if an earlier try has appended the dates.
     """
 
-    def was_done_before(self, context: Any, ended: Ended) -> bool:
-        return super().was_done_before(context, ended) or ended.status == status.THERE and bool(ended.result.get("already")) and context["ti"].try_number > 1
+    def done_by_earlier_try(self, context: Any, ended: Ended) -> bool:
+        return super().done_by_earlier_try(context, ended) or ended.status == status.THERE and bool(ended.result.get("already")) and context["ti"].try_number > 1
 
 
 class VerifyOperator(OfDates):
-    """Compares a table with what was loaded into it: some days of it, or all.
+    """Compares some days of a table, or all, with the loads.
 
-    A table that differs fails the task for good: it will not heal by itself. Where a load
-    is not finished, which may be all that differs, it is tried again.
+    If the table differs, the task fails without another try. If a load is unfinished, which may
+    be the only difference, the task is tried again.
     """
 
     program = "bulkload"
@@ -250,12 +251,12 @@ class VerifyOperator(OfDates):
         differs = [n for n in ("differing_days", "differing_regions", "foreign", "missing_files", "damaged_files") if ended.result.get(n)]
         if ended.status == status.FAILED and differs and not ended.result.get("unfinished"):
             counts = ", ".join(f"{n.replace('_', ' ')} {ended.result[n]}" for n in differs)
-            return AirflowFailException(f"the table is not what was loaded into it: {counts}; the log names them")
+            return AirflowFailException(f"the table differs from its loads: {counts}: the log names them")
         return super().error_of(ended)
 
 
 def options(**flags: Any) -> list[str]:
-    """Flags of a command line; what is None or an empty text is left out."""
+    """Returns the flags of a command line. A flag whose value is None or an empty text is omitted."""
     argv: list[str] = []
     for name, value in flags.items():
         if isinstance(value, (list, tuple)):
@@ -266,7 +267,7 @@ def options(**flags: Any) -> list[str]:
 
 
 def quoted(name: str) -> str:
-    """A name of a list as a flag reads it: in quotes, as in csv, if it has a comma or a quote."""
+    """Returns a name of a list as flags read it: in quotes, as in CSV, if it has a comma or a quote."""
     if not any(c in name for c in ',"'):
         return name
     return '"' + name.replace('"', '""') + '"'

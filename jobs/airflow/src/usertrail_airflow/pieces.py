@@ -1,11 +1,12 @@
-"""Work shared out over tasks: a plan, a mapped task for each piece, a commit.
+"""Operators that divide a load or an extract among tasks: a plan, a mapped task for each piece,
+and a commit.
 
     plan = ExtractPlanOperator(task_id="plan", …)
     piece = ExtractPiecesOperator.partial(task_id="piece").expand(piece=plan.output)
     commit = ExtractCommitOperator(task_id="commit", pieces=plan.output, outlets=[…])
     piece >> commit
 
-Outlets belong on the commit: on a mapped task they would make an event a piece.
+Put outlets on the commit: on a mapped task they would make one event for each piece.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ Piece = str | Mapping[str, Any] | Sequence["Piece"]
 
 
 class _Plan:
-    """Gives the pieces as XCom: a list of texts, each of one line of the plan or more.
+    """Plans pieces. The XCom is a list of texts. Each text has one or more lines of the plan.
 
-    There are as many texts as pieces, but at most max_tasks of them: as many as Airflow
-    maps ([core] max_map_length), unless said otherwise. The plan's own last line is the
-    XCom plan.
+    There is one text for each piece, but at most max_tasks texts. The default of max_tasks is the
+    number of tasks that Airflow maps ([core] max_map_length). The XCom "plan" is the object of
+    plan's last line.
     """
 
     command = ("plan",)
@@ -40,20 +41,20 @@ class _Plan:
     def arguments(self, hook: UsertrailHook) -> list[str]:
         return super().arguments(hook) + options(piece_size=self.piece_size)
 
-    def was_done_before(self, context: Any, ended: Ended) -> bool:
-        return False  # without pieces there is nothing to go on with
+    def done_by_earlier_try(self, context: Any, ended: Ended) -> bool:
+        return False  # without pieces there is nothing to continue with
 
-    def give(self, context: Any, ended: Ended) -> list[str]:
+    def xcom_value(self, context: Any, ended: Ended) -> list[str]:
         context["ti"].xcom_push(key="plan", value=ended.result)
         most = self.max_tasks or conf.getint("core", "max_map_length", fallback=1024)
-        return shared_out([line for line in ended.lines if line.strip()], most)
+        return divided([line for line in ended.lines if line.strip()], most)
 
 
 class BulkloadPlanOperator(_Plan, OfLoad):
-    """Plans a load in pieces. Nothing to load skips the task and all that follow.
+    """Plans a load in pieces. If there is nothing to load, the task and the tasks after it are skipped.
 
-    :param piece_size: about how many bytes of logs a piece has, such as 1GiB
-    :param max_tasks: how many tasks the pieces are shared out over, at most
+    :param piece_size: the approximate size of the logs of a piece, such as 1GiB
+    :param max_tasks: the largest number of tasks among which the pieces are divided
     """
 
     template_fields = (*OfLoad.template_fields, "piece_size")
@@ -67,8 +68,8 @@ class BulkloadPlanOperator(_Plan, OfLoad):
 class ExtractPlanOperator(_Plan, OfExtract):
     """Plans an extract in pieces.
 
-    :param piece_size: about how many behaviours a piece has, such as 4M
-    :param max_tasks: how many tasks the pieces are shared out over, at most
+    :param piece_size: the approximate number of events of a piece, such as 4M
+    :param max_tasks: the largest number of tasks among which the pieces are divided
     """
 
     template_fields = (*OfExtract.template_fields, "piece_size")
@@ -80,14 +81,15 @@ class ExtractPlanOperator(_Plan, OfExtract):
 
 
 class _Pieces(UsertrailOperator):
-    """Does the pieces of one text of a plan. It is safe to do them twice.
+    """Does the pieces of one text of a plan. A piece may be done twice.
 
-    The template variable piece_name, for map_index_template, is "piece 3 of 12".
+    The template variable piece_name is the name of the pieces, such as "piece 3 of 12". Use it in
+    map_index_template.
 
-    :param piece: a text of the plan, a line as a dict, or a list of such
-    :param memory: of the process as a whole, such as 4GiB
-    :param workers: how much is done at once
-    :param temp: of a load: a local folder for sorted runs
+    :param piece: a text of the plan, a line as a dict, or a list of these
+    :param memory: the limit of the whole process, such as 4GiB
+    :param workers: the number of workers of the process
+    :param temp: a local folder for sorted runs, for a load only
     """
 
     command = ("run-piece",)
@@ -126,9 +128,9 @@ class ExtractPiecesOperator(_Pieces):
 
 
 class _Commit(UsertrailOperator):
-    """Publishes what the pieces of a plan made, when all of them have reported.
+    """Publishes the work of the pieces of a plan, when all of them have reported.
 
-    What an earlier try of the task has published is done, and not skipped.
+    If an earlier try of the same task has published it, the task succeeds. It is not skipped.
 
     :param pieces: all texts of the plan
     """
@@ -146,7 +148,7 @@ class _Commit(UsertrailOperator):
     def stdin(self) -> str:
         return as_lines(self.pieces)
 
-    def was_done_before(self, context: Any, ended: Ended) -> bool:
+    def done_by_earlier_try(self, context: Any, ended: Ended) -> bool:
         return ended.status == status.NOTHING and context["ti"].try_number > 1
 
 
@@ -162,15 +164,15 @@ class ExtractCommitOperator(_Commit):
     program = "extract"
 
 
-def shared_out(lines: list[str], most: int) -> list[str]:
-    """Lines as most texts at most, of nearly as many lines each, in order."""
+def divided(lines: list[str], most: int) -> list[str]:
+    """Returns the lines as at most most texts, in order. Each text has about the same number of lines."""
     n = min(len(lines), most)
     cuts = [len(lines) * i // n for i in range(n + 1)] if n else []
     return ["\n".join(lines[a:b]) for a, b in zip(cuts, cuts[1:])]
 
 
 def as_lines(piece: Piece) -> str:
-    """A piece, or a list of them, as a command reads it: a line each."""
+    """Returns pieces as a command reads them: one line for each."""
     if isinstance(piece, str):
         text = piece.strip("\n")
     elif isinstance(piece, Mapping):
@@ -183,10 +185,10 @@ def as_lines(piece: Piece) -> str:
 
 
 def name_of(text: str) -> str:
-    """What the pieces of a text are called: "piece 3 of 12", "pieces 3 to 5 of 12"."""
+    """Returns the name of the pieces of a text: "piece 3 of 12", "pieces 3 to 5 of 12"."""
     try:
         lines = [json.loads(line) for line in text.splitlines() if line.strip()]
         first, last, of = lines[0]["piece"], lines[-1]["piece"], lines[0]["of"]
     except (ValueError, LookupError, TypeError):
-        return "no piece"  # of which the command will say more
+        return "no piece"  # the command reports the error
     return f"piece {first} of {of}" if first == last else f"pieces {first} to {last} of {of}"

@@ -1,4 +1,4 @@
-"""What Airflow is told of this package."""
+"""Describes this package to Airflow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def info() -> dict[str, Any]:
-    """The result of Airflow's entry point apache_airflow_provider."""
+    """Returns the description. Airflow calls it by the entry point apache_airflow_provider."""
     return {
         "package-name": "usertrail-airflow",
         "name": "usertrail",

@@ -1,4 +1,4 @@
-"""Waiting for the logs of a night: LogsSensor."""
+"""The sensor that waits for the logs of some days: LogsSensor."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ from airflow.sdk import BaseSensorOperator, PokeReturnValue
 from usertrail_airflow import status
 from usertrail_airflow._airflow import AirflowException, AirflowSensorTimeout, AirflowSkipException, conf
 from usertrail_airflow.hook import UsertrailHook
-from usertrail_airflow.looks import Look, Looker
+from usertrail_airflow.logs import LogsCheck, LogsState
 from usertrail_airflow.operators import options
 
 
 class LogsSensor(BaseSensorOperator):
-    """Waits until the logs of some days are there and stand still.
+    """Waits until the logs of some days have arrived and are complete.
 
-    It asks bulkload --dry-run --wait, which reads the job, local paths and hdfs:// alike.
-    The logs are there when there is a file and no behaviour that the job marks as required
-    is without one. Where the job names a marker (ready), what is there has to have it;
-    where not, it has to stand still.
+    It runs bulkload --dry-run --wait, which reads the job, and local paths as well as hdfs://.
+    The logs have arrived when at least one file exists, and every behaviour that the job requires
+    has a file. If the job names a marker (ready), a log is complete when its marker exists.
+    Otherwise it is complete when it has been unchanged for settle.
 
-    When the time is up, an empty night is skipped, unless the job requires something of
-    it; all else fails for good and says what it waited for. A wrong job fails at once.
+    When timeout is over and there is no log at all, the task is skipped, unless the job requires
+    a log. In all other cases the task fails without another try, and names the logs that it
+    waited for. If the job is wrong, the task fails at once.
 
-    Every mode will do: poke, reschedule, or deferrable.
+    The sensor works with mode="poke", with mode="reschedule", and with deferrable=True.
 
     :param from_date: the first date, YYYY-MM-DD
-    :param to_date: the last date, included; the first, where none is given
+    :param to_date: the last date, included; by default from_date
     :param types: behaviours, as a list or separated by commas
-    :param missing_ok: whether a behaviour that is not required may be without a file
-    :param settle: how long the logs have to stand still; 0 is not at all
-    :param job, table, conn_id, bin, env, cwd: as of UsertrailOperator
+    :param missing_ok: whether files of behaviours that are not required may be missing
+    :param settle: how long a log must be unchanged; 0 turns the check off
+    :param job, table, conn_id, bin, env, cwd: as in UsertrailOperator
     """
 
     template_fields: Sequence[str] = ("from_date", "to_date", "types", "job", "table", "bin", "env", "cwd")
@@ -71,48 +72,50 @@ class LogsSensor(BaseSensorOperator):
         self.env = env
         self.cwd = cwd
         self.deferrable = conf.getboolean("operators", "default_deferrable", fallback=False) if deferrable is None else deferrable
-        self._looker: Looker | None = None
-        self._seen: Look | None = None
+        self._check: LogsCheck | None = None
+        self._seen: LogsState | None = None
 
     def execute(self, context: Any) -> Any:
         if self.deferrable:
-            return self.wait_elsewhere()
+            return self.defer_to_trigger()
         try:
             return super().execute(context)
         except AirflowSensorTimeout:
-            raise self.late(self._seen) from None
+            raise self.time_is_over(self._seen) from None
 
-    def wait_elsewhere(self) -> None:
+    def defer_to_trigger(self) -> None:
         from usertrail_airflow.triggers import LogsTrigger
 
-        looker, until = self.looker(), time.time() + self.timeout
+        check, until = self.check(), time.time() + self.timeout
         self.defer(
             trigger=LogsTrigger(
-                argv=looker.argv, env=dict(looker.env), cwd=looker.cwd, missing_ok=looker.missing_ok, settle=looker.settle,
+                argv=check.argv, env=dict(check.env), cwd=check.cwd, missing_ok=check.missing_ok, settle=check.settle,
                 poke_interval=self.poke_interval, until=until,
             ),
-            method_name="came",
+            method_name="execute_complete",
         )  # fmt: skip
 
-    def came(self, context: Any, event: dict[str, Any]) -> dict[str, Any]:
-        """Goes on with what LogsTrigger saw."""
-        seen = Look(**event["look"])
-        self.refuse(seen)
+    def execute_complete(self, context: Any, event: dict[str, Any]) -> dict[str, Any]:
+        """Ends the task by the event of LogsTrigger."""
+        seen = LogsState(**event["logs"])
+        self.raise_if_failed(seen)
         if not event["ready"]:
-            raise self.late(seen)
+            raise self.time_is_over(seen)
         return seen.counts()
 
+    came = execute_complete  # the method of tasks that version 0.1.0 deferred
+
     def poke(self, context: Any) -> PokeReturnValue:
-        self._looker = self.looker()
-        ready, self._seen = self._looker.ready()
-        self.refuse(self._seen)
+        self._check = self.check()
+        ready, self._seen = self._check.ready()
+        self.raise_if_failed(self._seen)
         return PokeReturnValue(is_done=ready, xcom_value=self._seen.counts())
 
     def on_kill(self) -> None:
-        if self._looker:
-            self._looker.end()
+        if self._check:
+            self._check.end()
 
-    def looker(self) -> Looker:
+    def check(self) -> LogsCheck:
         hook = UsertrailHook(self.conn_id, bin=self.bin or None, env=self.env)
         flags = options(
             job=self.job or hook.job, table=self.table or hook.table,
@@ -120,15 +123,15 @@ class LogsSensor(BaseSensorOperator):
         )  # fmt: skip
         argv = [hook.program("bulkload"), "--dry-run", "--sample", "0", *flags]
         self.log.info("%s", shlex.join(argv))
-        return Looker(argv, log=self.log, env=hook.env, cwd=self.cwd or None, missing_ok=self.missing_ok, settle=self.settle)
+        return LogsCheck(argv, log=self.log, env=hook.env, cwd=self.cwd or None, missing_ok=self.missing_ok, settle=self.settle)
 
-    def refuse(self, seen: Look) -> None:
-        """Raises what is wrong with a look that is more than early."""
+    def raise_if_failed(self, seen: LogsState) -> None:
+        """Raises the error of a check that failed in a way that waiting does not mend."""
         if seen.failed:
             raise status.error_of(seen.status, f"bulkload --dry-run ended with status {seen.status}: {seen.error}")
 
-    def late(self, seen: Look | None) -> AirflowException:
-        """What becomes of the task when the time is up."""
+    def time_is_over(self, seen: LogsState | None) -> AirflowException:
+        """Returns the exception with which the task ends when timeout is over."""
         dates = self.from_date if self.to_date in (None, "", self.from_date) else f"{self.from_date} to {self.to_date}"
         waited = f"waited {timedelta(seconds=self.timeout)} for the logs of {dates}"
         if self.soft_fail or seen and seen.empty:

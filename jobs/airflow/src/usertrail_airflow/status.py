@@ -1,4 +1,4 @@
-"""What Airflow makes of an exit status."""
+"""The state of a task for each exit status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from usertrail_airflow._airflow import AirflowException, AirflowFailException, A
 
 DONE, FAILED, USAGE, TOO_BAD, NO_INPUT, THERE, NOT_NOW, NOTHING = 0, 1, 64, 65, 66, 73, 75, 99
 
-# Statuses of which the same command has nothing better to say later.
+# Statuses after which another try of the same command would not help.
 FINAL = {
     USAGE: "the command line or the job file is wrong",
     TOO_BAD: "more bad records than the job allows",
@@ -16,8 +16,8 @@ FINAL = {
 
 
 def error_of(status: int, message: str) -> AirflowException:
-    """The exception that skips the task (99), fails it for good (64, 65, 66, 73), or has
-    it tried again (all others)."""
+    """Returns the exception that skips the task (99), fails it without another try (64, 65, 66,
+    73), or fails it with another try (all others)."""
     if status == NOTHING:
         return AirflowSkipException(message)
     if status in FINAL:

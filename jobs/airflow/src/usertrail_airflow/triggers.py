@@ -1,4 +1,4 @@
-"""Looking for logs from Airflow's triggerer, which holds no worker meanwhile."""
+"""The trigger that checks for logs in Airflow's triggerer. It occupies no worker."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-from usertrail_airflow.looks import Looker
+from usertrail_airflow.logs import LogsCheck
 
 
 class LogsTrigger(BaseTrigger):
-    """Looks until the logs are ready, until a look fails for good, or until the time is up.
-    Its event is {"ready": bool, "look": …}.
+    """Checks the logs until they are complete, until a check fails in a way that waiting does not
+    mend, or until the time is over. Its event is {"ready": bool, "logs": …}.
 
-    :param argv, env, cwd, missing_ok, settle: as of Looker
-    :param poke_interval: seconds between two looks
-    :param until: when the time is up, in seconds of the epoch
+    :param argv, env, cwd, missing_ok, settle: as in LogsCheck
+    :param poke_interval: seconds between two checks
+    :param until: when the time is over, in seconds since 1970
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class LogsTrigger(BaseTrigger):
         return "usertrail_airflow.triggers.LogsTrigger", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        looker = Looker(self.argv, log=self.log, env=self.env, cwd=self.cwd, missing_ok=self.missing_ok, settle=self.settle)
+        check = LogsCheck(self.argv, log=self.log, env=self.env, cwd=self.cwd, missing_ok=self.missing_ok, settle=self.settle)
         try:
             while True:
-                ready, seen = await asyncio.to_thread(looker.ready)
+                ready, seen = await asyncio.to_thread(check.ready)
                 left = self.until - time.time()
                 if ready or seen.failed or left <= 0:
-                    yield TriggerEvent({"ready": ready, "look": dataclasses.asdict(seen)})
+                    yield TriggerEvent({"ready": ready, "logs": dataclasses.asdict(seen)})
                     return
                 await asyncio.sleep(min(self.poke_interval, left))
         finally:
-            looker.end()
+            check.end()
