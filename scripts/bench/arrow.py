@@ -9,10 +9,10 @@ import ours
 import report
 from data import BIN, FROM, ROOT, TO, TYPES, Data, remove, say
 
-# The stream is to arrive at no less than this share of the speed of the parts.
+# The least speed of the stream, as a share of the speed of the parts.
 SHARE = 0.8
 
-# What the larger of both processes, Python and extract, may take, whatever the number of rows.
+# The memory limit of the larger of both processes, Python and extract, for any number of rows.
 MOST_MEMORY = 512 << 20
 
 STREAM = """
@@ -26,7 +26,7 @@ import glob, pyarrow.parquet
 print(sum(batch.num_rows for name in sorted(glob.glob({parts!r})) for batch in pyarrow.parquet.ParquetFile(name).iter_batches(32768)))
 """
 
-# What an interpreter takes before the first row. It is subtracted from both.
+# The start of an interpreter, before the first row. Its time is subtracted from both.
 START = "import glob, pyarrow.parquet, usertrail"
 
 

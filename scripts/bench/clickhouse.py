@@ -1,8 +1,8 @@
-"""ClickHouse doing the same work in one process, by chDB, on the same two cores.
+"""ClickHouse, as the library chDB, does the same work in one process on the same two cores.
 
 The table is a MergeTree ordered by user and time, in one of two states:
 
-    inserted  as the inserts left it, one part or more for each behaviour
+    inserted  after the inserts, in one part or more for each behaviour
     merged    after OPTIMIZE FINAL, in one part
 
 Run as a program, it executes statements from its standard input and prints the
@@ -38,7 +38,7 @@ def _types(columns):
 
 
 def load(directory, logs, state):
-    """The csv of all days into a table that does not exist yet. Times stay local."""
+    """Loads the csv of all days into a new table. Times stay local."""
     every = {name: kind for columns in COLUMNS.values() for name, kind in columns.items()}
     statements = [f"""
         CREATE TABLE trails (user_id String, time DateTime64(6, 'UTC'), behaviour LowCardinality(String), {_types(every)})
@@ -55,13 +55,13 @@ def load(directory, logs, state):
 
 
 def active(kinds):
-    """SQL: whether a user did all behaviours."""
+    """Returns SQL that is true if a user did all behaviours."""
     return " AND ".join(f"countIf(behaviour = {quote(kind)}) > 0" for kind in kinds)
 
 
 def extract(users, out, kinds=tuple(COLUMNS), rows="true", having="true"):
-    """The rows of the users who did all behaviours, in order, as Parquet. users is a
-    file with a list, or None for all. rows chooses rows, and having users."""
+    """Returns SQL that writes the rows of the users who did all behaviours, in order, as Parquet.
+    users is a file with a list, or None for all. rows is a condition on rows, having on users."""
     listed = f" AND user_id IN (SELECT c1 FROM file({quote(users)}, 'LineAsString', 'c1 String'))" if users else ""
     asked = ", ".join(quote(kind) for kind in kinds)
     columns = ", ".join(["behaviour", "user_id", "time", *fields(kinds)])
@@ -74,12 +74,12 @@ def extract(users, out, kinds=tuple(COLUMNS), rows="true", having="true"):
 
 
 def everything(out):
-    """All rows of the table, as Parquet."""
+    """Returns SQL that writes all rows of the table as Parquet."""
     return f"SELECT * FROM trails INTO OUTFILE {quote(out)} TRUNCATE FORMAT Parquet"
 
 
 def screen(user):
-    """One user's first 50 events."""
+    """Returns SQL for one user's first 50 events."""
     return f"SELECT * FROM trails WHERE user_id = {quote(user)} AND {SPAN} ORDER BY time LIMIT 50 FORMAT PrettyCompact"
 
 
@@ -95,7 +95,7 @@ def each(directory, statements):
 
 
 def size(directory):
-    """The bytes of the table, without parts that a merge has replaced."""
+    """Returns the size of the table, without parts that a merge has replaced."""
     return int(_ask(directory, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND table = 'trails'"))
 
 

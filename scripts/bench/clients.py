@@ -1,4 +1,4 @@
-"""The two sides at work: bin/hbasebench and scripts/cluster.d/java/Peer.java."""
+"""Runs both HBase clients: bin/hbasebench and scripts/cluster.d/java/Peer.java."""
 
 import dataclasses
 import json
@@ -20,12 +20,12 @@ def java(*args, program="Peer.java"):
 
 
 def timed(r):
-    """What either says of the cells, and a Run of what it measured itself."""
-    said = said_by(r)
-    return [said["cells"], said["digest"]], dataclasses.replace(r, seconds=said["seconds"], cpu=said["cpu"])
+    """Returns the count and digest of the cells, and a Run with the time that the client measured."""
+    last = last_line(r)
+    return [last["cells"], last["digest"]], dataclasses.replace(r, seconds=last["seconds"], cpu=last["cpu"])
 
 
-def said_by(r):
+def last_line(r):
     return json.loads(r.stdout.strip().splitlines()[-1])
 
 

@@ -1,4 +1,4 @@
-"""A cluster of the benchmark's own, from scripts/cluster, and its administrator."""
+"""Starts a cluster for a benchmark by scripts/cluster, and talks to its administrator."""
 
 import os
 import re
@@ -23,15 +23,15 @@ SETTINGS = {
 }
 
 
-# The RegionServers are at rest when all of them together take no more than this
-# part of one core over a second; without any work it is a third of that.
+# The RegionServers are at rest when all of them together use at most this part of one core
+# during a second. Without any work they use a third of it.
 REST = 0.15
 PATIENCE = 120  # seconds
 
 
 class Cluster:
-    """Up within a with statement, and gone after it. Settings are what scripts/cluster takes
-    from the environment, beside those of all benchmarks."""
+    """A cluster that is up within a with statement. settings are environment variables of
+    scripts/cluster, in addition to SETTINGS."""
 
     def __init__(self, **settings):
         self.settings = SETTINGS | settings
@@ -58,12 +58,12 @@ class Cluster:
     def __exit__(self, *_):
         try:
             self.admin.close()
-        finally:  # where both were interrupted, closing fails
+        finally:  # closing fails if a signal has interrupted both
             say("taking the cluster down")
             self._do("down")
 
     def servers_cpu(self):
-        """CPU seconds that the RegionServers have used so far."""
+        """Returns the CPU seconds that the RegionServers have used since their start."""
         ticks = 0
         for pid in self.servers:
             with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
@@ -72,8 +72,7 @@ class Cluster:
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def rest(self):
-        """Waits until the RegionServers have nothing to do: neither calls nor
-        flushes nor compactions."""
+        """Waits until the RegionServers have no calls, no flushes and no compactions."""
         for _ in range(PATIENCE):
             before = self.servers_cpu()
             time.sleep(1)
@@ -102,7 +101,7 @@ class Admin:
         return response[1:]
 
     def fresh(self, table, family, splits, **attributes):
-        """An empty table, in place of the one that there may be."""
+        """Makes an empty table, and drops an existing one first."""
         self.ask("drop", table)
         self.ask("create", table, family, *(f"split={s}" for s in splits), *(f"{k}={v}" for k, v in attributes.items()))
 
@@ -112,20 +111,20 @@ class Admin:
 
 
 def escaped(word):
-    """A word as Admin reads it: other bytes than printable ASCII are \\xNN, and so are blanks and backslashes."""
+    """Returns a word as Admin reads it. Blanks, backslashes and bytes that are not printable ASCII are \\xNN."""
     return "".join(chr(b) if 0x20 < b < 0x7F and b != 0x5C else f"\\x{b:02x}" for b in word.encode())
 
 
 def plain(word):
-    """The reverse of escaped."""
+    """Returns the word that escaped has escaped."""
     return re.sub(rb"\\x([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), word.encode()).decode()
 
 
 def tool(name, *args):
-    """The command that runs a class of HBase's."""
+    """Returns the command that runs a class of HBase."""
     return [SCRIPT, "run", name, *args]
 
 
 def java(file, *args):
-    """The command that runs one of scripts/cluster.d/java."""
+    """Returns the command that runs a program of scripts/cluster.d/java."""
     return [SCRIPT, "java", os.path.join(JAVA, file), *args]

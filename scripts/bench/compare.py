@@ -1,4 +1,4 @@
-"""Ours, DuckDB and ClickHouse, work by work."""
+"""Compares usertrail, DuckDB and ClickHouse in each work."""
 
 import sys
 
@@ -30,7 +30,8 @@ HFILE = {
 LIST = 0.030  # seconds of an extract of 0.1% of the users, process start included
 SHOW, SCREENS = 0.020, 300  # seconds in which 99 of 100 screens must be complete
 
-# A table with compression zstd: megabytes for 10 million records, and its time by that of snappy.
+# A table with compression zstd: the megabytes of 10 million records, and the ratio of the load times
+# of zstd and snappy.
 ZSTD_MB, ZSTD_TIME = 600, 1.25
 
 WORKS = ["load", "zstd", *HFILE, *(f"extract-{share}" for share in REACH_EXTRACT), *CONDITIONS, "rolls", "show"]
@@ -40,7 +41,7 @@ def main(args):
     wanted = args.only.split(",") if args.only else WORKS
     unknown = [w for w in wanted if w not in WORKS]
     if unknown:
-        sys.exit(f"bench: no such work: {', '.join(unknown)}; there are {', '.join(WORKS)}")
+        sys.exit(f"bench: no such work: {', '.join(unknown)}: the works are {', '.join(WORKS)}")
     data = Data(args.records, args.users)
     data.make(clickhouse=True)
     print(f"{report.machine()}; DuckDB {peer.version()} and ClickHouse {clickhouse.version()}, {peer.THREADS} threads each")
@@ -75,8 +76,8 @@ def main(args):
 
 
 def load(data, runs, rows, ratios):
-    """The csv into a table, into a sorted Parquet, and into a MergeTree. Without runs the
-    table is made for the extracts, and not measured."""
+    """Loads the csv into a table, into a sorted Parquet file, and into a MergeTree. Without runs it
+    only makes the table for the extracts, and measures nothing."""
     if not runs:
         ours.load(data)
         return
@@ -101,7 +102,7 @@ def load(data, runs, rows, ratios):
 
 
 def zstd(data, runs, rows, ratios):
-    """A load with compression zstd, its time and the size of its table."""
+    """Measures the time of a load with compression zstd and the size of its table."""
     packed, plain = Runs("load, ours with zstd"), Runs("load, ours with snappy")
     for n in range(runs):
         say(f"zstd, run {n + 1} of {runs}")
@@ -115,7 +116,7 @@ def zstd(data, runs, rows, ratios):
 
 
 def hfile(name, benchmark, reach, runs, rows, ratios):
-    """A benchmark of our own, which has a figure to reach and no peer."""
+    """Runs a Go benchmark, which has a figure to reach and no peer."""
     mine, rates = Runs(f"{name}, go test"), []
     for n in range(runs):
         say(f"{name}, run {n + 1} of {runs}")
@@ -128,7 +129,7 @@ def hfile(name, benchmark, reach, runs, rows, ratios):
 
 
 def extract(data, share, runs, rows, ratios):
-    """A list of users, or all, against each form in which a peer has the data."""
+    """Compares an extract of a list of users, or of all, with each form of a peer's data."""
     users, out = data.list(share), data.peer_out
     sources = {"daily": peer.from_daily(data.daily), "sorted": peer.from_sorted(data.sorted), "csv": peer.from_csv(data.logs)}
     works = {
@@ -153,7 +154,7 @@ def extract(data, share, runs, rows, ratios):
 
 
 def condition(data, name, c, runs, rows, ratios):
-    """A condition over all users against the same in SQL."""
+    """Compares a condition over all users with the same condition in SQL."""
     works = {"DuckDB daily": lambda: peer.run(conditions.sql(c, peer.from_daily(data.daily), data.peer_out))}
     works.update(on_merge_trees(data, clickhouse.extract(None, data.peer_out, c.types, c.rows, c.clickhouse)))
     mine, theirs = Runs(f"{name}, ours"), {who: Runs(f"{name}, {who}") for who in works}
@@ -170,12 +171,12 @@ def condition(data, name, c, runs, rows, ratios):
 
 
 def on_merge_trees(data, statement):
-    """A statement on the table in each state of ClickHouse."""
+    """Returns the runs of a statement, one for each state of ClickHouse's table."""
     return {f"ClickHouse {state}": lambda state=state: clickhouse.run(data.merge_tree(state), statement) for state in clickhouse.STATES}
 
 
 def rolls(data, runs, rows, ratios):
-    """A list of users with the rolls, and by the rows alone."""
+    """Compares an extract of a list of users with the rolls, and without them."""
     with_rolls, without = Runs("extract 1%, with rolls"), Runs("extract 1%, without rolls")
     for n in range(runs):
         say(f"rolls, run {n + 1} of {runs}")
@@ -188,8 +189,8 @@ def rolls(data, runs, rows, ratios):
 
 
 def show(data, rows, ratios):
-    """Screens of users drawn evenly. Ours include the start of the process; ClickHouse has
-    one process for all of them."""
+    """Measures screens of users who are drawn evenly. The time of ours includes the start of the
+    process. ClickHouse has one process for all screens."""
     with open(data.list("0.1%"), encoding="utf-8") as f:
         users = f.read().split()
     say(f"{SCREENS} screens")
@@ -208,7 +209,7 @@ def p99(seconds):
 
 
 def ratio(work, mine, name, theirs, reach):
-    """The arguments of report.ratio for one peer."""
+    """Returns the arguments of report.ratio for one peer."""
     who = name.lower().replace(" ", "-")
     return f"{work}-{who}", report.seconds(mine.median()), report.seconds(theirs.median()), theirs.median() / mine.median(), reach
 
@@ -216,4 +217,4 @@ def ratio(work, mine, name, theirs, reach):
 def must_equal(what, mine, theirs):
     """Ends the benchmark if results differ: a wrong result has no speed."""
     if mine != theirs:
-        sys.exit(f"bench: {what}: users, rows and hash are {mine}, the peer's are {theirs}")
+        sys.exit(f"bench: {what}: users, rows and hash are {mine}, and the peer has {theirs}")

@@ -1,9 +1,7 @@
-"""Conditions over all users: ours, and the same in DuckDB's and ClickHouse's SQL.
+"""Conditions over all users, as flags of extract and in the SQL of DuckDB and ClickHouse.
 
-Each has the flags of extract, the requested behaviours, and the SQL that chooses users
-and their rows. Events of one moment are in order of behaviour ID in a trail. A step from
-visit to play therefore needs a later time, and a step from play to order may have the
-same time.
+In a trail, events of the same time are in order of behaviour ID. Therefore a step from visit
+to play needs a later time, and a step from play to order may have the same time.
 """
 
 import dataclasses
@@ -57,7 +55,7 @@ CONDITIONS = {
 
 
 def sql(c, source, out):
-    """DuckDB's SQL for the rows that meet a condition, in order, as Parquet."""
+    """Returns DuckDB's SQL that writes the rows that meet a condition, in order, as Parquet."""
     did = " AND ".join(f"bool_or(behaviour = '{kind}')" for kind in c.types)
     asked = ", ".join(f"'{kind}'" for kind in c.types)
     columns = ", ".join(["behaviour", "user_id", "time", *peer.fields(c.types)])

@@ -1,4 +1,4 @@
-"""The data to measure on: logs, job, lists of users, and the peer's own files."""
+"""The data of the benchmarks: logs, job, lists of users, and the files of the peers."""
 
 import json
 import os
@@ -14,11 +14,11 @@ from measure import ROOT
 BIN = os.environ.get("USERTRAIL_BIN", os.path.join(ROOT, "bin"))
 FROM, TO = "2014-09-01", "2014-09-10"
 TYPES = ["play", "order", "visit", "login"]
-LISTS = {"0.1%": 1000, "1%": 100}  # one user in so many
+LISTS = {"0.1%": 1000, "1%": 100}  # a list has one user in this many
 
 
 class Data:
-    """Where things lie for one set of parameters."""
+    """The paths of the files for one set of parameters."""
 
     def __init__(self, records, users):
         self.records, self.users = records, users
@@ -32,11 +32,11 @@ class Data:
         self.peer_out = os.path.join(self.dir, "peer.parquet")
 
     def list(self, share):
-        """The file with a share of the users, or None for all of them."""
+        """Returns the file with a share of the users, or None for all users."""
         return os.path.join(self.dir, f"users-{share}.txt") if share in LISTS else None
 
     def merge_tree(self, state):
-        """The directory of ClickHouse's table in one of its states."""
+        """Returns the directory of ClickHouse's table in a state."""
         return os.path.join(self.dir, f"clickhouse-{state}")
 
     def make(self, for_peer=True, clickhouse=False):
@@ -76,12 +76,12 @@ def command(name):
 
 
 def job_text(compression=""):
-    """The sample logs' job, for logs and a table next to it."""
+    """Returns the job of the sample logs, for logs and a table next to the job."""
     with open(os.path.join(ROOT, "jobs", "settopbox.yaml"), encoding="utf-8") as f:
         text = f.read()
     text, n = re.subn(r"\.\./demo/", "", text)
     if n != 2:
-        sys.exit(f"bench: jobs/settopbox.yaml names ../demo/ {n} times, want once for the logs and once for the table")
+        sys.exit(f"bench: jobs/settopbox.yaml has ../demo/ {n} times, want once for the logs and once for the table")
     if compression:
         text, n = re.subn(r"(?m)^table: (\S+)$", rf"table: {{path: \1, compression: {compression}}}", text)
         if n != 1:
@@ -90,7 +90,7 @@ def job_text(compression=""):
 
 
 def size(path):
-    """The bytes of a file, or of all files below a directory."""
+    """Returns the size of a file, or of all files below a directory."""
     if os.path.isfile(path):
         return os.path.getsize(path)
     return sum(os.path.getsize(os.path.join(d, f)) for d, _, files in os.walk(path) for f in files)
@@ -108,5 +108,5 @@ def say(text):
 
 
 def last_json(stdout):
-    """The result that our commands print on their last line."""
+    """Returns the result that our commands print on their last line."""
     return json.loads(stdout.strip().splitlines()[-1])

@@ -1,9 +1,8 @@
-"""Our HBase client and Java's, on one cluster and the same rows, and what extract
-does with ours. What goes past the servers, as files, is in loads.py.
+"""Compares our HBase client with Java's on one cluster and the same rows, and extracts with
+different plans. loads.py measures loads of HFiles and reading of snapshots.
 
-Which rows and cells there are is said in hbasebench/rows.go and once more in
-scripts/cluster.d/java/Peer.java. Both clients digest every cell that they send or
-get, and the digests must be equal.
+hbasebench/rows.go and scripts/cluster.d/java/Peer.java define the same rows and cells. Both
+clients digest every cell that they send or get, and the digests must be equal.
 """
 
 import csv
@@ -30,32 +29,32 @@ TABLE, WARM = "bench", "benchwarm"
 REGIONS = 12
 COLUMNS = 20
 BATCH = 200
-GET_THREADS = [4, 8]  # of Java's; the better counts
+GET_THREADS = [4, 8]  # threads of Java's client; the faster run counts
 PUT_THREADS = 4
 
-# As many times as good as the peer each has to be.
+# The ratio to the peer that each work must reach.
 REACH = {"get": 1.5, "get-cpu": 2, "put": 1.2, "scan": 1.5, "plan": 2, "plan-auto": 2, "memory": 0.67, "rolls-live": 3}
 
-# The table of users: all have each behaviour on most of ten days.
+# The table of users. All users have each behaviour on most of ten days.
 USERS, RECORDS_PER_USER = 20_000, 50
 ASKED = 2_000
 
-# A larger table, of which one user in a hundred is asked for.
+# A larger table. Its extract is of one user in a hundred.
 MANY_USERS, FEW_RECORDS = 200_000, 20
 
-# Lists whose extracts must need the same memory, and what they may need.
+# Two lists whose extracts must need the same memory, and its limit.
 FEW, MANY = 1_000, 1_000_000
 MEMORY = 128 << 20  # the least that extract takes
 
 WORKS = ["put", "get", "scan", "plan", "memory", "rolls", "load", "snapshot"]
-LINES_PER_ROW = 5  # lines that are loaded, for each row that the clients put: a small night
+LINES_PER_ROW = 5  # lines that are loaded for each row that the clients put, as in a small night
 
 
 def main(args):
     wanted = args.only.split(",") if args.only else WORKS
     unknown = [w for w in wanted if w not in WORKS]
     if unknown:
-        sys.exit(f"bench: no such work: {', '.join(unknown)}; there are {', '.join(WORKS)}")
+        sys.exit(f"bench: no such work: {', '.join(unknown)}: the works are {', '.join(WORKS)}")
     print(report.machine() + "\n", flush=True)
     remove(DIR)
     os.makedirs(DIR)
@@ -96,7 +95,7 @@ def work(c, args, wanted):
 
 
 class Bench:
-    """The two clients."""
+    """Measures the two clients."""
 
     def __init__(self, c, n, runs, rows, ratios, reach=REACH):
         self.cluster, self.n, self.runs, self.rows, self.ratios, self.reach = c, n, runs, rows, ratios, reach
@@ -110,7 +109,7 @@ class Bench:
         return timed(clients.java(*args))
 
     def put(self, wanted):
-        """Every row into a fresh table. The last one, compacted, is read afterwards."""
+        """Puts every row into a new table. The last table is compacted, and the reads use it."""
         mine, theirs = Runs("put, ours"), Runs(f"put, Java {PUT_THREADS} threads")
         for n in range(self.runs if wanted else 0):
             say(f"put, run {n + 1} of {self.runs}")
@@ -132,7 +131,7 @@ class Bench:
             self.cluster.admin.fresh(table, "d", self.splits, COMPRESSION="SNAPPY")
 
     def get(self):
-        """As many random rows as there are, of each the columns with three prefixes
+        """Gets random rows, as many as the table has. Each get has the columns with three prefixes
         of ten."""
         mine = Runs("get, ours")
         theirs = {threads: Runs(f"get, Java {threads} threads") for threads in GET_THREADS}
@@ -168,7 +167,7 @@ class Bench:
 
 
 class Users:
-    """A table that bulkload filled, and extracts of it."""
+    """Measures extracts from a table that bulkload has loaded."""
 
     def __init__(self, c, runs, rows, ratios, people, each, mode):
         self.runs, self.rows, self.ratios = runs, rows, ratios
@@ -195,7 +194,7 @@ class Users:
         c.admin.ask("compact", "benchusers")
 
     def extract(self, path, *flags, active="any"):
-        """An extract of a list; what it says, a digest of its parts, and its Run."""
+        """Runs an extract of a list. Returns its counts with a digest of its parts, and its Run."""
         remove(OUT)
         r = measure.run([
             command("extract"), "--job", JOB, "--users", path, *ours.SPAN, "--types", ",".join(TYPES), "--active", active,
@@ -205,7 +204,7 @@ class Users:
         return [said["users"], said["found"], said["events"], digest_files(os.path.join(OUT, "*.parquet"))], r
 
     def plan(self):
-        """All that a list of users did in ten days, asked for by gets and by scans."""
+        """Extracts all events of a list of users in ten days, by gets and by scans."""
         path = write_list("asked", self.known[:: USERS // ASKED])
         plans = {plan: Runs(f"extract {ASKED} users, --plan {plan}") for plan in ("get", "scan", "auto")}
         for n in range(self.runs):
@@ -223,8 +222,7 @@ class Users:
             self.ratios.append((name, rate(ASKED, runs, "users"), rate(ASKED, get, "users"), get.median() / runs.median(), REACH[name]))
 
     def rolls(self):
-        """A list of which those come out who did all four, with the rolls and by the
-        rows alone."""
+        """Extracts the users of a list who did all four behaviours, with the rolls and without."""
         path = write_list("hundredth", self.known[::100])
         use, off = Runs("extract 1% live, with rolls"), Runs("extract 1% live, without rolls")
         for n in range(self.runs):
@@ -238,7 +236,7 @@ class Users:
         self.ratios.append(("rolls-live", report.seconds(use.median()), report.seconds(off.median()), off.median() / use.median(), REACH["rolls-live"]))
 
     def memory(self):
-        """A short list and a long one, most of whose users nobody knows."""
+        """Extracts a short list, and a long list in which most users are unknown."""
         few, many = Runs(f"extract {FEW:,} users"), Runs(f"extract {MANY:,} users")
         short = write_list("few", self.known[:: USERS // FEW])
         long = write_list("many", [*self.known, *(f"nobody{i}" for i in range(MANY - USERS))])
@@ -251,7 +249,7 @@ class Users:
 
 
 def users(logs):
-    """Who occurs in the logs."""
+    """Returns the users in the logs."""
     known = set()
     for path in glob.glob(os.path.join(logs, "*", "*.csv")):
         with open(path, encoding="utf-8", newline="") as f:

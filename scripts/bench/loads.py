@@ -1,10 +1,8 @@
-"""HFiles into HBase, and out of it: our loads beside ImportTsv with
-BulkLoadHFilesTool and beside our own puts, and the table that they make, read from
-a snapshot by ours and by TableSnapshotScanner.
+"""Compares our loads of HFiles with ImportTsv and BulkLoadHFilesTool, and with our own puts. It also
+compares reading their table from a snapshot with TableSnapshotScanner.
 
-All load the same lines, which lie on HDFS, into fresh tables with the same regions
-and the same family settings. What a load left is compared by one reader; what of
-it can be compared is said in hbasebench/lines.go.
+All load the same lines on HDFS into new tables with the same regions and the same settings of
+the family. One reader compares the tables. hbasebench/lines.go defines what is compared.
 """
 
 import os
@@ -14,7 +12,7 @@ import clients
 import cluster
 import measure
 import report
-from clients import must_equal, said_by, timed
+from clients import must_equal, last_line, timed
 from data import command, last_json, remove, say
 from measure import Runs
 
@@ -35,14 +33,14 @@ RESTORED = f"{DIR}/restored"
 
 BY_HFILES, BY_PUTS, BY_JAVA = "benchhfiles", "benchputs", "benchtsv"
 SNAPSHOT = "benchsnapshot"
-TASKS = 2  # of LocalJobRunner, at once
+TASKS = 2  # tasks that LocalJobRunner runs at once
 
-# As many times as good as the peer each has to be.
+# The ratio to the peer that each work must reach.
 REACH = {"hfile-load": 8, "hfile-put": 5, "hfile-server-cpu": 10, "snapshot": 5, "snapshot-filter": 5}
 
 
 class Loads:
-    """Lines on HDFS, and the tables made of them."""
+    """Lines on HDFS, and the tables that are loaded from them."""
 
     def __init__(self, c, lines, runs, rows, ratios, directory):
         self.cluster, self.lines, self.runs, self.rows, self.ratios = c, lines, runs, rows, ratios
@@ -132,7 +130,7 @@ class Loads:
         self.cluster.admin.fresh(name, "d", SPLITS, **FAMILY)
 
     def content(self, name):
-        said = said_by(clients.ours(self.cluster, "content", name))
+        said = last_line(clients.ours(self.cluster, "content", name))
         if [said["rows"], said["cells"]] != [self.lines, self.cells]:
             sys.exit(f"bench: {name} has {said['rows']} rows and {said['cells']} cells of {self.lines} and {self.cells}")
         return [said["cells"], said["digest"]]

@@ -1,4 +1,4 @@
-"""One process at a time: how long it took, what it used, what it said."""
+"""Runs one process at a time, and measures its time, CPU and memory."""
 
 import dataclasses
 import os
@@ -20,7 +20,7 @@ class Run:
 
 
 def run(argv, text="", cwd=None):
-    """Runs a command, with text as its input; one that fails ends the benchmark."""
+    """Runs a command with text as its standard input. If the command fails, the benchmark ends."""
     with tempfile.TemporaryFile("w+") as into, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         into.write(text)
         into.seek(0)
@@ -38,7 +38,7 @@ def run(argv, text="", cwd=None):
 
 
 class Runs:
-    """What several runs of one work took."""
+    """The measurements of several runs of one work."""
 
     def __init__(self, name):
         self.name = name

@@ -1,4 +1,4 @@
-"""usertrail's commands, as a user would type them."""
+"""Runs usertrail's commands."""
 
 import os
 import re
@@ -8,24 +8,24 @@ from data import FROM, ROOT, TO, TYPES, command, job_text, last_json, remove
 
 SPAN = ["--from", FROM, "--to", TO]
 
-# One core, whatever the machine has.
+# Go benchmarks on one core.
 GO_TEST = ["go", "test", "-run", "^$", "-cpu", "1", "-count", "1"]
 
 
 def load(data, compression=""):
-    """All days into a new table, with a compression, or with the default."""
+    """Loads all days into a new table, with a compression or with the default."""
     remove(data.table)
     with open(data.job, "w", encoding="utf-8") as f:
         f.write(job_text(compression))
     r = measure.run([command("bulkload"), "--job", data.job, *SPAN, "--table", data.table, "--quiet"])
-    said = last_json(r.stdout)
-    if said["read"] != data.records:
-        raise SystemExit(f"bench: bulkload read {said['read']} records of {data.records}")
+    result = last_json(r.stdout)
+    if result["read"] != data.records:
+        raise SystemExit(f"bench: bulkload read {result['read']} records of {data.records}")
     return r
 
 
 def extract(data, share, *flags, types=tuple(TYPES)):
-    """The users of a list, or all, as Parquet files in data.out."""
+    """Extracts the users of a list, or all, as Parquet files in data.out."""
     remove(data.out)
     return measure.run([
         command("extract"), "--table", data.table, "--users", data.list(share) or "all", *SPAN,
@@ -34,22 +34,21 @@ def extract(data, share, *flags, types=tuple(TYPES)):
 
 
 def show(data, user):
-    """One user's first page on the screen."""
+    """Shows the first page of one user's trail."""
     return measure.run([command("extract"), "show", "--table", data.table, "--user", user, *SPAN, "--page", "50"])
 
 
 def hfile(benchmark):
-    """Millions of cells that one of internal/format/hfile's benchmarks does in a second
-    of one core."""
+    """Runs a benchmark of internal/format/hfile. Returns its millions of cells per second of one core."""
     pattern = "/".join(f"^{part}$" for part in benchmark.split("/"))
     r = measure.run([*GO_TEST, "-bench", pattern, "./internal/format/hfile"], cwd=ROOT)
     for line in r.stdout.splitlines():
         found = re.search(r"([0-9.]+) Mcells/cpu-s", line)
         if found and line.split()[0] == benchmark:
             return float(found[1]), r
-    raise SystemExit(f"bench: {benchmark} says no Mcells/cpu-s:\n{r.stdout}")
+    raise SystemExit(f"bench: {benchmark} prints no Mcells/cpu-s:\n{r.stdout}")
 
 
 def parts(data):
-    """What DuckDB reads an extract by."""
+    """Returns the pattern of the Parquet files of an extract."""
     return os.path.join(data.out, "*.parquet")

@@ -1,9 +1,9 @@
-"""DuckDB doing the same work, on the same two cores.
+"""DuckDB does the same work on the same two cores.
 
-Run as a program it executes the SQL on its standard input and prints, as JSON,
-the seconds that took and the first row of the result: neither Python's start nor
-DuckDB's import counts. Only that program imports DuckDB. A process begins with
-the memory of the one that starts it, and its peak would never be below that.
+Run as a program, it executes the SQL on its standard input. It prints the seconds of the
+execution and the first row of the result as JSON. Python's start and DuckDB's import do not
+count. Only that program imports DuckDB: a child process starts with the memory of its parent, so
+the peak memory of the other programs would be higher.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ import measure
 
 THREADS = 2
 
-# As jobs/settopbox.yaml has them. Told to DuckDB, so that it need not guess.
+# The fields of jobs/settopbox.yaml, with DuckDB's types, so that DuckDB does not guess them.
 COLUMNS = {
     "play": {"programme": "VARCHAR", "channel": "VARCHAR", "seconds": "BIGINT", "url": "VARCHAR"},
     "order": {"product": "VARCHAR", "price": "DOUBLE", "quantity": "BIGINT", "note": "VARCHAR"},
@@ -27,7 +27,7 @@ COLUMNS = {
 
 
 def fields(types):
-    """The fields of some behaviours."""
+    """Returns the fields of some behaviours."""
     return [name for kind in types for name in COLUMNS[kind]]
 
 
@@ -36,7 +36,7 @@ PARQUET = "(FORMAT parquet, COMPRESSION zstd)"
 
 
 def csv_of(logs, kind):
-    """The csv of all days of one behaviour."""
+    """Returns SQL for the csv of all days of one behaviour."""
     return _csv(f"{logs}/*/{kind}.csv", kind)
 
 
@@ -46,7 +46,7 @@ def _csv(path, kind):
 
 
 def _union(select):
-    """All four behaviours as one table; select(kind) gives the rows of one."""
+    """Returns SQL for all four behaviours as one table. select(kind) returns SQL for one."""
     return " UNION ALL BY NAME ".join(f"SELECT '{kind}' AS behaviour, * FROM ({select(kind)})" for kind in COLUMNS)
 
 
@@ -63,16 +63,16 @@ def from_sorted(path):
 
 
 def load(logs, out):
-    """The csv of all days, as one Parquet file in order of user and time."""
+    """Returns SQL that writes the csv of all days as one Parquet file in order of user and time."""
     return f"COPY (SELECT * FROM ({from_csv(logs)}) WHERE {SPAN} ORDER BY user_id, time) TO {quote(out)} {PARQUET}"
 
 
 def extract(source, users, out, keep=False):
-    """The rows of those of the users who did all four, in order, as Parquet.
+    """Returns SQL that writes the rows of the users who did all four behaviours, in order, as Parquet.
 
-    Rows are asked for twice, once for who is active and once for what they did.
-    With keep those of the first time are kept for the second: for all users that
-    is faster from csv, and slower from Parquet.
+    The SQL reads the rows twice: once to find the active users, and once for their rows. With keep
+    DuckDB keeps the rows of the first time. For all users that is faster from csv, and slower from
+    Parquet.
     """
     did = " AND ".join(f"bool_or(behaviour = '{kind}')" for kind in COLUMNS)
     rows = f"SELECT * FROM ({source}) WHERE {SPAN}"
@@ -88,7 +88,7 @@ def extract(source, users, out, keep=False):
 
 
 def write_list(logs, n, path):
-    """Draws n users of the logs, the same ones each time."""
+    """Writes a list of n users of the logs, the same users in each run."""
     run(f"""
         COPY (
             SELECT user_id FROM (SELECT DISTINCT user_id FROM ({from_csv(logs)})) ORDER BY md5(user_id) LIMIT {n}
@@ -96,7 +96,7 @@ def write_list(logs, n, path):
 
 
 def write_daily(logs, out):
-    """One Parquet file for each csv, as a warehouse would keep them."""
+    """Writes one Parquet file for each csv, as in a warehouse."""
     for day in sorted(os.listdir(logs)):
         os.makedirs(os.path.join(out, day))
         for kind in COLUMNS:
@@ -106,27 +106,27 @@ def write_daily(logs, out):
 
 
 def digest(path, zoned, types=tuple(COLUMNS)):
-    """What is in a result of some behaviours, whatever its order: users, rows and a
-    sum of hashes.
+    """Returns the number of users, the number of rows and the sum of hashes of a result. They do not
+    depend on the order of the rows.
 
-    zoned says that times are in UTC, as ours are, and not local, as in the logs;
-    there is no summer time in Shanghai.
+    With zoned, times are in UTC, as in our results. Otherwise they are local, as in the logs.
+    Shanghai has no summer time.
     """
     local = "epoch_us(time) + 8 * 3600000000" if zoned else "epoch_us(time)"
     if not glob.glob(path):
-        return [0, 0, None]  # nobody came out
+        return [0, 0, None]  # the result has no user
     hashed = ", ".join(["user_id", local, "behaviour", *fields(types)])
     return ask(f"SELECT count(DISTINCT user_id), count(*), sum(hash({hashed})::HUGEINT)::VARCHAR FROM read_parquet({quote(path)})")
 
 
 def run(sql):
-    """Executes sql in a process of its own; see the top for what counts."""
+    """Executes sql in a process of its own. Returns a Run with the time of the SQL alone."""
     r = measure.run([sys.executable, os.path.abspath(__file__)], text=sql)
     return dataclasses.replace(r, seconds=json.loads(r.stdout)["seconds"])
 
 
 def ask(sql):
-    """The first row of what sql gives."""
+    """Returns the first row of the result of sql."""
     return json.loads(measure.run([sys.executable, os.path.abspath(__file__)], text=sql).stdout)["row"]
 
 

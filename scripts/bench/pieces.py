@@ -1,4 +1,4 @@
-"""Ten pieces, by one worker and by two, as xargs would hand them out."""
+"""Does ten pieces with one worker and with two, as xargs -P does."""
 
 import concurrent.futures
 import filecmp
@@ -17,7 +17,7 @@ from measure import Run
 PIECES = 10
 RECORDS_PER_USER = 50
 
-# Two workers on two cores, with a plan and a commit that are done by one.
+# Two workers on two cores. The plan and the commit have one process.
 REACH = 1.8
 
 
@@ -39,7 +39,7 @@ def main(args):
 
 
 def load(data, workers):
-    """All days into a table that is not there yet."""
+    """Loads all days into a new table."""
     remove(data.table)
     flags = ["--job", data.job, *ours.SPAN, "--table", data.table, "--piece-size", str(data.log_bytes() // PIECES)]
     r = by_pieces("bulkload", flags, workers)
@@ -52,7 +52,7 @@ def load(data, workers):
 
 
 def extract(data, workers):
-    """Everything in the table, and the same in one process."""
+    """Extracts all events of the table in pieces, and in one process."""
     size = ["--piece-size", str(data.records // PIECES)]
     flags = ["--table", data.table, "--users", "all", *ours.SPAN, "--types", ",".join(TYPES), "--active", "any", *size]
     whole = data.out + ".whole"
@@ -68,15 +68,15 @@ def extract(data, workers):
 
 
 def differences(a, b):
-    """The files that differ between two results. The manifests may differ in the cost of the
-    extract."""
+    """Returns the parts that differ between two results. Manifests are not compared: they may differ
+    in the cost of the extract."""
     names = sorted({n for n in os.listdir(a) + os.listdir(b) if n.startswith("part-")})
     _, mismatch, errors = filecmp.cmpfiles(a, b, names, shallow=False)
     return mismatch + errors
 
 
 def by_pieces(program, flags, workers):
-    """Plans, does the pieces, each in a process of one thread, and commits."""
+    """Plans, does each piece in a process of one thread, and commits."""
     say(f"{program}, {workers} workers")
     begin = time.monotonic()
     plan = subprocess.run([command(program), "plan", *flags], stdout=subprocess.PIPE, text=True, check=True)
@@ -96,7 +96,7 @@ def by_pieces(program, flags, workers):
 
 
 def one(program, piece):
-    """Does one piece; what it used."""
+    """Does one piece. Returns its resource usage."""
     process = subprocess.Popen(
         [command(program), "run-piece", "--workers", "1", "--quiet"],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env={**os.environ, "GOMAXPROCS": "1"},

@@ -1,4 +1,4 @@
-"""What the benchmarks print."""
+"""Prints the tables and lines of the benchmarks."""
 
 import platform
 
@@ -6,7 +6,7 @@ MB = 1 << 20
 
 
 def machine():
-    """The line that says where figures come from."""
+    """Returns the line that describes the machine."""
     model = platform.processor() or platform.machine()
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         for line in f:
@@ -20,7 +20,7 @@ def machine():
 
 
 def table(rows):
-    """Rows of (who, Runs), as Markdown."""
+    """Prints Runs as a table in Markdown."""
     print("| work | best s | median s | cpu s | peak_rss MB |")
     print("|---|---:|---:|---:|---:|")
     for runs in rows:
@@ -29,7 +29,7 @@ def table(rows):
 
 
 def sizes(bytes_of):
-    """The sizes of tables, as Markdown."""
+    """Prints the sizes of tables in Markdown."""
     print("| table | MB |")
     print("|---|---:|")
     for name, n in bytes_of.items():
@@ -38,7 +38,7 @@ def sizes(bytes_of):
 
 
 def ratio(name, ours, peer, value, reach):
-    """The line that a figure is checked by."""
+    """Prints the line of a figure, and returns whether the figure reaches its goal."""
     verdict = "ok" if value >= reach else "short"
     print(f"ratio {name} ours={ours} peer={peer} ratio={value:.2f} reach={reach:g} {verdict}", flush=True)
     return verdict == "ok"

@@ -1,4 +1,4 @@
-"""What a record costs, and what memory it takes, the more records there are."""
+"""Measures time per record and peak memory by the number of records."""
 
 import ours
 import report
@@ -8,11 +8,10 @@ from report import megabytes
 SIZES = [1_000_000, 10_000_000]
 RECORDS_PER_USER = 50
 
-# Between runs on a shared machine this much is noise.
+# On a shared machine, runs differ by this factor.
 NOISE = 0.9
 
-# What --memory allows where it is not given, and from which size on a load
-# needs all that it will ever need.
+# The default of --memory, and the number of records from which on a load needs its largest memory.
 LIMIT = 1 << 30
 FULL = 10_000_000
 
@@ -35,7 +34,7 @@ def main(args):
 
 
 def measure(records):
-    """Loads and extracts one size; the Run of each work by its name."""
+    """Loads and extracts one number of records. Returns the Run of each work by its name."""
     data = Data(records, records // RECORDS_PER_USER)
     data.make(for_peer=False)
     runs = {}
@@ -49,8 +48,8 @@ def measure(records):
 
 
 def compare(work, costs):
-    """The lines of one work: time a record and peak memory at the largest size,
-    against those at the one before and against the limit."""
+    """Prints the ratios of one work. Time per record and peak memory at the largest size are compared
+    with the size before. Peak memory is also compared with the limit."""
     (n, large) = costs[-1]
     now = large[work]
     yield report.ratio(f"scale-{work}-limit", megabytes(now.rss), megabytes(LIMIT), LIMIT / now.rss, 1)

@@ -1,5 +1,5 @@
-"""Our clients and Java's on a cluster with Kerberos and privacy; the CPU of gets with Kerberos
-and without; and the encryption of tokens, ours and gokrb5's."""
+"""Compares our clients with Java's on a cluster with Kerberos and privacy, the CPU of gets with
+Kerberos and without, and the encryption of tokens with gokrb5's."""
 
 import os
 import re
@@ -14,11 +14,11 @@ from data import ROOT, say
 from measure import Runs
 from report import rate
 
-# As many times as good as the peer each has to be.
+# The ratio to the peer that each work must reach.
 REACH = {"get": 1.5, "scan": 1.5, "hdfs-write": 1, "hdfs-read": 1, "seal": 4, "open": 4}
-GET_CPU = 1.1  # the CPU of a get under authentication is at most so many times the CPU without Kerberos
+GET_CPU = 1.1  # the largest ratio of the CPU of a get with authentication and without Kerberos
 
-MIB = 64  # of the file on HDFS; Java writes some 4 MiB a second with privacy and without AES
+MIB = 64  # size of the file on HDFS; Java writes about 4 MiB per second with privacy and without AES
 TOKEN = 300_000  # bytes
 PRIVACY = {"CLUSTER_SECURE": "yes", "CLUSTER_PROTECTION": "privacy", "CLUSTER_AES": "no", "CLUSTER_TLS": "no"}
 
@@ -41,7 +41,7 @@ def main(args):
 
 
 def hdfs(c, runs, rows, ratios):
-    """A file, written and read."""
+    """Measures writing and reading a file."""
     name = f"hdfs://{c.namenode}/test/bench"
     for work, args in ("write", [MIB]), ("read", []):
         mine, theirs = Runs(f"HDFS {work}, ours"), Runs(f"HDFS {work}, Java")
@@ -57,7 +57,7 @@ def hdfs(c, runs, rows, ratios):
 
 
 def get_cpu(args, rows, ratios):
-    """The same gets on a cluster with authentication and on one without Kerberos."""
+    """Measures the same gets on a cluster with authentication and on a cluster without Kerberos."""
     used, results = {}, {}
     for name, settings in ("authentication", PRIVACY | {"CLUSTER_PROTECTION": "authentication"}), ("no Kerberos", {"CLUSTER_SECURE": "no"}):
         used[name] = Runs(f"get, ours, {name}")
@@ -76,7 +76,7 @@ def get_cpu(args, rows, ratios):
 
 
 def tokens(runs, ratios):
-    """Megabytes that one core seals and opens in a second."""
+    """Measures the megabytes that one core seals and opens in a second."""
     say("sealing and opening tokens")
     r = measure.run(
         ["go", "test", "-run", "^$", "-cpu", "1", "-count", str(runs), "-bench", f"SealAndOpen/././bytes={TOKEN}", "./internal/store/secure/etype"], cwd=ROOT

@@ -11,14 +11,14 @@ realm=CLUSTER.TEST
 
 secured() { [ "$secure" != no ]; }
 
-# secured_wanted reads from the environment what the secured cluster offers.
+# secured_wanted reads the settings of a secured cluster from the environment.
 secured_wanted() {
 	secure=${CLUSTER_SECURE:-no}
 	case $secure in
 	no) protection='' aes=no tls=no tls_kind='' tls_client='' zk_sasl=no names=no ;;
 	yes) protection=authentication,integrity,privacy aes=yes tls=optional tls_kind=pkcs12 tls_client=WANT zk_sasl=no names=no ;;
 	strict) protection=privacy aes=no tls=required tls_kind=pem tls_client=NEED zk_sasl=yes names=yes ;;
-	*) die "CLUSTER_SECURE is no, yes or strict" ;;
+	*) die "CLUSTER_SECURE must be no, yes or strict" ;;
 	esac
 	! secured || {
 		protection=${CLUSTER_PROTECTION:-$protection} aes=${CLUSTER_AES:-$aes} tls=${CLUSTER_TLS:-$tls}
@@ -27,7 +27,7 @@ secured_wanted() {
 	}
 }
 
-# host NAME: what a server calls itself
+# host NAME prints the host name that a server announces.
 host() {
 	case $1 in
 	rs[1-9]) [ "$names" = yes ] && echo "$1.cluster.test" || ip "$1" ;;
@@ -35,7 +35,7 @@ host() {
 	esac
 }
 
-# principals: KEYTAB=PRINCIPAL of all
+# principals prints KEYTAB=PRINCIPAL for each principal.
 principals() {
 	local i
 	echo "nn=nn/$(ip nn)" "HTTP=HTTP/localhost" "zookeeper=zookeeper/$(ip zk)" "hbase=hbase/$(ip master)"
@@ -44,14 +44,14 @@ principals() {
 	printf '%s\n' admin=admin alice=alice bob=bob mallory=mallory
 }
 
-# configure_secure adds to conf/ what the secured cluster has beyond the other one.
+# configure_secure adds the settings of a secured cluster to conf/.
 configure_secure() {
 	local name
 	for name in core hdfs hbase; do add_properties "$name-site" "$name-site"; done
 	[ "$tls" = no ] || add_properties hbase-tls hbase-site
 	substitute "$source/secure/krb5.conf" >"$dir/conf/krb5.conf"
 	substitute "$source/secure/ssl-server.xml" >"$dir/conf/ssl-server.xml"
-	# Java resolves these names and no others, so that no name service takes part.
+	# Java resolves only these names, and asks no name service.
 	{
 		echo "127.0.0.1 localhost $(hostname)"
 		[ "$names" != yes ] || for ((i = 1; i <= regionservers; i++)); do echo "$(ip "rs$i") $(host "rs$i")"; done
@@ -73,17 +73,17 @@ add_properties() {
 	echo '</configuration>' >>"$file"
 }
 
-# secure_values: for sed, the values of templates
+# secure_values prints the commands of sed that fill the templates.
 secure_values() {
 	local suites='' plain=true servers=false password=changeit
 	[ "$aes" = no ] || suites=AES/CTR/NoPadding
 	[ "$tls" != required ] || plain=false servers=true
-	[ "$tls_kind" != pem ] || password= # HBase takes the key for an encrypted one otherwise
+	[ "$tls_kind" != pem ] || password= # otherwise HBase expects an encrypted key
 	echo "s#@REALM@#$realm#g; s#@PROTECTION@#$protection#g; s|@SUITES@|$suites|g; s#@TLS_PLAIN@#$plain#g; s#@TLS_SERVERS@#$servers#g"
 	echo "s#@TLS_KIND@#$tls_kind#g; s#@TLS_CLIENT@#$tls_client#g; s#@TLS_PASSWORD@#$password#g"
 }
 
-# certificates makes an authority, one key for all servers, and one for a client on the loopback.
+# certificates makes an authority, one key for all servers, and one key for a client on the loopback.
 certificates() {
 	local i names="DNS:localhost,IP:127.0.0.1,IP:$(ip master)"
 	command -v openssl >/dev/null || debian openssl
@@ -97,10 +97,10 @@ certificates() {
 		certificate client alice DNS:localhost,IP:127.0.0.1
 		cp ca.pem trust.pem
 		keytool -importcert -noprompt -alias ca -file ca.pem -storetype PKCS12 -keystore trust.pkcs12 -storepass changeit
-	) >"$dir/log/certificates.log" 2>&1 || { tail -n 25 "$dir/log/certificates.log" >&2; die "no certificates can be made"; }
+	) >"$dir/log/certificates.log" 2>&1 || { tail -n 25 "$dir/log/certificates.log" >&2; die "the certificates cannot be made"; }
 }
 
-# certificate FILE NAME ALTERNATIVE-NAMES
+# certificate FILE NAME ALTERNATIVE-NAMES makes a key and a certificate.
 certificate() {
 	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$2" -keyout "$1.key" -out "$1.csr"
 	openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile <(echo "subjectAltName=$3") -out "$1.crt"
@@ -128,10 +128,10 @@ homes() {
 		/user=admin=755 /user/alice=alice=700 /user/bob=bob=700 /user/mallory=mallory=700) >"$log" 2>&1 || { tail -n 25 "$log" >&2; die "the directories on HDFS cannot be made"; }
 }
 
-# ticket: for Java's tools, the ticket of CLUSTER_AS
+# ticket chooses the ticket of CLUSTER_AS for Java's tools.
 ticket() { ! secured || export KRB5CCNAME=$dir/kdc/${CLUSTER_AS:-admin}.ccache; }
 
-# secure_flags NAME: what only that daemon has on its command line
+# secure_flags NAME prints the Java flags that only this daemon has.
 secure_flags() {
 	[ "$1" != zk ] || [ "$zk_sasl" = no ] || echo "-Djava.security.auth.login.config=$dir/conf/zk.jaas"
 }
