@@ -815,6 +815,17 @@ func TestAResponseOfZooKeeperIsTaken(t *testing.T) {
 	}
 }
 
+// TestALostReadOfZooKeeperIsRepeated has ZooKeeper close two connections in place of a response,
+// as the library does with a connection that is silent for too long.
+func TestALostReadOfZooKeeperIsRepeated(t *testing.T) {
+	q := hbasetest.NewQuorum(t, t.TempDir())
+	z := &zooKeeper{servers: []string{q.ZooKeeper()}, znode: "/hbase", timeout: enough, start: func(ask func()) { go ask() }}
+	q.LoseReads(2)
+	if id, err := z.ClusterID(t.Context()); id != "lab" || err != nil {
+		t.Errorf("ID %q, %v; want lab", id, err)
+	}
+}
+
 func TestZooKeeperThatCannotBeReached(t *testing.T) {
 	_, err := Dial(t.Context(), Config{ZooKeeper: []string{"127.0.0.1:1"}, User: "trail", DialTimeout: 5 * time.Second})
 	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "127.0.0.1:1") || !strings.Contains(err.Error(), "refused") {

@@ -183,9 +183,28 @@ func (d *zkDialer) lastError() error {
 	return d.err
 }
 
+// get reads a znode, and reads it again while its connection ends before the response: the
+// library closes a connection that is silent for two thirds of a session's timeout, as one to
+// a busy server can be, and does not repeat the request.
 func (d *zkDialer) get(ctx context.Context, servers []string, name string, timeout time.Duration) ([]byte, error) {
+	for n := 1; ; n++ {
+		b, err := d.getOnce(ctx, servers, name, timeout)
+		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrSessionExpired) {
+			return b, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(backoff(n)):
+		}
+	}
+}
+
+func (d *zkDialer) getOnce(ctx context.Context, servers []string, name string, timeout time.Duration) ([]byte, error) {
+	each := timeout / time.Duration(len(servers)) // there must be time for the other servers
 	dial := func(network, addr string, limit time.Duration) (net.Conn, error) {
-		c, err := (&net.Dialer{Timeout: limit}).DialContext(ctx, network, addr)
+		// The library's limit is a second, which is short for a busy server.
+		c, err := (&net.Dialer{Timeout: max(limit, each/3)}).DialContext(ctx, network, addr)
 		if err == nil {
 			context.AfterFunc(ctx, func() { _ = c.Close() })
 		}
@@ -195,9 +214,8 @@ func (d *zkDialer) get(ctx context.Context, servers []string, name string, timeo
 		return c, err
 	}
 	// The library waits 20/3 of the session's timeout for a server that takes the
-	// connection and sends nothing. There must be time for the other servers.
-	session := timeout * 3 / 20 / time.Duration(len(servers))
-	conn, events, err := zk.Connect(servers, session, zk.WithDialer(dial), zk.WithLogInfo(false), zk.WithLogger(silent{}))
+	// connection and sends nothing.
+	conn, events, err := zk.Connect(servers, each*3/20, zk.WithDialer(dial), zk.WithLogInfo(false), zk.WithLogger(silent{}))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -17,6 +18,8 @@ type Quorum struct {
 	*Cluster
 	zk   net.Listener
 	disk Folder
+
+	lost atomic.Int32 // reads of nodes whose connections are still to be closed
 
 	mu     sync.Mutex
 	tables int
@@ -47,6 +50,13 @@ func NewQuorum(t testing.TB, dir string) *Quorum {
 // Root returns the directory with HBase's files, which a job calls root.
 func (b *Quorum) Root() string { return b.disk.Root() }
 
+// ZooKeeper returns the host:port of its ZooKeeper.
+func (b *Quorum) ZooKeeper() string { return b.zk.Addr().String() }
+
+// LoseReads has ZooKeeper close the connections of the next n reads of nodes, in place of a
+// response.
+func (b *Quorum) LoseReads(n int) { b.lost.Store(int32(n)) }
+
 // Table creates a table with four regions and returns its address.
 func (b *Quorum) Table() string {
 	b.mu.Lock()
@@ -54,7 +64,7 @@ func (b *Quorum) Table() string {
 	b.tables++
 	name := fmt.Sprintf("t%d", b.tables)
 	b.CreateTable(name, []string{"d"}, []byte("2"), []byte("a"), []byte("u"))
-	return "hbase://" + b.zk.Addr().String() + "/" + name
+	return "hbase://" + b.ZooKeeper() + "/" + name
 }
 
 // serve serves a client of ZooKeeper. It supports only reads of nodes.
@@ -80,6 +90,9 @@ func (b *Quorum) serve(c net.Conn) {
 		a := binary.BigEndian.AppendUint64(append([]byte{}, xid...), 1)
 		var data []byte
 		if what == getData && len(q) > 12 {
+			if b.lost.Add(-1) >= 0 {
+				return
+			}
 			n := binary.BigEndian.Uint32(q[8:])
 			data = b.node(string(q[12 : 12+n]))
 			if data == nil {
