@@ -107,7 +107,7 @@ func (o *options) add(c *cobra.Command) {
 	f.StringVar(&o.rolls, "rolls", "use", "use: find users by the rolls of the loads; off: by the rows, which also finds rows that other programs put into HBase")
 	o.conditions.add(f)
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it exists")
-	f.BoolVar(&o.days, "require-days", false, "end with status 66 if a day of --from to --to is not loaded (default a note on standard error; --append requires it)")
+	f.BoolVar(&o.days, "require-days", false, "end with status 66 if a behaviour is not loaded for a day of --from to --to (default a note on standard error; --append requires one of --types for each day)")
 	f.BoolVar(&o.strict, "strict", false, "end with status 65 at a foreign cell, a cell that no load wrote (default skip it)")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
 }
@@ -219,12 +219,12 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 		return nil, err
 	}
 	c := &a.config
-	if err := o.requireDays(ctx, a.loader, c.Span); err != nil {
-		return nil, err
-	}
 	c.Table = a.loader
 	info := a.loader.Info()
 	if c.Conditions, err = o.conditions.of(c.Span, info.Schema.Zone); err != nil {
+		return nil, err
+	}
+	if err := o.requireDays(ctx, c, a.loader); err != nil {
 		return nil, err
 	}
 	if o.sample.Users == 0 {
@@ -290,8 +290,9 @@ func (o *options) openSnapshot(ctx context.Context, a *asking) (err error) {
 	return nil
 }
 
-// requireDays fails if days are not loaded, with --require-days and with --append.
-func (o *options) requireDays(ctx context.Context, t table.Loader, span behaviour.Span) error {
+// requireDays fails if the days of c are not loaded: with --require-days if a behaviour is missing, and with --append
+// if all behaviours of the result are.
+func (o *options) requireDays(ctx context.Context, c *extract.Config, t table.Loader) error {
 	known := table.DaysKnown(t)
 	switch {
 	case o.explains || !o.days && !o.append:
@@ -301,7 +302,14 @@ func (o *options) requireDays(ctx context.Context, t table.Loader, span behaviou
 	case !known:
 		return nil
 	}
-	return table.RequireDays(ctx, t, span)
+	q, err := c.NewQuery()
+	switch {
+	case err != nil:
+		return err
+	case o.days:
+		return table.RequireLogs(ctx, t, c.Span, q.NamedAll())
+	}
+	return table.RequireDays(ctx, t, c.Span, q.Names())
 }
 
 // chooseUsers sets the users of a sample.

@@ -20,36 +20,39 @@ func DaysKnown(t Table) bool {
 	return m != nil && (m.Address == "" || m.Alone)
 }
 
-// RequireDays returns an error that wraps ErrDays if days of span are not loaded.
-func RequireDays(ctx context.Context, t Loader, span behaviour.Span) error {
-	missing, err := NotLoaded(ctx, t, span)
-	if err != nil || len(missing) == 0 {
+// RequireDays returns an error that wraps ErrDays if no load has any of the behaviours on a day of span.
+func RequireDays(ctx context.Context, t Loader, span behaviour.Span, behaviours []string) error {
+	l, err := readLoaded(ctx, t)
+	if err != nil {
 		return err
 	}
-	if m := Known(t); m != nil && m.DroppedBefore != nil && missing[0].From < *m.DroppedBefore {
-		return fmt.Errorf("%w: %s: the days before %s were dropped from the table: begin with a later day, or bring them back by bulkload undrop", ErrDays, Spans(missing), m.DroppedBefore)
-	}
-	return fmt.Errorf("%w: %s: load them first", ErrDays, Spans(missing))
+	some := l.days(func(d *manifest.DaysOf) bool { return slices.ContainsFunc(behaviours, d.Of) })
+	return l.require(l.missing(span, behaviours, some))
 }
 
-// NotLoaded returns the days of span that no load has, as spans in order: see manifest.Load.Delivered. Dropped
-// days are not loaded. If an older version committed a load, NotLoaded reads the ledgers.
-func NotLoaded(ctx context.Context, t Loader, span behaviour.Span) ([]behaviour.Span, error) {
-	days, err := delivered(ctx, t)
+// RequireLogs returns an error that wraps ErrDays if no load has one of the behaviours on a day of span.
+func RequireLogs(ctx context.Context, t Loader, span behaviour.Span, behaviours []string) error {
+	l, err := readLoaded(ctx, t)
 	if err != nil {
-		return nil, fmt.Errorf("look for the days that are loaded: %w", err)
+		return err
 	}
-	if m := Known(t); m != nil && m.DroppedBefore != nil {
-		for i := range days {
-			days[i].From = max(days[i].From, *m.DroppedBefore)
-		}
-	}
-	return span.Gaps(days), nil
+	return l.require(l.missing(span, behaviours, nil))
 }
 
-// Unloaded returns "days that are not loaded: " and the days of span that no load has, or "". It says nothing of
-// days that were dropped, and of a table into which other programs write.
-func Unloaded(ctx context.Context, t Loader, span behaviour.Span) (string, error) {
+// NotLoaded returns the days of span that no load has of some behaviours: see manifest.Load.Delivered. The days that no
+// load has of any behaviour come first. Dropped days are not loaded. If an older version committed a load, NotLoaded reads
+// the ledgers.
+func NotLoaded(ctx context.Context, t Loader, span behaviour.Span, behaviours []string) ([]manifest.DaysOf, error) {
+	l, err := readLoaded(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return l.missing(span, behaviours, nil), nil
+}
+
+// Unloaded returns "days that are not loaded: " and the days of span that no load has of the behaviours, or "". It says
+// nothing of days that were dropped, and of a table into which other programs write.
+func Unloaded(ctx context.Context, t Loader, span behaviour.Span, behaviours []string) (string, error) {
 	m := Known(t)
 	if !DaysKnown(t) || len(m.Loads) == 0 {
 		return "", nil
@@ -60,32 +63,97 @@ func Unloaded(ctx context.Context, t Loader, span behaviour.Span) (string, error
 	if span.From > span.To {
 		return "", nil
 	}
-	missing, err := NotLoaded(ctx, t, span)
+	missing, err := NotLoaded(ctx, t, span, behaviours)
 	if err != nil || len(missing) == 0 {
 		return "", err
 	}
-	return "days that are not loaded: " + Spans(missing), nil
+	return "days that are not loaded: " + daysOf(missing), nil
 }
 
-// delivered returns the days of all loads, in any order.
-func delivered(ctx context.Context, t Loader) (days []behaviour.Span, err error) {
-	if m := Known(t); m != nil && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.Days == nil }) {
+// loaded has the days of all loads.
+type loaded struct {
+	all     []manifest.DaysOf // in any order
+	dropped *behaviour.Date   // the days before it were dropped
+}
+
+// readLoaded returns the days of the loads of t.
+func readLoaded(ctx context.Context, t Loader) (*loaded, error) {
+	l := new(loaded)
+	m := Known(t)
+	if m != nil {
+		l.dropped = m.DroppedBefore
 		for i := range m.Loads {
-			days = append(days, m.Loads[i].Days...)
+			l.all = append(l.all, m.Loads[i].Delivered...)
 		}
-		return days, nil
+	}
+	if m != nil && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.Delivered == nil }) {
+		return l, nil
 	}
 	ledgers, err := t.Ledgers(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("look for the days that are loaded: %w", err)
 	}
-	for _, l := range ledgers {
-		days = append(days, l.Delivered()...)
+	l.all = nil
+	for _, of := range ledgers {
+		l.all = append(l.all, of.Delivered()...)
 	}
-	return days, nil
+	return l, nil
 }
 
-// mostSpans is the largest number of spans that Spans writes.
+// days returns the days of l for which of holds, except the days that were dropped.
+func (l *loaded) days(of func(*manifest.DaysOf) bool) (out []behaviour.Span) {
+	for i := range l.all {
+		if of(&l.all[i]) {
+			out = append(out, l.all[i].Days...)
+		}
+	}
+	if l.dropped != nil {
+		for i := range out {
+			out[i].From = max(out[i].From, *l.dropped)
+		}
+	}
+	return out
+}
+
+// missing returns the days of span that l does not have of some behaviours, as NotLoaded, except some days.
+func (l *loaded) missing(span behaviour.Span, behaviours []string, except []behaviour.Span) []manifest.DaysOf {
+	none := span.Gaps(l.days(func(*manifest.DaysOf) bool { return true }))
+	out := map[string][]behaviour.Span{"": none}
+	for _, name := range behaviours {
+		days := l.days(func(d *manifest.DaysOf) bool { return d.Of(name) })
+		out[name] = span.Gaps(slices.Concat(days, none, except))
+	}
+	return manifest.GroupDays(out)
+}
+
+// require returns an error that wraps ErrDays if days are missing.
+func (l *loaded) require(missing []manifest.DaysOf) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	if first := missing[0].Days[0].From; l.dropped != nil && first < *l.dropped {
+		return fmt.Errorf("%w: %s: the days before %s were dropped from the table: begin with a later day, or bring them back by bulkload undrop", ErrDays, daysOf(missing), l.dropped)
+	}
+	return fmt.Errorf("%w: %s: load them first", ErrDays, daysOf(missing))
+}
+
+// daysOf returns days of behaviours in words.
+func daysOf(days []manifest.DaysOf) string {
+	var words []string
+	for i := range days[:min(len(days), mostSpans)] {
+		text := Spans(days[i].Days)
+		if names := days[i].Behaviours; len(names) > 0 {
+			text = behaviour.List(names) + " of " + text
+		}
+		words = append(words, text)
+	}
+	if n := len(days); n > mostSpans {
+		words = append(words, "…")
+	}
+	return strings.Join(words, "; ")
+}
+
+// mostSpans is the largest number of spans that Spans writes, and of groups of behaviours that daysOf writes.
 const mostSpans = 4
 
 // Spans returns spans in words. If there are many, it returns the first ones and the last one.

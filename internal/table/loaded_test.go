@@ -46,11 +46,11 @@ func TestDaysThatAreNotLoaded(t *testing.T) {
 	}}
 	missing := func(from, to int) string {
 		t.Helper()
-		spans, err := table.NotLoaded(t.Context(), r, behaviour.Span{From: at(from), To: at(to)})
+		spans, err := table.NotLoaded(t.Context(), r, behaviour.Span{From: at(from), To: at(to)}, []string{"play"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return table.Spans(spans)
+		return allDays(t, spans)
 	}
 	if got, want := missing(0, 12), "2014-08-31, 2014-09-03..2014-09-05, 2014-09-07..2014-09-08, 2014-09-10..2014-09-12"; got != want {
 		t.Errorf("not loaded are %s, want %s", got, want)
@@ -58,7 +58,7 @@ func TestDaysThatAreNotLoaded(t *testing.T) {
 	if got := missing(1, 2); got != "" {
 		t.Errorf("not loaded are %s, want none", got)
 	}
-	if err := table.RequireDays(t.Context(), r, behaviour.Span{From: at(2), To: at(3)}); !errors.Is(err, table.ErrDays) {
+	if err := table.RequireDays(t.Context(), r, behaviour.Span{From: at(2), To: at(3)}, []string{"play"}); !errors.Is(err, table.ErrDays) {
 		t.Errorf("%v, want ErrDays", err)
 	}
 	dropped := at(2)
@@ -66,7 +66,7 @@ func TestDaysThatAreNotLoaded(t *testing.T) {
 	if got, want := missing(1, 2), "2014-09-01"; got != want {
 		t.Errorf("after a drop not loaded are %s, want %s", got, want)
 	}
-	err := table.RequireDays(t.Context(), r, behaviour.Span{From: at(1), To: at(2)})
+	err := table.RequireDays(t.Context(), r, behaviour.Span{From: at(1), To: at(2)}, []string{"play"})
 	if !errors.Is(err, table.ErrDays) || !strings.Contains(err.Error(), "2014-09-01: the days before 2014-09-02 were dropped from the table: ") {
 		t.Errorf("%v, want that days were dropped", err)
 	}
@@ -83,6 +83,18 @@ func TestDaysThatAreNotLoaded(t *testing.T) {
 	}
 }
 
+// allDays returns the days of a result of NotLoaded that lacks no single behaviour.
+func allDays(t *testing.T, missing []manifest.DaysOf) string {
+	t.Helper()
+	switch {
+	case len(missing) == 0:
+		return ""
+	case len(missing) > 1 || missing[0].Behaviours != nil:
+		t.Errorf("not loaded are %v, want only days of all behaviours", missing)
+	}
+	return table.Spans(missing[0].Days)
+}
+
 // TestDaysInTheManifest finds the days without the ledgers. If an older version committed one of the loads, the
 // ledgers are read.
 func TestDaysInTheManifest(t *testing.T) {
@@ -90,19 +102,19 @@ func TestDaysInTheManifest(t *testing.T) {
 	span := behaviour.Span{From: from, To: from + 9}
 	r := recorded{
 		m: &manifest.Table{Loads: []manifest.LoadRef{
-			{Days: []behaviour.Span{{From: from + 4, To: from + 5}}},
-			{Days: []behaviour.Span{}}, // a replay
-			{Days: []behaviour.Span{{From: from - 3, To: from + 2}, {From: from + 5, To: from + 8}}},
+			{Delivered: []manifest.DaysOf{{Days: []behaviour.Span{{From: from + 4, To: from + 5}}}}},
+			{Delivered: []manifest.DaysOf{}}, // a replay
+			{Delivered: []manifest.DaysOf{{Days: []behaviour.Span{{From: from - 3, To: from + 2}, {From: from + 5, To: from + 8}}}}},
 		}},
 		ledgers: []*manifest.Load{{Days: []manifest.Day{{Date: from + 1}}}},
 	}
 	missing := func() string {
 		t.Helper()
-		spans, err := table.NotLoaded(t.Context(), r, span)
+		spans, err := table.NotLoaded(t.Context(), r, span, []string{"play"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return table.Spans(spans)
+		return allDays(t, spans)
 	}
 	if got, want := missing(), "2014-09-04, 2014-09-10"; got != want {
 		t.Errorf("not loaded are %s, want %s", got, want)
@@ -122,8 +134,62 @@ func TestDaysInTheManifest(t *testing.T) {
 		}
 	}
 	r.m.DroppedBefore = nil
-	r.m.Loads[1].Days = nil
+	r.m.Loads[1].Delivered = nil
 	if got, want := missing(), "2014-09-01, 2014-09-03..2014-09-10"; got != want {
 		t.Errorf("not loaded by the ledgers are %s, want %s", got, want)
+	}
+}
+
+// TestDaysOfBehavioursThatAreNotLoaded loads logs of single behaviours, logs of several behaviours with late records, and
+// a file without a day in its path.
+func TestDaysOfBehavioursThatAreNotLoaded(t *testing.T) {
+	first := day(t, "2014-09-01")
+	around := func(n behaviour.Date) *behaviour.Span {
+		return &behaviour.Span{From: first + n - 2, To: first + n}
+	}
+	part := func(names ...string) *manifest.Part { return &manifest.Part{Behaviours: names} }
+	ledgers := []*manifest.Load{
+		{Inputs: []manifest.Input{{Behaviour: "play", Dates: around(1)}, {Behaviour: "order", Dates: around(1)}},
+			Days: []manifest.Day{{Date: first, Behaviour: "order"}, {Date: first + 1, Behaviour: "order"}}},
+		{Inputs: []manifest.Input{{Behaviour: "play", Dates: around(2)}}},
+		{Inputs: []manifest.Input{{Dates: around(3), Part: part("order")}}},
+		{Inputs: []manifest.Input{{Dates: around(4), Part: part("play", "order")}}},
+		{Inputs: []manifest.Input{{Part: part("play", "order")}}, Days: []manifest.Day{{Date: first + 4, Behaviour: "play"}}},
+		{Inputs: []manifest.Input{{Behaviour: "play", Part: part("play")}}, Days: []manifest.Day{{Date: first + 6, Behaviour: "play"}, {Date: first + 7, Behaviour: "order"}}},
+	}
+	m := new(manifest.Table)
+	for _, l := range ledgers {
+		m.Loads = append(m.Loads, manifest.RefOf(l, ""))
+	}
+	for _, r := range []recorded{{m: m}, {m: &manifest.Table{Loads: make([]manifest.LoadRef, len(ledgers))}, ledgers: ledgers}} {
+		for _, c := range []struct {
+			from, to        behaviour.Date
+			names           []string
+			want            string
+			requires, tells bool // an error of RequireDays, and of RequireLogs
+		}{
+			{0, 4, []string{"play", "order"}, "order of 2014-09-02; play of 2014-09-03", false, true},
+			{0, 4, []string{"play"}, "play of 2014-09-03", true, true},
+			{0, 0, []string{"play", "order"}, "", false, false},
+			{1, 1, []string{"order"}, "order of 2014-09-02", true, true},
+			{4, 8, []string{"play", "order"}, "2014-09-06, 2014-09-08..2014-09-09; order of 2014-09-07", true, true},
+			{0, 1, []string{"visit", "login"}, "login, visit of 2014-09-01..2014-09-02", true, true},
+		} {
+			span := behaviour.Span{From: first + c.from, To: first + c.to}
+			got, err := table.Unloaded(t.Context(), r, span, c.names)
+			want := c.want
+			if want != "" {
+				want = "days that are not loaded: " + want
+			}
+			if err != nil || got != want {
+				t.Errorf("%s of %s: %q, %v, want %q", c.names, span, got, err, want)
+			}
+			if err := table.RequireDays(t.Context(), r, span, c.names); errors.Is(err, table.ErrDays) != c.requires {
+				t.Errorf("%s of %s: RequireDays: %v", c.names, span, err)
+			}
+			if err := table.RequireLogs(t.Context(), r, span, c.names); errors.Is(err, table.ErrDays) != c.tells {
+				t.Errorf("%s of %s: RequireLogs: %v", c.names, span, err)
+			}
+		}
 	}
 }

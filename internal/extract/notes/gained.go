@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/place"
-	"usertrail/internal/extract/query"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
 )
@@ -52,7 +50,7 @@ func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest
 	if err != nil {
 		return nil, fmt.Errorf("look for days that gained records: %w", err)
 	}
-	days := gained(ledgers, old, q.NamesOf(slices.Collect(named(q).Kinds())))
+	days := gained(ledgers, old, q.NamedAll())
 	if len(days) == 0 {
 		return nil, nil
 	}
@@ -77,9 +75,4 @@ func gained(ledgers []*manifest.Load, extracts []extracted, names []string) (day
 		}
 	}
 	return days
-}
-
-// named returns the behaviours that q reads or names.
-func named(q *query.Query) activity.Set {
-	return q.Rule.Asked.Or(q.Without).Or(activity.Of(q.Want.Kinds...))
 }

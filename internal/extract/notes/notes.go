@@ -38,7 +38,7 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	}
 	notes = append(notes, r.Lost.Notes(r.Users, where)...)
 	notes = append(notes, r.Skipped.Notes()...)
-	named := named(q)
+	named := q.Named()
 	if r.Kept > 0 && q.Rule.Least == named.Len() {
 		return notes, nil // each behaviour was found
 	}
@@ -78,7 +78,7 @@ func daysOfResult(ctx context.Context, q *query.Query, l table.Loader, c extract
 	if err != nil {
 		return nil, fmt.Errorf("ask what the table keeps: %w", err)
 	}
-	unloaded, err := table.Unloaded(ctx, l, q.Span)
+	unloaded, err := table.Unloaded(ctx, l, q.Span, q.NamedAll())
 	if err != nil {
 		return nil, err
 	}

@@ -122,6 +122,14 @@ func (q *Query) Conditional() bool {
 // Names returns the behaviours of the result, in order of behaviour ID.
 func (q *Query) Names() []string { return q.NamesOf(q.Kinds) }
 
+// Named returns the behaviours that q reads or names.
+func (q *Query) Named() activity.Set {
+	return q.Rule.Asked.Or(q.Without).Or(activity.Of(q.Want.Kinds...))
+}
+
+// NamedAll returns the names of Named, in order of behaviour ID.
+func (q *Query) NamedAll() []string { return q.NamesOf(slices.Collect(q.Named().Kinds())) }
+
 // NamesOf returns the names of some kinds.
 func (q *Query) NamesOf(kinds []int) []string {
 	var names []string

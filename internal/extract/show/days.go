@@ -53,7 +53,7 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 	}
 	if len(there) > 0 {
 		said := fmt.Sprintf("the table has no %s of user %q %s; there is %s", behaviour.List(a.names()), a.User, a.looked(), strings.Join(there, ", "))
-		unloaded, err := table.Unloaded(ctx, t, a.Span)
+		unloaded, err := table.Unloaded(ctx, t, a.Span, a.names())
 		if unloaded != "" {
 			said += "; " + unloaded
 		}

@@ -74,28 +74,6 @@ func (l *Load) decode(b []byte) error {
 
 func (l *Load) version() int { return l.Version }
 
-// Delivered returns the days that the load has, as spans in order. It never returns nil. A load has the days in the paths of its delivered
-// files, also if a file had no records. If a file has no day in its path, the load has the days of its
-// records. A replay of a file with a day in its path brings no day.
-func (l *Load) Delivered() []behaviour.Span {
-	days := []behaviour.Date{}
-	undated := len(l.Inputs) == 0
-	for i := range l.Inputs {
-		switch in := &l.Inputs[i]; {
-		case in.Dates != nil: // the day in the path, plus and minus the slack
-			days = append(days, in.Dates.From+(in.Dates.To-in.Dates.From)/2)
-		case in.Offsets == nil, in.Undated:
-			undated = true
-		}
-	}
-	if undated {
-		for _, d := range l.Days {
-			days = append(days, d.Date)
-		}
-	}
-	return behaviour.SpansOf(days)
-}
-
 // A Day is the tally of the cells of one behaviour on one date in a load.
 type Day struct {
 	Date      behaviour.Date `json:"date"`

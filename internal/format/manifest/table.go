@@ -77,8 +77,8 @@ type LoadRef struct {
 	// ledger.
 	Size   int64  `json:"size,omitempty"`
 	SHA256 string `json:"sha256,omitempty"` // its checksum
-	// Days are the Delivered of the load; nil if an older version committed the load.
-	Days []behaviour.Span `json:"days,omitzero"`
+	// Delivered are the Delivered of the load; nil if an older version committed the load.
+	Delivered []DaysOf `json:"delivered,omitzero"`
 }
 
 // Same reports whether r and o name the same ledger.
@@ -172,7 +172,7 @@ func (t *Table) Of(load int) *Table {
 
 // RefOf returns the manifest's entry for a load whose ledger is called name.
 func RefOf(l *Load, name string) LoadRef {
-	ref := LoadRef{Number: l.Number, Name: name, Days: l.Delivered()}
+	ref := LoadRef{Number: l.Number, Name: name, Delivered: l.Delivered()}
 	for _, in := range l.Inputs {
 		ref.Records += in.Loaded
 	}

@@ -49,9 +49,18 @@ func (t *table) columnsOf() string { return fmt.Sprint(t.kinds, t.zone) }
 func (t *table) mayMiss(s *Step) bool {
 	return slices.ContainsFunc(days, func(day string) bool {
 		return s.From <= day && day <= s.Until && (day < t.dropped || !slices.ContainsFunc(t.entries, func(e entry) bool {
-			return dateOf(e.path) == day && e.lines == nil && e.part.covers(&part{from: day, until: day, kinds: s.Types})
+			return dateOf(e.path) == day && e.lines == nil && e.covers(&part{from: day, until: day, kinds: s.Types})
 		}))
 	})
+}
+
+// covers reports whether a load of the file shows that the table has one of the behaviours of p. A load takes one
+// behaviour of a file without a part.
+func (e *entry) covers(p *part) bool {
+	if e.part == nil {
+		return slices.Contains(p.kinds, kindOf(e.path))
+	}
+	return e.part.covers(p)
 }
 
 // expected returns the statuses with which an append may end.

@@ -1,0 +1,87 @@
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"usertrail/internal/behaviour"
+)
+
+// A DaysOf has days of some behaviours.
+type DaysOf struct {
+	Behaviours []string         `json:"behaviours,omitempty"` // in order; none are all behaviours
+	Days       []behaviour.Span `json:"days"`                 // in order
+}
+
+// Of reports whether the days are days of a behaviour.
+func (d *DaysOf) Of(behaviour string) bool {
+	return len(d.Behaviours) == 0 || slices.Contains(d.Behaviours, behaviour)
+}
+
+// Delivered returns the days that the load has of each behaviour. It never returns nil. A load has the days in the paths
+// of its delivered files, also if a file had no records, of the behaviours that it took from the file. If a file has no day
+// in its path, the load has the days of its records. A replay of a file with a day in its path brings no day.
+func (l *Load) Delivered() []DaysOf {
+	days := map[string][]behaviour.Date{}
+	undated := map[string][]string{}
+	if len(l.Inputs) == 0 {
+		undated[""] = []string{""}
+	}
+	for i := range l.Inputs {
+		in := &l.Inputs[i]
+		names := in.behaviours()
+		switch {
+		case in.Dates != nil: // the day in the path, plus and minus the slack
+			day := in.Dates.From + (in.Dates.To-in.Dates.From)/2
+			for _, name := range names {
+				if in.Part.dates().Has(day) { // the day was not dropped before the load
+					days[name] = append(days[name], day)
+				}
+			}
+		case in.Offsets == nil, in.Undated:
+			undated[strings.Join(names, "\x00")] = names
+		}
+	}
+	for _, names := range undated {
+		for _, d := range l.Days {
+			if !slices.Contains(names, "") && !slices.Contains(names, d.Behaviour) {
+				continue
+			}
+			for _, name := range names {
+				days[name] = append(days[name], d.Date)
+			}
+		}
+	}
+	spans := map[string][]behaviour.Span{}
+	for name, dates := range days {
+		spans[name] = behaviour.SpansOf(dates)
+	}
+	return GroupDays(spans)
+}
+
+// GroupDays joins the behaviours that have the same days. The behaviour "" is all behaviours. It leaves out behaviours
+// without days, and never returns nil.
+func GroupDays(spans map[string][]behaviour.Span) []DaysOf {
+	out := []DaysOf{}
+	at := map[string]int{} // by the text of the days
+	for _, name := range slices.Sorted(maps.Keys(spans)) {
+		if len(spans[name]) == 0 {
+			continue
+		}
+		if name == "" {
+			out = append(out, DaysOf{Days: spans[name]})
+			continue
+		}
+		key := fmt.Sprint(spans[name])
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, DaysOf{Days: spans[name]})
+		}
+		out[i].Behaviours = append(out[i].Behaviours, name)
+	}
+	return out
+}
