@@ -107,7 +107,7 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 	if err := b.CommitBad(); err != nil {
 		return err
 	}
-	if err := quarantine.Remove(ctx, cfg.FS, b.clean(), cfg.Store.Quarantine); err != nil {
+	if err := quarantine.Remove(ctx, cfg.FS, cfg.Log, b.clean(), cfg.Store.Quarantine); err != nil {
 		return err
 	}
 	cfg.To.CountOlder(load, r, cfg.Log)

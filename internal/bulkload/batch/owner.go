@@ -82,5 +82,5 @@ func (o *loadOwner) Quarantine(ctx context.Context, in *Input) *quarantine.File 
 		path += correctedEnding
 		keeps = func(string) quarantine.Keeps { return in.corrected.Keeps() }
 	}
-	return quarantine.NewFile(ctx, o.FS, o.Store.Quarantine(path), keeps)
+	return quarantine.NewFile(ctx, o.FS, o.Log, o.Store.Quarantine(path), keeps)
 }

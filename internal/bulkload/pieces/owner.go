@@ -60,5 +60,5 @@ func (o *owner) Replayed(in *batch.Input) []int64 { return o.piece.Inputs[in.Ind
 // Quarantine implements batch.Owner. The commit copies the file to the quarantine, with the lines that stay
 // there.
 func (o *owner) Quarantine(ctx context.Context, in *batch.Input) *quarantine.File {
-	return quarantine.NewFile(ctx, o.cfg.FS, o.folder.Bad(o.piece.Piece, in.Index()), nil)
+	return quarantine.NewFile(ctx, o.cfg.FS, o.cfg.Log, o.folder.Bad(o.piece.Piece, in.Index()), nil)
 }

@@ -26,7 +26,7 @@ func (c *commit) publish(ctx context.Context, j *judgement) error {
 	if len(j.good) == 0 {
 		return nil
 	}
-	if err := quarantine.Remove(ctx, c.with.FS, j.clean, c.with.Store.Quarantine); err != nil {
+	if err := quarantine.Remove(ctx, c.with.FS, c.with.Log, j.clean, c.with.Store.Quarantine); err != nil {
 		return err
 	}
 	load, files, err := c.ledger(j)
@@ -55,7 +55,7 @@ func (c *commit) copyBad(ctx context.Context, of *Piece, r *manifest.Report) err
 			continue
 		}
 		stay := quarantine.KeepsOfLoad(in.Path, in.SHA256, of.Inputs[i].asked().Again())
-		if err := quarantine.Copy(ctx, c.with.FS, dfs.Join(c.folder.Plans, in.Bad), c.with.Store.Quarantine(in.Path), stay); err != nil {
+		if err := quarantine.Copy(ctx, c.with.FS, c.with.Log, dfs.Join(c.folder.Plans, in.Bad), c.with.Store.Quarantine(in.Path), stay); err != nil {
 			return fmt.Errorf("quarantine %s: %w", in.Path, err)
 		}
 	}
@@ -65,7 +65,7 @@ func (c *commit) copyBad(ctx context.Context, of *Piece, r *manifest.Report) err
 // joinBad writes the bad records of a file that was read in ranges.
 func (c *commit) joinBad(ctx context.Context, j *joinedBad) error {
 	stay := quarantine.KeepsOfLoad(j.path, j.sha, j.covered)
-	if err := quarantine.Join(ctx, c.with.FS, j.files, c.with.Store.Quarantine(j.path), j.sha, stay); err != nil {
+	if err := quarantine.Join(ctx, c.with.FS, c.with.Log, j.files, c.with.Store.Quarantine(j.path), j.sha, stay); err != nil {
 		return fmt.Errorf("quarantine %s: %w", j.path, err)
 	}
 	return nil

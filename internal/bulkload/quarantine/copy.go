@@ -5,19 +5,20 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"usertrail/internal/store/dfs"
 )
 
 // Copy copies the quarantine file called from to the name to. keeps says which lines of an earlier
-// file stay.
-func Copy(ctx context.Context, fs dfs.FS, from, to string, keeps Keeps) error {
-	return rewrite(ctx, fs, []string{from}, to, keeps, func(_ int, line []byte) ([]byte, error) { return line, nil })
+// file stay. log gets the name of the file of corrected lines that do not stay.
+func Copy(ctx context.Context, fs dfs.FS, log *slog.Logger, from, to string, keeps Keeps) error {
+	return rewrite(ctx, fs, log, []string{from}, to, keeps, func(_ int, line []byte) ([]byte, error) { return line, nil })
 }
 
 // rewrite joins quarantine files, and changes each line. The first argument of change is the index of the file.
-func rewrite(ctx context.Context, fs dfs.FS, from []string, to string, keeps Keeps, change func(file int, line []byte) ([]byte, error)) error {
-	w, err := newWriter(ctx, fs, to, keeps)
+func rewrite(ctx context.Context, fs dfs.FS, log *slog.Logger, from []string, to string, keeps Keeps, change func(file int, line []byte) ([]byte, error)) error {
+	w, err := newWriter(ctx, fs, log, to, keeps)
 	if err != nil {
 		return err
 	}
@@ -65,11 +66,11 @@ type Range struct {
 }
 
 // Join writes the bad records of a delivered file that was read in ranges as the file called to.
-// sha is the digest of the delivered file. keeps says which lines of an earlier file stay.
-func Join(ctx context.Context, fs dfs.FS, ranges []Range, to, sha string, keeps Keeps) error {
+// sha is the digest of the delivered file. keeps and log are as for Copy.
+func Join(ctx context.Context, fs dfs.FS, log *slog.Logger, ranges []Range, to, sha string, keeps Keeps) error {
 	names := make([]string, len(ranges))
 	for i, r := range ranges {
 		names[i] = r.Name
 	}
-	return rewrite(ctx, fs, names, to, keeps, func(i int, line []byte) ([]byte, error) { return sealed(line, ranges[i].Before, sha) })
+	return rewrite(ctx, fs, log, names, to, keeps, func(i int, line []byte) ([]byte, error) { return sealed(line, ranges[i].Before, sha) })
 }

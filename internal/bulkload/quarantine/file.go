@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"usertrail/internal/format/manifest"
@@ -17,6 +18,7 @@ import (
 type File struct {
 	ctx     context.Context
 	fs      dfs.FS
+	log     *slog.Logger
 	name    string
 	scratch string
 	keeps   func(sha string) Keeps
@@ -31,11 +33,11 @@ type File struct {
 }
 
 // NewFile returns the quarantine file called name. keeps returns which lines of an earlier file
-// stay. Its argument is the digest of the delivered file. If keeps is nil, no line stays. ctx is
-// used until Commit or Abort. The caller must call Abort at the end.
-func NewFile(ctx context.Context, fs dfs.FS, name string, keeps func(sha string) Keeps) *File {
+// stay. Its argument is the digest of the delivered file. If keeps is nil, no line stays. log gets the name of the file of
+// corrected lines that do not stay. ctx is used until Commit or Abort. The caller must call Abort at the end.
+func NewFile(ctx context.Context, fs dfs.FS, log *slog.Logger, name string, keeps func(sha string) Keeps) *File {
 	return &File{
-		ctx: ctx, fs: fs, name: name, scratch: dfs.Join(dfs.Dir(name), dfs.PendingName(dfs.Base(name))),
+		ctx: ctx, fs: fs, log: log, name: name, scratch: dfs.Join(dfs.Dir(name), dfs.PendingName(dfs.Base(name))),
 		waiting: map[int][]Record{}, keeps: keeps,
 	}
 }
@@ -121,7 +123,7 @@ func (f *File) publish(sha string) error {
 	if f.keeps != nil {
 		stay = f.keeps(sha)
 	}
-	return rewrite(f.ctx, f.fs, []string{f.scratch}, f.name, stay, func(_ int, line []byte) ([]byte, error) {
+	return rewrite(f.ctx, f.fs, f.log, []string{f.scratch}, f.name, stay, func(_ int, line []byte) ([]byte, error) {
 		if sha == "" {
 			return line, nil
 		}

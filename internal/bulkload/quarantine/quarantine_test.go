@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,8 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/testkit"
 )
+
+var quiet = slog.New(slog.DiscardHandler)
 
 // bad returns the line of a bad record of the delivered file at path.
 func bad(path string, offset int64, raw string) Record {
@@ -63,7 +66,7 @@ func wantLines(t *testing.T, name string, want ...string) {
 // write writes the bad records of one chunk as a quarantine file.
 func write(t *testing.T, name, sha string, keeps Keeps, records ...Record) {
 	t.Helper()
-	f := NewFile(t.Context(), local.New(), name, func(string) Keeps { return keeps })
+	f := NewFile(t.Context(), local.New(), quiet, name, func(string) Keeps { return keeps })
 	defer f.Abort()
 	if err := errors.Join(f.Add(0, records), f.Commit(sha)); err != nil {
 		t.Fatal(err)
@@ -72,7 +75,7 @@ func write(t *testing.T, name, sha string, keeps Keeps, records ...Record) {
 
 func TestAFileHasTheOrderOfTheDeliveredFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.jsonl")
-	f := NewFile(t.Context(), local.New(), name, nil)
+	f := NewFile(t.Context(), local.New(), quiet, name, nil)
 	for _, chunk := range []int{2, 0, 3, 1} {
 		records := []Record{bad("a.csv", int64(20*chunk), fmt.Sprint("r", chunk)), bad("a.csv", int64(20*chunk+10), "\xff")}
 		if chunk == 3 {
@@ -100,12 +103,12 @@ func TestAFileHasTheOrderOfTheDeliveredFile(t *testing.T) {
 
 func TestAFileWithoutBadRecordsIsNotWritten(t *testing.T) {
 	dir := t.TempDir()
-	f := NewFile(t.Context(), local.New(), filepath.Join(dir, "a.jsonl"), nil)
+	f := NewFile(t.Context(), local.New(), quiet, filepath.Join(dir, "a.jsonl"), nil)
 	if err := errors.Join(f.Add(0, nil), f.Commit("abc")); err != nil {
 		t.Fatal(err)
 	}
 	f.Abort()
-	aborted := NewFile(t.Context(), local.New(), filepath.Join(dir, "b.jsonl"), nil)
+	aborted := NewFile(t.Context(), local.New(), quiet, filepath.Join(dir, "b.jsonl"), nil)
 	if err := aborted.Add(0, []Record{bad("b.csv", 0, "x")}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +119,7 @@ func TestAFileWithoutBadRecordsIsNotWritten(t *testing.T) {
 }
 
 func TestTooManyOffsetsAreNotListed(t *testing.T) {
-	f := NewFile(t.Context(), local.New(), filepath.Join(t.TempDir(), "a.jsonl"), nil)
+	f := NewFile(t.Context(), local.New(), quiet, filepath.Join(t.TempDir(), "a.jsonl"), nil)
 	defer f.Abort()
 	var records []Record
 	for i := range int64(manifest.MaxBadOffsets + 1) {
@@ -162,13 +165,70 @@ func TestCorrectedLinesStay(t *testing.T) {
 	wantLines(t, name, "a.csv 1:0 w two", "a.csv 2:10 x two")
 }
 
+// correct replaces text in a quarantine file.
+func correct(t *testing.T, name, from, to string) {
+	t.Helper()
+	testkit.WriteFile(t, name, strings.Replace(read(t, name), from, to, 1))
+}
+
+// TestCorrectedLinesAreKept replaces a quarantine file, or removes it. Corrected lines that do not stay are in a file of their own.
+func TestCorrectedLinesAreKept(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.jsonl")
+	kept := func() (out []string) {
+		t.Helper()
+		all, err := filepath.Glob(filepath.Join(dir, "*.kept-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range all {
+			out = append(out, lines(t, name)...)
+		}
+		slices.Sort(out)
+		return out
+	}
+	want := []string{"a.csv 2:10 new x one"}
+	first := func() {
+		t.Helper()
+		write(t, name, "one", nil, bad("a.csv", 0, "w"), bad("a.csv", 10, "x"))
+		correct(t, name, `"raw":"x"`, `"raw":"new x"`)
+	}
+	for range 2 { // the second time, the file of the kept line exists
+		first()
+		write(t, name, "two", KeepsOfLoad("a.csv", "two", false), bad("a.csv", 0, "w"))
+		wantLines(t, name, "a.csv 1:0 w two")
+		if got := kept(); !slices.Equal(got, want) {
+			t.Errorf("replaced: %q is kept, want %q", got, want)
+		}
+	}
+	correct(t, name, `"raw":"w"`, `"raw":"new w"`)
+	write(t, name, "two", KeepsOfLoad("a.csv", "two", false), bad("a.csv", 10, "x"))
+	wantLines(t, name, "a.csv 2:10 x two") // the first record is good for a corrected job
+	want = append([]string{"a.csv 1:0 new w two"}, want...)
+	if got := kept(); !slices.Equal(got, want) {
+		t.Errorf("good now: %q is kept, want %q", got, want)
+	}
+	first()
+	correct(t, name, `"raw":"new x"`, `"raw":"newer x"`)
+	if err := Remove(t.Context(), local.New(), quiet, []string{"a.csv"}, func(string) string { return name }); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, "a.csv 2:10 newer x one")
+	if got := kept(); !slices.Equal(got, want) {
+		t.Errorf("removed: %q is kept, want %q", got, want)
+	}
+	if all, err := os.ReadDir(dir); err != nil || len(all) != len(want) {
+		t.Errorf("the directory has %v, want only the kept lines: %v", all, err)
+	}
+}
+
 // TestADamagedLineStays: the user must see it.
 func TestADamagedLineStays(t *testing.T) {
 	dir := t.TempDir()
 	name, from := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
 	testkit.WriteFile(t, name, "\n{damaged")
 	write(t, from, "", nil, bad("a.csv", 0, "x"))
-	if err := Copy(t.Context(), local.New(), from, name, KeepsOfLoad("a.csv", "", false)); err != nil {
+	if err := Copy(t.Context(), local.New(), quiet, from, name, KeepsOfLoad("a.csv", "", false)); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, name); got != "{damaged\n"+read(t, from) {
@@ -184,7 +244,7 @@ func TestRangesAreJoined(t *testing.T) {
 	cut := bad("a.csv", 30, "\xfe")
 	cut.Cut = true
 	write(t, two, "", nil, cut)
-	if err := Join(t.Context(), local.New(), []Range{{one, 0}, {two, 7}}, name, "abc", nil); err != nil {
+	if err := Join(t.Context(), local.New(), quiet, []Range{{one, 0}, {two, 7}}, name, "abc", nil); err != nil {
 		t.Fatal(err)
 	}
 	shifted := cut
@@ -195,14 +255,14 @@ func TestRangesAreJoined(t *testing.T) {
 	if want := read(t, one) + read(t, two); got != want {
 		t.Errorf("the joined file is\n%s\nwant the lines of a file that was read whole\n%s", got, want)
 	}
-	if err := Join(t.Context(), local.New(), []Range{{filepath.Join(dir, "gone"), 0}}, name, "abc", nil); !errors.Is(err, os.ErrNotExist) {
+	if err := Join(t.Context(), local.New(), quiet, []Range{{filepath.Join(dir, "gone"), 0}}, name, "abc", nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file of a range is gone: %v", err)
 	}
 	if again := read(t, name); again != got {
 		t.Errorf("after a failed Join the file is %q", again)
 	}
 	testkit.WriteFile(t, one, strings.TrimSuffix(read(t, one), "\n"))
-	if err := Join(t.Context(), local.New(), []Range{{one, 0}}, name, "abc", nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := Join(t.Context(), local.New(), quiet, []Range{{one, 0}}, name, "abc", nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a file of a range is cut short: %v", err)
 	}
 }
@@ -211,13 +271,13 @@ func TestRangesAreJoined(t *testing.T) {
 func TestRemoveLeavesFilesOfOtherPaths(t *testing.T) {
 	dir := t.TempDir()
 	nameOf := func(path string) string { return filepath.Join(dir, "quarantine", strings.ToLower(path)) }
-	if err := Remove(t.Context(), local.New(), []string{"a"}, nameOf); err != nil {
+	if err := Remove(t.Context(), local.New(), quiet, []string{"a"}, nameOf); err != nil {
 		t.Errorf("without a directory: %v", err)
 	}
 	for _, path := range []string{"a", "b", "c"} {
-		write(t, nameOf(path), "", nil, bad(path, 0, "x"))
+		write(t, nameOf(path), "one", nil, bad(path, 0, "x"))
 	}
-	if err := Remove(t.Context(), local.New(), []string{"a", "B", "d"}, nameOf); err != nil {
+	if err := Remove(t.Context(), local.New(), quiet, []string{"a", "B", "d"}, nameOf); err != nil {
 		t.Fatal(err)
 	}
 	all, err := os.ReadDir(filepath.Join(dir, "quarantine"))

@@ -27,7 +27,7 @@ func TestReasonsNamesTheCommonest(t *testing.T) {
 	want := `3 no user (line 4: no text for the user), 2 wrong type (line 3: field n: "a\u202eb" is no int64), 1 no time (line 2: no text)`
 
 	name := filepath.Join(t.TempDir(), "all.jsonl")
-	f := NewFile(t.Context(), local.New(), name, nil)
+	f := NewFile(t.Context(), local.New(), quiet, name, nil)
 	defer f.Abort()
 	if err := errors.Join(f.Add(1, records[4:]), f.Add(0, records[:4]), f.Commit("")); err != nil {
 		t.Fatal(err)

@@ -1,18 +1,21 @@
 package quarantine
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
+	"log/slog"
 
 	"usertrail/internal/store/dfs"
 )
 
 // Remove removes the quarantine files of the delivered files at paths. nameOf returns the name of
-// the quarantine file of a path.
-func Remove(ctx context.Context, fs dfs.FS, paths []string, nameOf func(path string) string) error {
+// the quarantine file of a path. log gets the names of the files of corrected lines.
+func Remove(ctx context.Context, fs dfs.FS, log *slog.Logger, paths []string, nameOf func(path string) string) error {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -32,7 +35,7 @@ func Remove(ctx context.Context, fs dfs.FS, paths []string, nameOf func(path str
 		if !there[dfs.Base(name)] {
 			continue
 		}
-		if err := removeOf(ctx, fs, name, path); err != nil {
+		if err := removeOf(ctx, fs, log, name, path); err != nil {
 			return fmt.Errorf("quarantine %s: %w", name, err)
 		}
 	}
@@ -41,15 +44,35 @@ func Remove(ctx context.Context, fs dfs.FS, paths []string, nameOf func(path str
 
 // removeOf removes the quarantine file called name if its records are of the delivered file
 // called path. In old releases, two paths could have one name.
-func removeOf(ctx context.Context, fs dfs.FS, name, path string) error {
+func removeOf(ctx context.Context, fs dfs.FS, log *slog.Logger, name, path string) error {
 	f, err := fs.Open(ctx, name)
 	if err != nil {
 		return err
 	}
-	var first Record
-	err = json.NewDecoder(f).Decode(&first)
-	if err := errors.Join(err, f.Close()); err != nil || first.Path != path {
-		return nil //nolint:nilerr // a file that is not ours stays
+	defer f.Close()
+	kept := newKeeper(ctx, fs, log, name)
+	defer kept.end()
+	for r, first := bufio.NewReader(f), true; ; first = false {
+		line, err := r.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return err
+		}
+		var b Record
+		damaged := json.Unmarshal(line, &b) != nil // the keeper takes the line: it has no marks
+		if first && (damaged || b.Path != path) {
+			return nil // a file that is not ours stays
+		}
+		if len(line) > 1 {
+			if err := kept.add(line, &b); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+	}
+	if err := kept.commit(); err != nil {
+		return err
 	}
 	return fs.Remove(ctx, name)
 }

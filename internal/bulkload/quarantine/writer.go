@@ -8,13 +8,15 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"log/slog"
 	"slices"
 
 	"usertrail/internal/store/dfs"
 )
 
 // A quarantine file replaces an earlier file of the same name. It keeps the earlier lines
-// whose records can still be missing from the table: no later load reads those records.
+// whose records can still be missing from the table: no later load reads those records. Other earlier lines
+// that the user may have corrected go to the file of a keeper.
 
 // A Keeps says whether a line of an earlier quarantine file stays.
 type Keeps func(old *Record) Stay
@@ -56,15 +58,16 @@ type writer struct {
 	r     *bufio.Reader
 	next  []byte // line of from that may stay; nil after the last
 	old   Record
-	stay  Stay     // of next
+	stay  Stay // of next
+	kept  *keeper
 	texts []Record // the added lines of the current record
 	lines [][]byte // the same
 }
 
 // newWriter begins the quarantine file called name. If keeps is nil, nothing of an earlier file
-// stays. The caller must call end.
-func newWriter(ctx context.Context, fs dfs.FS, name string, keeps Keeps) (*writer, error) {
-	w := &writer{name: name, keeps: keeps}
+// stays, and it is not read. The caller must call end.
+func newWriter(ctx context.Context, fs dfs.FS, log *slog.Logger, name string, keeps Keeps) (*writer, error) {
+	w := &writer{name: name, keeps: keeps, kept: newKeeper(ctx, fs, log, name)}
 	if keeps != nil {
 		from, err := fs.Open(ctx, name)
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
@@ -102,6 +105,7 @@ func (w *writer) end() {
 	if w.to != nil {
 		w.to.Abort()
 	}
+	w.kept.end()
 }
 
 // advance reads to the next line that may stay. A damaged line stays.
@@ -126,6 +130,8 @@ func (w *writer) advance() error {
 		}
 		if w.stay != Goes {
 			w.next = line
+		} else if err := w.kept.add(line, &w.old); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -155,8 +161,13 @@ func (w *writer) add(line []byte) error {
 func (w *writer) flush() error {
 	for w.texts != nil && w.next != nil && (w.old.Path != w.texts[0].Path || w.old.Offset <= w.texts[0].Offset) {
 		of := w.old.sameRecord(&w.texts[0])
-		corrected := of && !slices.ContainsFunc(w.texts, w.old.sameText)
-		if err := w.pass(corrected || !of && w.stay == Stays); err != nil {
+		var err error
+		if of && slices.ContainsFunc(w.texts, w.old.sameText) {
+			err = w.advance()
+		} else {
+			err = w.pass(of || w.stay == Stays)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -169,12 +180,16 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// pass reads the next earlier line. If the current one stays, pass writes it first.
+// pass writes the current earlier line if it stays, and otherwise gives it to the keeper. It then reads the next one.
 func (w *writer) pass(stays bool) error {
+	var err error
 	if stays {
-		if _, err := w.w.Write(w.next); err != nil {
-			return err
-		}
+		_, err = w.w.Write(w.next)
+	} else {
+		err = w.kept.add(w.next, &w.old)
+	}
+	if err != nil {
+		return err
 	}
 	return w.advance()
 }
@@ -190,6 +205,9 @@ func (w *writer) commit() error {
 		}
 	}
 	if err := w.w.Flush(); err != nil {
+		return err
+	}
+	if err := w.kept.commit(); err != nil {
 		return err
 	}
 	return w.to.Commit()

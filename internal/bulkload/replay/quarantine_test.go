@@ -93,6 +93,33 @@ func TestARefusedFileComesOnce(t *testing.T) {
 	}
 }
 
+// TestCorrectionsOfAnEarlierDeliveryAreKept corrects a line of a refused file, and delivers the file again, with and without bad records.
+func TestCorrectionsOfAnEarlierDeliveryAreKept(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	bad, corrected := refusedNight()
+	for _, way := range []string{"load", "pieces", "ranges"} {
+		for what, again := range map[string]string{"refused": bad + "u9,never,one,9\n", "good": corrected} {
+			t.Run(way+"/"+what, func(t *testing.T) {
+				y := bulkloadtest.New(t, strict)
+				y.Write(name, bad)
+				y.LoadBy(way, bulkload.ErrTooBad, "2014-09-01")
+				y.Correct(name, "u7,never,one", "u7,2014-09-01 10:00:00,one")
+				want := strings.SplitAfter(y.Quarantined(name), "\n")[1]
+				y.Write(name, again)
+				err := map[string]error{"refused": bulkload.ErrTooBad}[what]
+				y.LoadBy(way, err, "2014-09-01")
+				kept, globErr := filepath.Glob(y.Store.Quarantine(name) + ".kept-*")
+				if globErr != nil || len(kept) != 1 {
+					t.Fatalf("%q, %v; want a file of the corrected line", kept, globErr)
+				}
+				if got, err := os.ReadFile(kept[0]); err != nil || string(got) != want {
+					t.Errorf("%s has\n%s\nwant\n%s%v", kept[0], got, want, err)
+				}
+			})
+		}
+	}
+}
+
 // TestOldQuarantineFilesAreReplayed: lines without a digest must be bad in the delivered file.
 func TestOldQuarantineFilesAreReplayed(t *testing.T) {
 	const name = "2014-09-01/play.csv"

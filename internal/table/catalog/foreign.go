@@ -25,7 +25,7 @@ var ours = sync.OnceValue(func() *regexp.Regexp {
 		`[^/]+/r?\d{6,}-\d{4,}\.(?:hfile|roll)`,
 		`[^/]+/(?:puts|lost)-[0-9a-f]{16}\.roll`,
 		`tmp/(?:.+/)?(?:run-\d{3,}|merge)-\d{5,}`,
-		`quarantine/[^/]+\.jsonl`,
+		`quarantine/[^/]+\.jsonl(?:\.kept-[0-9a-f]{16})?`,
 		`plans/[0-9a-f]+/(?:plan\.json|pieces\.jsonl|\d{5,}(?:\.json|\.lock|\.begun\.json|-\d{4,}\.bad))`,
 		`pieces/[0-9a-f]+/(?:staging/.+/)?\d{5,}(?:-\d{4,})?(?:-\d+)*\.(?:hfile|roll)`,
 		`staging/(?:.+/)?\d{6,}-\d{4,}(?:-\d+)*\.hfile`,

@@ -28,7 +28,8 @@ var rowScripts = map[string]rowScript{
 	"no record was loaded: all are outside the dates": {0, "sed -i 's|{date}|*|' usertrail.yaml; bulkload --from 2015-01-01 --to 2015-01-01"},
 	"skipped records of days that were dropped from the table": {0, night + "; bulkload drop --quiet --before 2014-09-02; " +
 		`printf 'user_id,time,product,price\nu1,2014-09-01 23:00:00,a,1\nu1,2014-09-02 01:00:00,a,1\n' > logs/2014-09-02/order.csv; bulkload --from 2014-09-02 --to 2014-09-02`},
-	"the piece is done again": {0, planned + `bulkload run-piece < pieces.jsonl; printf '{' > "$(echo trails/plans/*/00000.json)"; bulkload run-piece < pieces.jsonl`},
+	"corrected lines were moved out of a quarantine file": {0, spoilt + "; " + night + "; sed -i 's/u9,yesterday/u9,2014-09-01 09:00:00/' " + bad + "; sed -i /yesterday/d logs/2014-09-01/play.csv; " + night},
+	"the piece is done again":                             {0, planned + `bulkload run-piece < pieces.jsonl; printf '{' > "$(echo trails/plans/*/00000.json)"; bulkload run-piece < pieces.jsonl`},
 	"has the bytes of …, which was loaded by a job with other settings of": {64, kinds + "sed -i 's/{play: {id: 1}}/{play: {id: 1}, seek: {id: 2}}/; s/{date}.csv/{date}*.csv/' usertrail.yaml; " +
 		"mv events/2014-09-01.csv events/2014-09-01b.csv; bulkload --quiet --from 2014-09-01 --to 2014-09-01"},
 	"the corrected text holds … records: it must hold the one that it was": {64, allowed + `sed -i 's/u9,yesterday,x,1/u9,2014-09-01 09:00:00,x,1\\nu8,2014-09-01 09:00:00,x,1/' ` + bad + "; bulkload replay " + bad},

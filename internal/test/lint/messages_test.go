@@ -28,7 +28,7 @@ type message struct {
 // a failure, and no cause.
 var wide = []string{
 	"bulkload.ErrRequest", "convert.ErrRequest", "upkeep.ErrRequest", "table.ErrUnfit", "table.ErrDamaged",
-	"bulkload.ErrTooBad", "job.ErrNoInput", "iofs.ErrExist", "bulkload.ErrNothing", "upkeep.ErrNothing", "pieces.ErrNothing",
+	"bulkload.ErrTooBad", "bulkload.ErrLeft", "job.ErrNoInput", "iofs.ErrExist", "bulkload.ErrNothing", "upkeep.ErrNothing", "pieces.ErrNothing",
 }
 
 // explained maps messages that the runbook need not have to the reason: where users see them.

@@ -43,6 +43,7 @@ type table struct {
 	entries      []entry
 	events       []event
 	bad          map[string][]badLine // quarantine files, by the delivered file's path
+	kept         []string             // corrected texts that loads moved out of quarantine files
 }
 
 // An undo holds the days that an undo of the last drop restores.
@@ -87,6 +88,7 @@ type badLine struct {
 	path  string
 	index int    // of its record in the delivered file
 	raw   string // its current text
+	wrote string // the text that the load wrote
 	rec   Record // the meaning of raw
 	bytes string // of the delivered file
 }
@@ -402,7 +404,7 @@ func (m *model) take(next *table, s *Step, todo []string) outcome {
 		c, lines := m.count(path)
 		if m.job.tooBad(c.read, c.bad) {
 			failed = append(failed, 65)
-			next.bad[path] = next.besideKept(path, m.files[path].bytes, lines)
+			next.replaceBad(path, next.besideKept(path, m.files[path].bytes, lines))
 			continue
 		}
 		loaded = true
@@ -443,7 +445,8 @@ func (m *model) count(path string) (counts, []badLine) {
 			continue
 		}
 		c.bad++
-		lines = append(lines, badLine{path, i, m.line(f.columns, r), *r, f.bytes})
+		raw := m.line(f.columns, r)
+		lines = append(lines, badLine{path, i, raw, raw, *r, f.bytes})
 	}
 	return c, lines
 }
@@ -498,9 +501,9 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	t.entries = append(t.entries, e)
 	switch {
 	case c.bad > 0:
-		t.bad[path] = bad
+		t.replaceBad(path, bad)
 	case !known: // otherwise an earlier load found bad records in the same bytes
-		delete(t.bad, path)
+		t.replaceBad(path, nil)
 	}
 	return c
 }
@@ -534,6 +537,18 @@ func (t *table) besideKept(path, bytes string, bad []badLine) []badLine {
 		out = append(out, old...)
 	}
 	return out
+}
+
+// replaceBad replaces a quarantine file. Corrected lines that do not stay are kept in another file.
+func (t *table) replaceBad(path string, lines []badLine) {
+	for _, old := range t.bad[path] {
+		if old.raw != old.wrote && !slices.ContainsFunc(lines, func(l badLine) bool { return l.bytes == old.bytes && l.index == old.index && l.raw == old.raw }) {
+			t.kept = append(slices.Clip(t.kept), old.raw)
+		}
+	}
+	if t.bad[path] = lines; len(lines) == 0 {
+		delete(t.bad, path)
+	}
 }
 
 func (m *model) wanted(t *table, r *Record, want *part, covered []*part) bool {

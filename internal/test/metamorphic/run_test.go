@@ -625,7 +625,7 @@ func (x *run) compareBad(name string, t *table) error {
 			return fmt.Errorf("the quarantine holds %s, which has no bad records", path)
 		}
 	}
-	return nil
+	return x.compareKept(name, t)
 }
 
 // compareTree checks that only files of tables and results have changed.

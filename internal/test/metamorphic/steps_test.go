@@ -308,6 +308,43 @@ type quarantineLine struct {
 // again is the ending of the quarantine files of replays.
 const again = ".replay"
 
+// keptEnding is in the names of the files of corrected lines that loads moved out of quarantine files.
+const keptEnding = ".kept-"
+
+// compareKept checks that no corrected text is lost.
+func (x *run) compareKept(name string, t *table) error {
+	if len(t.kept) == 0 {
+		return nil
+	}
+	list, err := x.listTable(name + "/quarantine")
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, f := range list {
+		if !strings.Contains(f, keptEnding) {
+			continue
+		}
+		b, err := x.readTable(name + "/quarantine/" + f)
+		if err != nil {
+			return err
+		}
+		lines, err := readLines[quarantineLine](b)
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			there[l.Raw] = true
+		}
+	}
+	for _, raw := range t.kept {
+		if !there[raw] {
+			return fmt.Errorf("the corrected text %q is in no file", raw)
+		}
+	}
+	return nil
+}
+
 // quarantineFiles returns the names of a table's quarantine files, by the delivered file's
 // path. The key of a quarantine file of a replay ends in again.
 func (x *run) quarantineFiles(name string) (map[string]string, error) {
@@ -327,6 +364,9 @@ func (x *run) quarantineFiles(name string) (map[string]string, error) {
 		}
 		if strings.HasPrefix(f, ".") && x.maimed {
 			continue // it does not exist yet
+		}
+		if strings.Contains(f, keptEnding) {
+			continue
 		}
 		lines, err := readLines[quarantineLine](b)
 		if err != nil {
@@ -379,7 +419,7 @@ func (x *run) believe(name, path string) error {
 	t := x.ground(name)
 	delete(t.bad, path)
 	for _, raw := range got[path] {
-		t.bad[path] = append(t.bad[path], badLine{path: path, index: -1, raw: raw})
+		t.bad[path] = append(t.bad[path], badLine{path: path, index: -1, raw: raw, wrote: raw})
 	}
 	x.tables[name] = t
 	return nil
