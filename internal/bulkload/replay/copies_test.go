@@ -236,7 +236,7 @@ func TestReplayKeepsCorrections(t *testing.T) {
 // TestAReplayedDayIsLoaded replays a record of a day that no load brought. The table has the day if the path has none.
 func TestAReplayedDayIsLoaded(t *testing.T) {
 	for _, c := range []struct{ path, name, want string }{
-		{byPath, "play-a.csv", "[2014-09-03]"},
+		{byPath, "play-a.csv", "[{[play] [2014-09-03]}]"},
 		{`"logs/{date}/{behaviour}.csv"`, "2014-09-02/play.csv", "[]"},
 	} {
 		y := bulkloadtest.New(t, copiesJob(c.path, "", play))
@@ -248,7 +248,7 @@ func TestAReplayedDayIsLoaded(t *testing.T) {
 		if err := manifest.Read(t.Context(), y.Store.FS, filepath.Join(y.Store.Dir, "manifest.json"), m); err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(m.Loads[1].Days); got != c.want {
+		if got := fmt.Sprint(m.Loads[1].Delivered); got != c.want {
 			t.Errorf("%s: the replay has the days %s, want %s", c.path, got, c.want)
 		}
 	}
