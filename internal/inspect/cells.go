@@ -52,13 +52,13 @@ func headCells(rd *hfile.Reader, r *reading, n int) ([]Cell, error) {
 
 // A reading decodes cells.
 type reading struct {
-	home
+	owner
 	decoder layout.Decoder // nil without a schema
 	batch   trail.Batch
 }
 
-func newReading(h home) *reading {
-	r := &reading{home: h}
+func newReading(h owner) *reading {
+	r := &reading{owner: h}
 	if h.schema == nil {
 		return r
 	}

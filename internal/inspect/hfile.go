@@ -70,13 +70,13 @@ func (l *look) hfile(r *Report, f dfs.File) error {
 	if err != nil {
 		return err
 	}
-	home, note, err := l.home()
+	owner, note, err := l.owner()
 	if err != nil {
 		return err
 	}
 	t := rd.Trailer()
 	h := &HFile{
-		Table: home.dir, Note: note,
+		Table: owner.dir, Note: note,
 		Cells: rd.Cells(), Codec: t.Codec, Encoding: rd.Encoding(), Bloom: rd.Bloom(),
 		FirstRow: rd.FirstRow(), LastRow: rd.LastRow(),
 		Trailer: newTrailer(&t), Info: infoEntries(rd.Info()),
@@ -84,7 +84,7 @@ func (l *look) hfile(r *Report, f dfs.File) error {
 	if err := h.addBlocks(l.ctx, rd, l.rows); err != nil {
 		return err
 	}
-	h.Head, err = headCells(rd, newReading(home), l.rows)
+	h.Head, err = headCells(rd, newReading(owner), l.rows)
 	r.HFile = h
 	return err
 }

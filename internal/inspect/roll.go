@@ -58,31 +58,31 @@ func (l *look) roll(r *Report, f dfs.File) error {
 	if err != nil {
 		return err
 	}
-	home, note, err := l.home()
+	owner, note, err := l.owner()
 	if err != nil {
 		return err
 	}
 	m := rd.Meta()
 	out := &Roll{
-		Table: home.dir, Note: note,
+		Table: owner.dir, Note: note,
 		Users: m.Users, UserDays: m.UserDays, Records: m.Records, Blocks: m.Blocks, Span: m.Span,
 		Behaviours: []RollKind{}, Head: []RollUser{},
 	}
 	for _, id := range m.IDs {
-		out.Behaviours = append(out.Behaviours, RollKind{id, home.kindName(id)})
+		out.Behaviours = append(out.Behaviours, RollKind{id, owner.kindName(id)})
 	}
 	if m.Users > 0 {
-		out.First, out.Last = home.user(m.First), home.user(m.Last)
+		out.First, out.Last = owner.user(m.First), owner.user(m.Last)
 	}
 	it := rd.Iterator()
 	for len(out.Head) < l.rows && it.Next() {
-		out.addUser(it.Entry(), &home)
+		out.addUser(it.Entry(), &owner)
 	}
 	r.Roll = out
 	return it.Err()
 }
 
-func (r *Roll) addUser(e *roll.Entry, h *home) {
+func (r *Roll) addUser(e *roll.Entry, h *owner) {
 	u := RollUser{User: h.user(e.User), Records: e.Records, Days: []RollDay{}}
 	for j, d := range e.Days {
 		day := RollDay{Date: d.Date, Behaviours: []string{}}

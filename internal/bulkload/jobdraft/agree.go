@@ -9,19 +9,19 @@ import (
 // agreeUsers gives a kind whose user is a guess the user of most kinds, if it has this column.
 // The column is then no field.
 func (g *guessed) agreeUsers() {
-	most := usual(g.kinds, func(k kind) string { return k.who.key() }).who
+	most := usual(g.kinds, func(k kind) string { return k.userSource.key() }).userSource
 	if most.column == "" || most.pattern != "" {
 		return
 	}
 	for i := range g.kinds {
 		k := &g.kinds[i]
-		if k.who.unsure == "" && k.who.column != "" || k.who.key() == most.key() {
+		if k.userSource.unsure == "" && k.userSource.column != "" || k.userSource.key() == most.key() {
 			continue
 		}
 		for j, f := range k.fields {
 			if f.column == most.column {
-				k.fields[j] = field{name: fieldNameOf(k.who.column), column: k.who.column, typ: behaviour.String, unsure: "it may be the user"}
-				k.who = most
+				k.fields[j] = field{name: fieldNameOf(k.userSource.column), column: k.userSource.column, typ: behaviour.String, unsure: "it may be the user"}
+				k.userSource = most
 				break
 			}
 		}

@@ -104,7 +104,7 @@ func (g *guessed) askZone() error {
 
 // askUser asks for the column of the user of a sheet. w is the guess, and all are the columns
 // that may be the user. An answer for other behaviours holds for these, too.
-func (g *guessed) askUser(s *sheet, of string, w who, all []candidate) (who, error) {
+func (g *guessed) askUser(s *sheet, of string, w userSource, all []candidate) (userSource, error) {
 	if g.cfg.Ask == nil || w.column != "" && w.unsure == "" {
 		return w, nil
 	}
@@ -112,7 +112,7 @@ func (g *guessed) askUser(s *sheet, of string, w who, all []candidate) (who, err
 		return slices.IndexFunc(all, func(c candidate) bool { return c.title() == answer })
 	}
 	if i := listed(g.user); i >= 0 {
-		return s.whoIs(&all[i]), nil
+		return s.userSourceOf(&all[i]), nil
 	}
 	q := Question{Key: "user", Text: fmt.Sprintf("Which column has the user of %s?", of)}
 	for i := range all {
@@ -132,10 +132,10 @@ func (g *guessed) askUser(s *sheet, of string, w who, all []candidate) (who, err
 	}
 	g.user = answer
 	if i := listed(answer); i >= 0 {
-		return s.whoIs(&all[i]), nil
+		return s.userSourceOf(&all[i]), nil
 	}
 	c := s.candidateOf(slices.Index(s.columns, answer))
-	return s.whoIs(&c), nil
+	return s.userSourceOf(&c), nil
 }
 
 // askRest asks for the year of times that have none.
@@ -145,7 +145,7 @@ func (g *guessed) askRest() error {
 	}
 	year := 0
 	for i := range g.kinds {
-		w := &g.kinds[i].when
+		w := &g.kinds[i].timeSource
 		if !w.noYear {
 			continue
 		}

@@ -48,7 +48,7 @@ func guessFormat(samples []*sample) format {
 	if share(samples, isJSON) > 0.5 {
 		f := format{syntax: record.JSONL, told: true}
 		sheet := jsonSheet(samples)
-		if sheet.whenOf(sheet.allColumns(), &f).column != "" {
+		if sheet.timeSourceOf(sheet.allColumns(), &f).column != "" {
 			f.times = 2
 		}
 		return f

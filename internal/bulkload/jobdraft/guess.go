@@ -48,14 +48,14 @@ type guessed struct {
 
 // A kind is a behaviour of the draft.
 type kind struct {
-	name     string
-	path     string // the text for it in a path or in its column
-	who      who
-	when     when
-	fields   []field
-	partly   []string // columns that not all files have
-	twice    []string // columns that a header names more than once
-	nameless bool     // its columns have no names, and its fields' are made up
+	name       string
+	path       string // the text for it in a path or in its column
+	userSource userSource
+	timeSource timeSource
+	fields     []field
+	partly     []string // columns that not all files have
+	twice      []string // columns that a header names more than once
+	nameless   bool     // its columns have no names, and its fields' are made up
 }
 
 // A field is one of a behaviour's.
@@ -141,7 +141,7 @@ func (g *guessed) registers(main *group) []string {
 	for _, c := range main.classes {
 		sheet := main.format.sheetOf(c.samples)
 		columns := sheet.allColumns()
-		w := sheet.whenOf(columns, &main.format)
+		w := sheet.timeSourceOf(columns, &main.format)
 		if reason := sheet.isRegister(columns, &w); reason != "" && len(sheet.rows) > 0 {
 			why[c.key] = reason
 		} else {
@@ -212,17 +212,17 @@ func (g *guessed) leave(gone map[string]bool) {
 func (g *guessed) readKinds() error {
 	sheet := g.format.sheetOf(g.samples)
 	columns := sheet.allColumns()
-	when := sheet.whenOf(columns, &g.format)
-	choice, err := g.chooseKinds(sheet.kindsOf(columns, when.taken))
+	timeSource := sheet.timeSourceOf(columns, &g.format)
+	choice, err := g.chooseKinds(sheet.kindsOf(columns, timeSource.taken))
 	switch {
 	case err != nil:
 		return err
 	case choice.named != nil:
 		return g.byPath(choice.named)
 	case choice.column >= 0:
-		return g.byColumn(sheet, columns, when, choice.column)
+		return g.byColumn(sheet, columns, timeSource, choice.column)
 	}
-	return g.alone(sheet, columns, when)
+	return g.alone(sheet, columns, timeSource)
 }
 
 // byPath makes the kinds that paths name.
@@ -257,7 +257,7 @@ func (g *guessed) byPath(named []int) error {
 		if len(samples[text]) > 0 {
 			sheet := g.format.sheetOf(samples[text])
 			columns := sheet.allColumns()
-			if err := k.read(g, sheet, columns, sheet.whenOf(columns, &g.format)); err != nil {
+			if err := k.read(g, sheet, columns, sheet.timeSourceOf(columns, &g.format)); err != nil {
 				return err
 			}
 		} else {
@@ -289,7 +289,7 @@ func (g *guessed) example(shape int) string {
 
 // byColumn makes the kinds that a column names. They have one user and one time, and a kind
 // has the fields that are filled in some of its rows.
-func (g *guessed) byColumn(s *sheet, columns []column, w when, at int) error {
+func (g *guessed) byColumn(s *sheet, columns []column, w timeSource, at int) error {
 	g.allPaths()
 	g.kindColumn = s.columns[at]
 	texts := slices.Sorted(maps.Keys(s.countTexts(at)))
@@ -299,7 +299,7 @@ func (g *guessed) byColumn(s *sheet, columns []column, w when, at int) error {
 		return err
 	}
 	for i, name := range kindNames(texts) {
-		k := kind{name: name, path: texts[i], who: user, when: w}
+		k := kind{name: name, path: texts[i], userSource: user, timeSource: w}
 		if name != texts[i] {
 			g.texts[texts[i]] = name
 		}
@@ -318,7 +318,7 @@ func (g *guessed) byColumn(s *sheet, columns []column, w when, at int) error {
 }
 
 // alone makes the only kind.
-func (g *guessed) alone(s *sheet, columns []column, w when) error {
+func (g *guessed) alone(s *sheet, columns []column, w timeSource) error {
 	g.allPaths()
 	k := kind{name: g.onlyName()}
 	if err := k.read(g, s, columns, w); err != nil {
@@ -387,13 +387,13 @@ func unlike(name string, seen map[string]bool) string {
 }
 
 // read finds the user and the fields among a sheet's columns, and takes w for the time.
-func (k *kind) read(g *guessed, s *sheet, columns []column, w when) error {
+func (k *kind) read(g *guessed, s *sheet, columns []column, w timeSource) error {
 	var err error
-	k.when = w
-	if k.who, err = g.chooseUser(s, columns, w.taken, k.name); err != nil {
+	k.timeSource = w
+	if k.userSource, err = g.chooseUser(s, columns, w.taken, k.name); err != nil {
 		return err
 	}
-	k.readFields(g, s, columns, append(slices.Clone(w.taken), k.who.taken), nil)
+	k.readFields(g, s, columns, append(slices.Clone(w.taken), k.userSource.taken), nil)
 	return nil
 }
 
@@ -404,7 +404,7 @@ func (k *kind) readFields(g *guessed, s *sheet, columns []column, taken []int, f
 	names := map[string]bool{}
 	for i, c := range columns {
 		if slices.Contains(taken, i) || filled != nil && !filled[i] {
-			if k.who.taken == i {
+			if k.userSource.taken == i {
 				g.addNulls(&c)
 			}
 			continue

@@ -51,9 +51,9 @@ func (s *sheet) clockColumn(columns []column) int {
 }
 
 // pairOf finds a day and, in the column after it, a time of day. A pattern takes both out of the line together.
-func (s *sheet) pairOf(columns []column, f *format) (when, bool) {
+func (s *sheet) pairOf(columns []column, f *format) (timeSource, bool) {
 	if f.syntax == record.JSONL {
-		return when{}, false
+		return timeSource{}, false
 	}
 	for i := range len(columns) - 1 {
 		day, clock := s.texts(i), s.texts(i+1)
@@ -62,7 +62,7 @@ func (s *sheet) pairOf(columns []column, f *format) (when, bool) {
 		}
 		if f.syntax == record.Blanks && strings.HasPrefix(day[0].text, "[") && strings.HasSuffix(clock[0].text, "]") {
 			if times := bestTimes(joined(day, clock, "[]")); len(times) > 0 {
-				w := when{column: "$line", pattern: `\[([^]]+)\]`, timing: times[0], taken: []int{i, i + 1}}
+				w := timeSource{column: "$line", pattern: `\[([^]]+)\]`, timing: times[0], taken: []int{i, i + 1}}
 				w.doubtOrder(swapped(times))
 				return w, true
 			}
@@ -79,7 +79,7 @@ func (s *sheet) pairOf(columns []column, f *format) (when, bool) {
 			return w, true
 		}
 	}
-	return when{}, false
+	return timeSource{}, false
 }
 
 // joined returns days with the times of day after them, without the characters of cut around them.
@@ -116,12 +116,12 @@ func pairTimes(days []timing, texts []stamped) (times []timing, clock string) {
 
 // takeOut returns a time that a pattern takes out of the columns i and i+1 of each line. times are the formats that read
 // it. It tries columns without and with quotes, and returns false if the lines have neither throughout.
-func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (when, bool) {
+func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (timeSource, bool) {
 	between := f.delimiter
 	if f.syntax == record.Blanks {
 		between = " "
 	}
-	w := when{column: "$line", timing: times[0], taken: []int{i, i + 1}}
+	w := timeSource{column: "$line", timing: times[0], taken: []int{i, i + 1}}
 	quoted := slices.ContainsFunc(s.lines, func(l stamped) bool { return strings.Contains(l.text, `"`) })
 	for _, quote := range []string{"", `"`} {
 		if quote != "" && (!quoted || f.syntax != record.CSV) {
@@ -142,7 +142,7 @@ func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (when, b
 			return w, true
 		}
 	}
-	return when{}, false
+	return timeSource{}, false
 }
 
 // readsLines reports whether a pattern takes a time of a format out of most of the lines.

@@ -163,9 +163,9 @@ func (w *writer) kindColumn(g *guessed) {
 }
 
 // shared writes the user and the time that most behaviours have, and returns them.
-func (w *writer) shared(g *guessed) (user who, time when) {
-	user = usual(g.kinds, func(k kind) string { return k.who.key() }).who
-	time = usual(g.kinds, func(k kind) string { return k.when.key() }).when
+func (w *writer) shared(g *guessed) (user userSource, time timeSource) {
+	user = usual(g.kinds, func(k kind) string { return k.userSource.key() }).userSource
+	time = usual(g.kinds, func(k kind) string { return k.timeSource.key() }).timeSource
 	w.WriteString("\n")
 	w.user("user", "", user)
 	w.time("time", "", time)
@@ -203,9 +203,11 @@ func namelessNote(k kind) string {
 }
 
 // key returns a text that is equal for times with equal settings in a job.
-func (t *when) key() string { return strings.Join([]string{t.column, t.pattern, t.format}, "\x00") }
+func (t *timeSource) key() string {
+	return strings.Join([]string{t.column, t.pattern, t.format}, "\x00")
+}
 
-func (w *writer) user(key, indent string, u who) {
+func (w *writer) user(key, indent string, u userSource) {
 	if u.column == "" {
 		w.fill(key, indent, "user", "the column of the user, such as user_id; $1 is the first column")
 		return
@@ -224,7 +226,7 @@ func (w *writer) user(key, indent string, u who) {
 	w.line(key, u.unsure, indent+"user: "+text)
 }
 
-func (w *writer) time(key, indent string, t when) {
+func (w *writer) time(key, indent string, t timeSource) {
 	if t.column == "" {
 		w.fill(key, indent, "time", "the column of the time, or {column: NAME, format: FORMAT}")
 		return
@@ -252,11 +254,11 @@ func (w *writer) time(key, indent string, t when) {
 }
 
 // kind writes a behaviour. user and time are the job's defaults, which it need not repeat.
-func (w *writer) kind(g *guessed, i int, k kind, user who, time when) {
+func (w *writer) kind(g *guessed, i int, k kind, user userSource, time timeSource) {
 	key := "behaviours." + k.name
 	own := slices.DeleteFunc(slices.Clone(k.fields), func(f field) bool { return slices.Contains(w.common, f) })
 	named := k.path != "" && k.path != k.name && g.kindColumn == ""
-	otherUser, otherTime := k.who.key() != user.key(), k.when.key() != time.key()
+	otherUser, otherTime := k.userSource.key() != user.key(), k.timeSource.key() != time.key()
 	if !named && !otherUser && !otherTime && len(k.partly)+len(k.twice)+len(own) == 0 {
 		fmt.Fprintf(w, "  %s: {id: %d}\n", k.name, g.cfg.FirstID+i)
 		return
@@ -266,10 +268,10 @@ func (w *writer) kind(g *guessed, i int, k kind, user who, time when) {
 		fmt.Fprintf(w, "    path: %s\n", job.Quote(k.path))
 	}
 	if otherUser {
-		w.user(key+".user", "    ", k.who)
+		w.user(key+".user", "    ", k.userSource)
 	}
 	if otherTime {
-		w.time(key+".time", "    ", k.when)
+		w.time(key+".time", "    ", k.timeSource)
 	}
 	if len(k.partly) > 0 {
 		fmt.Fprintf(w, "    # not in every file, and so left out: %s\n", wordsOf(k.partly))

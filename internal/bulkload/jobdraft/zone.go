@@ -26,18 +26,18 @@ func (g *guessed) judgeZone() string {
 	zoned, clock, days, own := true, false, 0, 0
 	hours, offsets, names := map[int]int{}, map[int64][]int64{}, map[string]bool{}
 	for _, k := range g.kinds {
-		if k.when.column == "" {
+		if k.timeSource.column == "" {
 			continue
 		}
-		zoned, clock = zoned && k.when.zoned, clock || k.when.clock
-		for h, n := range k.when.hours {
+		zoned, clock = zoned && k.timeSource.zoned, clock || k.timeSource.clock
+		for h, n := range k.timeSource.hours {
 			hours[h] += n
 		}
-		for o, times := range k.when.offsets {
+		for o, times := range k.timeSource.offsets {
 			offsets[o] = append(offsets[o], times...)
 		}
-		maps.Copy(names, k.when.zones)
-		days, own = days+k.when.read, own+k.when.own
+		maps.Copy(names, k.timeSource.zones)
+		days, own = days+k.timeSource.read, own+k.timeSource.own
 	}
 	switch {
 	case days > 0 && !zoned && len(names) > 0:
@@ -122,8 +122,8 @@ const maxSlack = 31
 func (g *guessed) guessSlack() {
 	furthest, outside := 0, 0
 	for _, k := range g.kinds {
-		if k.when.outside*100 > k.when.read {
-			furthest, outside = max(furthest, k.when.furthest), outside+k.when.outside
+		if k.timeSource.outside*100 > k.timeSource.read {
+			furthest, outside = max(furthest, k.timeSource.furthest), outside+k.timeSource.outside
 		}
 	}
 	switch {
@@ -140,7 +140,7 @@ func (g *guessed) guessSlack() {
 	g.paths = slices.Compact(slices.Sorted(slices.Values(g.paths)))
 	dated := !slices.ContainsFunc(g.paths, func(p string) bool { return !strings.Contains(p, "{date") })
 	for i := range g.kinds {
-		w := &g.kinds[i].when
+		w := &g.kinds[i].timeSource
 		w.noYear = w.column != "" && !record.FormatHasYear(w.format) && !dated
 	}
 	if g.arranged.daysUnsure && slices.ContainsFunc(g.paths, func(p string) bool { return strings.Contains(p, "{date") }) && outside == 0 {
@@ -153,5 +153,5 @@ func (g *guessed) guessSlack() {
 // near reports whether times are near the days of the paths, so that the days are read in the
 // right way.
 func (g *guessed) near() bool {
-	return slices.ContainsFunc(g.kinds, func(k kind) bool { return k.when.near() && k.when.column != "" })
+	return slices.ContainsFunc(g.kinds, func(k kind) bool { return k.timeSource.near() && k.timeSource.column != "" })
 }

@@ -57,7 +57,7 @@ func (p Planned) Counted() outcome.Counts {
 // Plan holds the table's lock while it reads the table and writes the plan, but not while it reads
 // delivered files. It finishes killed loads. It changes nothing else in the table.
 func Plan(ctx context.Context, cfg Config) ([]Piece, Planned, error) {
-	read := &readings{cfg: &cfg.Config, known: map[glance]*seen{}}
+	read := &readings{cfg: &cfg.Config, known: map[listing]*fileState{}}
 	finished := 0
 	for round := 1; ; round++ {
 		l, err := load.New(cfg.Config)

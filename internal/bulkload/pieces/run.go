@@ -200,16 +200,16 @@ func (w *worker) work(ctx context.Context) (report *manifest.Report, err error) 
 		}
 		defer bulkload.Unlock(lock, &err)
 	}
-	seen := 0
+	fileState := 0
 	if compares {
-		seen = to.NextLoad()
+		fileState = to.NextLoad()
 	}
 	cfg := &batch.Config{Resources: w.with, Job: w.job, To: to, Known: known, Failures: new(bulkload.Failures)}
 	report, err = w.load(ctx, cfg, inputs, bytes)
 	if err != nil {
 		return nil, err
 	}
-	report.Seen = seen
+	report.Seen = fileState
 	return report, w.folder.SetReport(ctx, report)
 }
 

@@ -20,7 +20,7 @@ func (c *Client) Describe(ctx context.Context, tableName string) (*wire.TableSch
 	}
 	defer done()
 	var all []wire.TableSchema
-	e := effort{what: "ask the master to describe", table: tableName}
+	e := retryState{what: "ask the master to describe", table: tableName}
 	param := wire.TableDescriptorsRequest{Table: wire.ParseTableName(tableName)}
 	err = c.callKnown(ctx, &e, c.masterServer, "GetTableDescriptors", param, func(r *rpc.Response) error {
 		var err error
@@ -91,7 +91,7 @@ func (c *Client) alter(ctx context.Context, what, tableName, method string, done
 // lost, the first attempt may have started the procedure. If the second attempt then
 // finds it done, that is a success.
 func (c *Client) procedure(ctx context.Context, what, tableName, method string, param wire.Appender, doneAlready error) error {
-	e := effort{what: what, table: tableName}
+	e := retryState{what: what, table: tableName}
 	var id uint64
 	err := c.callKnown(ctx, &e, c.masterServer, method, param, func(r *rpc.Response) error {
 		var err error
@@ -104,12 +104,12 @@ func (c *Client) procedure(ctx context.Context, what, tableName, method string, 
 		}
 		return err
 	}
-	return c.waitProcedure(ctx, effort{what: what, table: tableName}, id)
+	return c.waitProcedure(ctx, retryState{what: what, table: tableName}, id)
 }
 
 // waitProcedure polls the master until a procedure is over or Config.OpTimeout has
 // passed.
-func (c *Client) waitProcedure(ctx context.Context, e effort, id uint64) error {
+func (c *Client) waitProcedure(ctx context.Context, e retryState, id uint64) error {
 	began := time.Now()
 	for n := 1; ; n++ {
 		var state wire.ProcedureState
@@ -138,7 +138,7 @@ func (c *Client) waitProcedure(ctx context.Context, e effort, id uint64) error {
 
 // waitOnline returns when a table has n regions and each is open on a server.
 func (c *Client) waitOnline(ctx context.Context, tableName string, n int) error {
-	e := effort{what: "wait for the regions", table: tableName}
+	e := retryState{what: "wait for the regions", table: tableName}
 	for {
 		began := time.Now()
 		all, err := c.readMeta(ctx, tableName)

@@ -35,9 +35,9 @@ func (l *load) done() {
 	}
 }
 
-// A batch holds actions that are under way together, and the effort for them.
+// A batch holds actions that are under way together, and their retryState.
 type batch struct {
-	effort
+	retryState
 	actions []action
 }
 

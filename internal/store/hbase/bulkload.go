@@ -20,7 +20,7 @@ import (
 // was lost, an empty directory may remain.
 func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token string, err error) {
 	param := &wire.PrepareBulkLoadRequest{Table: wire.ParseTableName(tableName)}
-	e := effort{what: "prepare a bulk load", table: tableName}
+	e := retryState{what: "prepare a bulk load", table: tableName}
 	err = c.callFirst(ctx, &e, "PrepareBulkLoad", func(region []byte) wire.Appender {
 		param.Region = region
 		return param
@@ -68,18 +68,18 @@ func (c *Client) BulkLoad(ctx context.Context, tableName string, r Region, files
 	defer done()
 	b := &bulkLoad{
 		t: c.table(tableName), start: r.Start,
-		param:  wire.BulkLoadRequest{Region: r.Name, Files: files, Token: staging, FSToken: fsToken},
-		effort: effort{what: fmt.Sprintf("bulk load of %d files", len(files)), table: tableName, region: string(r.Name)},
+		param:      wire.BulkLoadRequest{Region: r.Name, Files: files, Token: staging, FSToken: fsToken},
+		retryState: retryState{what: fmt.Sprintf("bulk load of %d files", len(files)), table: tableName, region: string(r.Name)},
 	}
 	return b.run(ctx)
 }
 
 // A bulkLoad is one call of BulkLoad.
 type bulkLoad struct {
-	t      *table
-	start  []byte // of the region
-	param  wire.BulkLoadRequest
-	effort effort
+	t          *table
+	start      []byte // of the region
+	param      wire.BulkLoadRequest
+	retryState retryState
 }
 
 // run repeats the call until it has a response, or an error after which it must not
@@ -95,18 +95,18 @@ func (b *bulkLoad) run(ctx context.Context) (loaded bool, err error) {
 		var s *server
 		if err == nil {
 			s = b.t.c.server(at.Server, wire.ClientService)
-			b.effort.server = s.addr
+			b.retryState.server = s.addr
 			loaded, took, err = b.call(ctx, s)
 		}
 		switch {
 		case err == nil:
 			return loaded, nil
 		case errors.Is(err, ErrUncertain):
-			return false, b.effort.refused(b.t.c, verdict{err: err})
+			return false, b.retryState.refused(b.t.c, verdict{err: err})
 		case context.Cause(ctx) != nil:
 			return false, context.Cause(ctx)
 		}
-		if err := b.t.recover(ctx, &b.effort, at, s, took, err); err != nil {
+		if err := b.t.recover(ctx, &b.retryState, at, s, took, err); err != nil {
 			return false, err
 		}
 	}
@@ -125,7 +125,7 @@ func (b *bulkLoad) locate(ctx context.Context) (*region, error) {
 	}
 	switch {
 	case at != nil && !bytes.Equal(at.Name, b.param.Region):
-		return nil, b.effort.refused(b.t.c, verdict{err: fmt.Errorf("%w: %s is in its place", ErrRegionGone, at)})
+		return nil, b.retryState.refused(b.t.c, verdict{err: fmt.Errorf("%w: %s is in its place", ErrRegionGone, at)})
 	case at == nil || !at.online():
 		return nil, errNotOnline
 	}
@@ -205,7 +205,7 @@ func (c *Client) CleanupBulkLoad(ctx context.Context, tableName, token string) e
 		return fmt.Errorf("hbase: clean up a bulk load: %w", err)
 	}
 	param := &wire.CleanupBulkLoadRequest{Token: token}
-	e := effort{what: "clean up a bulk load", table: tableName}
+	e := retryState{what: "clean up a bulk load", table: tableName}
 	return c.callFirst(ctx, &e, "CleanupBulkLoad", func(region []byte) wire.Appender {
 		param.Region = region
 		return param
@@ -214,13 +214,13 @@ func (c *Client) CleanupBulkLoad(ctx context.Context, tableName, token string) e
 
 // callFirst calls a table's first region, until it responds or the budget is used
 // up.
-func (c *Client) callFirst(ctx context.Context, e *effort, method string, param func(region []byte) wire.Appender, use func(*rpc.Response) error) error {
+func (c *Client) callFirst(ctx context.Context, e *retryState, method string, param func(region []byte) wire.Appender, use func(*rpc.Response) error) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return c.table(e.table).call(ctx, e, nil, func(r *region, s *server) (flight, error) {
+	return c.table(e.table).call(ctx, e, nil, func(r *region, s *server) (timing, error) {
 		resp, f, err := s.call(ctx, request{method: method, param: param(r.Name)})
 		if err != nil {
 			return f, err

@@ -286,7 +286,7 @@ func TestAServerThatBecomesSlowIsCalledLess(t *testing.T) {
 		var said lines
 		c := dial(t, f, small, func(cfg *Config) { cfg.InFlight, cfg.Log = 3, slog.New(slog.NewTextHandler(&said, nil)) })
 		f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) hbasetest.Fault {
-			if call.Method == "Multi" && call.N > 2*usualCalls && call.N < 2*usualCalls+9 {
+			if call.Method == "Multi" && call.N > 2*baselineCalls && call.N < 2*baselineCalls+9 {
 				return hbasetest.Fault{Delay: 2*slowFloor + time.Duration(call.N)*time.Millisecond} // one ends after the other
 			}
 			return hbasetest.Fault{}

@@ -29,7 +29,7 @@ const (
 )
 
 // maxRepeats is the number of failed attempts with the remedy repeat after which an
-// effort ends.
+// retries end.
 const maxRepeats = 5
 
 // mayPass reports whether failures with the remedy may pass with time alone.

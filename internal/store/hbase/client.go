@@ -21,9 +21,9 @@ type Client struct {
 	end  context.CancelCauseFunc
 	wg   sync.WaitGroup // of all goroutines
 
-	calls  atomic.Int64
-	came   atomic.Int64 // cells
-	strain strain
+	calls    atomic.Int64
+	came     atomic.Int64 // cells
+	overload overload
 
 	mu      sync.Mutex
 	closed  bool
@@ -42,7 +42,7 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{cfg: cfg, servers: map[serverKey]*server{}, tables: map[string]*table{}}
-	c.strain.log = cfg.Log
+	c.overload.log = cfg.Log
 	c.life, c.end = context.WithCancelCause(context.Background())
 	switch {
 	case cfg.Registry != nil:
@@ -150,7 +150,7 @@ func (c *Client) forget() {
 
 // callKnown calls a server that the registry knows until it responds or the budget
 // is used up. use decodes the response before callKnown releases the response's buffer.
-func (c *Client) callKnown(ctx context.Context, e *effort, find func(context.Context) (*server, error),
+func (c *Client) callKnown(ctx context.Context, e *retryState, find func(context.Context) (*server, error),
 	method string, param wire.Appender, use func(*rpc.Response) error) error {
 	for {
 		took, err := c.callOnce(ctx, e, find, method, param, use)
@@ -171,7 +171,7 @@ func (c *Client) callKnown(ctx context.Context, e *effort, find func(context.Con
 	}
 }
 
-func (c *Client) callOnce(ctx context.Context, e *effort, find func(context.Context) (*server, error),
+func (c *Client) callOnce(ctx context.Context, e *retryState, find func(context.Context) (*server, error),
 	method string, param wire.Appender, use func(*rpc.Response) error) (took time.Duration, err error) {
 	began := time.Now()
 	s, err := find(ctx)

@@ -57,11 +57,11 @@ func (c *Client) Get(ctx context.Context, tableName string, row []byte, g wire.G
 	}
 	defer done()
 	t := c.table(tableName)
-	e := effort{what: fmt.Sprintf("get of %q", row), table: tableName}
+	e := retryState{what: fmt.Sprintf("get of %q", row), table: tableName}
 	var out []cell.Cell
-	err = t.call(ctx, &e, row, func(r *region, s *server) (flight, error) {
+	err = t.call(ctx, &e, row, func(r *region, s *server) (timing, error) {
 		if err := c.cfg.Limiter.Wait(ctx, ratelimit.Amount{Gets: 1, Bytes: int64(len(row))}); err != nil {
-			return flight{}, err
+			return timing{}, err
 		}
 		resp, f, err := s.call(ctx, request{method: "Get", param: &wire.GetRequest{Region: r.Name, Row: row, Fields: g.Fields()}})
 		if err != nil {
@@ -93,9 +93,9 @@ func copyCells(resp *rpc.Response) ([]cell.Cell, error) {
 
 // call makes a call to the region of row until it has a response or the budget is
 // used up.
-func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region, *server) (flight, error)) error {
+func (t *table) call(ctx context.Context, e *retryState, row []byte, do func(*region, *server) (timing, error)) error {
 	for {
-		f := flight{sent: time.Now()}
+		f := timing{sent: time.Now()}
 		r, err := t.locate(ctx, row)
 		if err != nil && err != errNotOnline {
 			return err
@@ -121,7 +121,7 @@ func (t *table) call(ctx context.Context, e *effort, row []byte, do func(*region
 }
 
 // recover applies the remedy for the failure of one call to a region, and pauses.
-func (t *table) recover(ctx context.Context, e *effort, r *region, s *server, took time.Duration, err error) error {
+func (t *table) recover(ctx context.Context, e *retryState, r *region, s *server, took time.Duration, err error) error {
 	v := judge(err)
 	switch v.remedy {
 	case relocate, check, lost, reconnect:

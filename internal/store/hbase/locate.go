@@ -218,7 +218,7 @@ func (c *Client) Regions(ctx context.Context, tableName string) ([]Region, error
 		return nil, err
 	}
 	defer done()
-	e := effort{what: "read regions", table: tableName}
+	e := retryState{what: "read regions", table: tableName}
 	for {
 		began := time.Now()
 		found, err := c.readMeta(ctx, tableName)
@@ -265,7 +265,7 @@ const metaRows = 2000
 // scans, which are safe to repeat. hbase:meta sorts by table, start and ID. Therefore
 // the range from "t,," to "t ,," has the regions of t and no others.
 func (c *Client) readMeta(ctx context.Context, tableName string) ([]*region, error) {
-	e := effort{what: "read hbase:meta", table: tableName}
+	e := retryState{what: "read hbase:meta", table: tableName}
 	s := wire.Scan{
 		Columns: metaColumns, CacheBlocks: true,
 		Start: []byte(tableName + ",,"), Stop: []byte(tableName + " ,,"),
@@ -377,7 +377,7 @@ func bigEndian(b []byte) int64 {
 
 // tableState reads table:state of hbase:meta.
 func (c *Client) tableState(ctx context.Context, tableName string) (wire.TableState, error) {
-	e := effort{what: "read hbase:meta for the state", table: tableName}
+	e := retryState{what: "read hbase:meta for the state", table: tableName}
 	get := wire.Get{Columns: []wire.Column{{Family: []byte("table")}}, CacheBlocks: true}
 	param := &wire.GetRequest{Region: []byte(wire.MetaRegion), Row: []byte(tableName), Fields: get.Fields()}
 	var state wire.TableState

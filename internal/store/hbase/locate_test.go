@@ -136,7 +136,7 @@ func effortClient(budget time.Duration) *Client {
 }
 
 func TestAnEffortEndsWithItsBudgetAndSaysWhatItTried(t *testing.T) {
-	e := effort{what: "get of 3 rows", table: "t", region: "t,a", server: "rs1:16020"}
+	e := retryState{what: "get of 3 rows", table: "t", region: "t,a", server: "rs1:16020"}
 	busy := verdict{remedy: ease, err: &rpc.ServerError{Class: pkg + "RegionTooBusyException", Message: "over memstore limit"}}
 	var err error
 	for err == nil {
@@ -157,7 +157,7 @@ func TestAnEffortEndsWithItsBudgetAndSaysWhatItTried(t *testing.T) {
 }
 
 func TestAnUnknownFailureIsTriedAFewTimes(t *testing.T) {
-	e := effort{what: "get"}
+	e := retryState{what: "get"}
 	n := 0
 	var err error
 	for ; err == nil; n++ {
@@ -169,7 +169,7 @@ func TestAnUnknownFailureIsTriedAFewTimes(t *testing.T) {
 }
 
 func TestAFatalFailureNamesTheUser(t *testing.T) {
-	e := effort{what: "get", table: "t"}
+	e := retryState{what: "get", table: "t"}
 	v := judge(&rpc.ServerError{Class: pkg + "security.AccessDeniedException", Message: "Insufficient permissions"})
 	_, err := e.after(effortClient(time.Hour), 0, v)
 	if !errors.Is(err, ErrPermission) || !strings.Contains(err.Error(), "user ann") || !strings.Contains(err.Error(), "table t") {
@@ -178,7 +178,7 @@ func TestAFatalFailureNamesTheUser(t *testing.T) {
 }
 
 func TestTheFirstMoveCostsNoPause(t *testing.T) {
-	e := effort{}
+	e := retryState{}
 	v := verdict{remedy: relocate, err: errNotOnline}
 	if d, err := e.after(effortClient(time.Hour), 0, v); d != 0 || err != nil {
 		t.Errorf("first: %s, %v", d, err)

@@ -93,7 +93,7 @@ func (m *multi) dispatch(ctx context.Context, actions []action) error {
 	if err := m.enter(ctx, sum); err != nil {
 		return err
 	}
-	m.start(&batch{actions: actions, effort: effort{what: m.what, table: m.t.name}}, 0)
+	m.start(&batch{actions: actions, retryState: retryState{what: m.what, table: m.t.name}}, 0)
 	return nil
 }
 
@@ -367,7 +367,7 @@ func (x parcelCells) Append(dst []byte) []byte {
 }
 
 // callFailed handles a Multi without a response.
-func (m *multi) callFailed(p *parcel, f flight, err error) {
+func (m *multi) callFailed(p *parcel, f timing, err error) {
 	for i := range p.groups {
 		g := &p.groups[i]
 		m.again(p.batch, g.actions, g.region, p.server, f.took, err)
@@ -384,7 +384,7 @@ type failure struct {
 
 // take checks the whole response before it uses any part: each action must have
 // exactly one outcome.
-func (m *multi) take(p *parcel, r *rpc.Response, f flight, cost ratelimit.Amount) {
+func (m *multi) take(p *parcel, r *rpc.Response, f timing, cost ratelimit.Amount) {
 	s := scratches.Get().(*scratch)
 	defer s.free()
 	if err := s.read(p, r); err != nil {
@@ -392,7 +392,7 @@ func (m *multi) take(p *parcel, r *rpc.Response, f flight, cost ratelimit.Amount
 		return
 	}
 	if len(s.results) > 0 {
-		p.server.went(m.kind, f, m.kind.units(cost))
+		p.server.succeeded(m.kind, f, m.kind.units(cost))
 		if err := m.process(s.results); err != nil {
 			m.cancel(err)
 			return
@@ -480,7 +480,7 @@ func (s *scratch) fail(group int, class string, err error, a action) {
 
 // again applies the remedy for a failure to actions that were together in b.
 func (m *multi) again(b *batch, actions []action, r *region, s *server, took time.Duration, err error) {
-	next := &batch{actions: actions, effort: b.effort}
+	next := &batch{actions: actions, retryState: b.retryState}
 	next.what = fmt.Sprintf("%s of %d rows from %q", m.what, len(actions), actions[0].row)
 	next.region, next.server = "", ""
 	if r != nil {
@@ -529,6 +529,6 @@ func (m *multi) startDivided(b *batch, together int, took time.Duration, v verdi
 		}
 	}
 	for part := range slices.Chunk(b.actions, size) {
-		m.start(&batch{actions: part, effort: b.effort}, wait)
+		m.start(&batch{actions: part, retryState: b.retryState}, wait)
 	}
 }

@@ -69,12 +69,12 @@ func (c *Client) Scan(ctx context.Context, tableName string, s Scan, emit func(*
 			Columns: s.Columns, Filter: s.Filter, Time: s.Time, MaxVersions: s.MaxVersions, StoreLimit: s.StoreLimit, Raw: s.Raw,
 			CacheBlocks: s.CacheBlocks, ReadType: s.ReadType, MaxResultSize: uint64(s.ResultBytes), NeedCursor: true,
 		},
-		stop:   s.Stop,
-		limit:  s.Limit,
-		skips:  len(s.Columns) == 1 && s.StoreLimit == 0 && !s.Raw,
-		rows:   within(resultRows, share.Gets),
-		at:     position{row: bytes.Clone(s.Start)},
-		effort: effort{what: fmt.Sprintf("scan from %q", s.Start), table: tableName},
+		stop:       s.Stop,
+		limit:      s.Limit,
+		skips:      len(s.Columns) == 1 && s.StoreLimit == 0 && !s.Raw,
+		rows:       within(resultRows, share.Gets),
+		at:         position{row: bytes.Clone(s.Start)},
+		retryState: retryState{what: fmt.Sprintf("scan from %q", s.Start), table: tableName},
 	}
 	for {
 		over, err := sc.stretch(ctx)
@@ -103,12 +103,12 @@ type scanning struct {
 	skips bool // a filter can skip the first cells of a row
 	emit  func(*cell.Cell) error
 
-	at     position
-	begun  int    // rows with emitted cells, counted only if there is a limit
-	row    []byte // the last of them
-	effort effort
-	resp   wire.ScanResponse
-	c      cell.Cell
+	at         position
+	begun      int    // rows with emitted cells, counted only if there is a limit
+	row        []byte // the last of them
+	retryState retryState
+	resp       wire.ScanResponse
+	c          cell.Cell
 }
 
 // A page is a response on its way from the fetcher.
@@ -198,10 +198,10 @@ func (sc *scanning) recover(ctx context.Context, p page) error {
 		return err
 	}
 	if p.region != nil {
-		sc.effort.region, sc.effort.server = p.region.String(), p.server.addr
+		sc.retryState.region, sc.retryState.server = p.region.String(), p.server.addr
 	}
-	sc.effort.what = fmt.Sprintf("scan from %q", sc.at.row)
-	return sc.t.recover(ctx, &sc.effort, p.region, p.server, p.took, p.err)
+	sc.retryState.what = fmt.Sprintf("scan from %q", sc.at.row)
+	return sc.t.recover(ctx, &sc.retryState, p.region, p.server, p.took, p.err)
 }
 
 // left returns the number of rows that are still wanted. The unfinished row counts. If
@@ -277,9 +277,9 @@ func (sc *scanning) take(p page) (again, err error) {
 	if !sc.resp.MoreInRegion && len(p.end) > 0 {
 		sc.at = position{row: p.end}
 	}
-	sc.effort.spent += p.held
+	sc.retryState.spent += p.held
 	if before.before(&sc.at) {
-		sc.effort = effort{table: sc.effort.table}
+		sc.retryState = retryState{table: sc.retryState.table}
 	}
 	return nil, nil
 }
@@ -412,7 +412,7 @@ func (f *fetcher) renew(ctx context.Context) {
 // because of a quota, next repeats it on the same scanner with the same number: the
 // scanner keeps its position.
 func (f *fetcher) next(ctx context.Context) page {
-	e := effort{what: fmt.Sprintf("scan from %q", f.scan.Start), table: f.t.name}
+	e := retryState{what: fmt.Sprintf("scan from %q", f.scan.Start), table: f.t.name}
 	for {
 		resp, took, err := f.call(ctx)
 		p := page{resp: resp, err: err, region: f.region, server: f.server, took: took, held: e.spent}
@@ -436,7 +436,7 @@ func (f *fetcher) next(ctx context.Context) page {
 }
 
 // pause waits before a repeated call, and meanwhile renews the scanner's lease.
-func (f *fetcher) pause(ctx context.Context, e *effort, wait time.Duration) error {
+func (f *fetcher) pause(ctx context.Context, e *retryState, wait time.Duration) error {
 	for tick := max(f.lease/3, minBackoff); wait > 0; wait -= tick {
 		if err := e.sleep(ctx, f.t.c, min(wait, tick)); err != nil {
 			return err
@@ -483,7 +483,7 @@ func (f *fetcher) call(ctx context.Context) (resp *rpc.Response, took time.Durat
 	f.t.c.cfg.Limiter.Owe(ratelimit.Amount{Gets: int64(len(f.resp.CellsPerResult)), Bytes: int64(bytes)})
 	f.count()
 	if len(resp.Cells) > 0 {
-		f.server.went(scanPages, fl, bytes)
+		f.server.succeeded(scanPages, fl, bytes)
 	} else { // a heartbeat or an empty response: its duration is not comparable
 		f.server.window.grow()
 	}

@@ -165,7 +165,7 @@ func (c *Client) Token(ctx context.Context) (t token.Token, ok bool, err error) 
 	if t, ok, err = s.token(ctx, c); ok || err != nil {
 		return t, ok, err
 	}
-	e := effort{what: "get a delegation token"}
+	e := retryState{what: "get a delegation token"}
 	err = c.callKnown(ctx, &e, c.metaServer, "ExecService", wire.TokenRequest{}, func(r *rpc.Response) (err error) {
 		t, err = wire.DecodeToken(r.Param)
 		return err

@@ -15,11 +15,11 @@ import (
 // A server is one service of one server. It has a connection, which the first call
 // opens, and the window of calls in flight.
 type server struct {
-	c       *Client
-	addr    string
-	service wire.Service
-	window  *window
-	usual   [kinds]usual
+	c         *Client
+	addr      string
+	service   wire.Service
+	window    *window
+	baselines [kinds]baseline
 
 	mu       sync.Mutex
 	conn     *rpc.Conn
@@ -37,7 +37,7 @@ func (c *Client) server(addr string, service wire.Service) *server {
 	defer c.mu.Unlock()
 	s := c.servers[key]
 	if s == nil {
-		s = &server{c: c, addr: addr, service: service, window: newWindow(addr, c.cfg.InFlight, &c.strain)}
+		s = &server{c: c, addr: addr, service: service, window: newWindow(addr, c.cfg.InFlight, &c.overload)}
 		c.servers[key] = s
 	}
 	return s
@@ -186,9 +186,9 @@ type request struct {
 	first        bool          // other calls wait for this one, so it goes before them
 }
 
-// call makes one call when the window has a place for it. The flight says when that
+// call makes one call when the window has a place for it. The timing says when that
 // was. The caller releases the response, and reports a success to the window.
-func (s *server) call(ctx context.Context, q request) (*rpc.Response, flight, error) {
+func (s *server) call(ctx context.Context, q request) (*rpc.Response, timing, error) {
 	r, f, err := s.callSent(ctx, q)
 	if ended := context.Cause(ctx); err != nil && ended != nil {
 		return nil, f, ended
@@ -198,12 +198,12 @@ func (s *server) call(ctx context.Context, q request) (*rpc.Response, flight, er
 
 // callSent is like call, but its error reports whether the call was sent even after ctx
 // has ended.
-func (s *server) callSent(ctx context.Context, q request) (*rpc.Response, flight, error) {
+func (s *server) callSent(ctx context.Context, q request) (*rpc.Response, timing, error) {
 	if err := s.window.enter(ctx, q.first); err != nil {
-		return nil, flight{}, err
+		return nil, timing{}, err
 	}
 	defer s.window.leave()
-	f := flight{sent: time.Now()}
+	f := timing{sent: time.Now()}
 	r, err := s.ask(ctx, q)
 	f.took = time.Since(f.sent)
 	if err != nil && context.Cause(ctx) == nil {
@@ -235,7 +235,7 @@ func (s *server) ask(ctx context.Context, q request) (*rpc.Response, error) {
 }
 
 // refused adjusts the window after a call, or a part of a call, has failed.
-func (s *server) refused(f flight, err error) {
+func (s *server) refused(f timing, err error) {
 	v := judge(err)
 	switch {
 	case v.throttled:

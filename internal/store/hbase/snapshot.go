@@ -41,7 +41,7 @@ func (c *Client) Snapshot(ctx context.Context, tableName, name string, o Snapsho
 	if _, err := c.tableState(ctx, tableName); err != nil {
 		return err
 	}
-	s := snapshotting{c: c, effort: effort{what: "take snapshot " + name, table: tableName}}
+	s := snapshotting{c: c, retryState: retryState{what: "take snapshot " + name, table: tableName}}
 	// The master sets the time, because it counts the TTL by its own clock.
 	s.want = wire.Snapshot{Name: name, Table: wire.ParseTableName(tableName), Type: wire.SnapshotFlush, TTL: uint64(o.TTL / time.Second)}
 	if o.SkipFlush {
@@ -57,7 +57,7 @@ func (c *Client) Snapshot(ctx context.Context, tableName, name string, o Snapsho
 		if failed == nil {
 			return err
 		}
-		if err := s.effort.pauseAfter(ctx, c, time.Since(began), verdict{remedy: pause, err: failed}); err != nil {
+		if err := s.retryState.pauseAfter(ctx, c, time.Since(began), verdict{remedy: pause, err: failed}); err != nil {
 			return err
 		}
 	}
@@ -75,16 +75,16 @@ func snapshotFailure(err error) error {
 
 // A snapshotting is one call of Snapshot.
 type snapshotting struct {
-	c      *Client
-	want   wire.Snapshot
-	effort effort
-	before bool // a snapshot of the name existed before the first attempt
-	lost   int  // responses, of all attempts
+	c          *Client
+	want       wire.Snapshot
+	retryState retryState
+	before     bool // a snapshot of the name existed before the first attempt
+	lost       int  // responses, of all attempts
 }
 
 // once takes the snapshot and waits for it.
 func (s *snapshotting) once(ctx context.Context) error {
-	e := effort{what: s.effort.what, table: s.effort.table, lost: s.lost}
+	e := retryState{what: s.retryState.what, table: s.retryState.table, lost: s.lost}
 	var limit uint64
 	err := s.c.callKnown(ctx, &e, s.c.masterServer, "Snapshot", &wire.SnapshotRequest{Snapshot: s.want}, func(r *rpc.Response) error {
 		var err error
@@ -124,7 +124,7 @@ func (s *snapshotting) wait(ctx context.Context, limit time.Duration) error {
 	limit = max(limit, s.c.cfg.OpTimeout)
 	for n := 1; ; n++ {
 		var done bool
-		e := effort{what: s.effort.what, table: s.effort.table}
+		e := retryState{what: s.retryState.what, table: s.retryState.table}
 		err := s.c.callKnown(ctx, &e, s.c.masterServer, "IsSnapshotDone", &wire.SnapshotRequest{Snapshot: s.want}, func(r *rpc.Response) error {
 			var err error
 			done, err = wire.DecodeSnapshotDone(r.Param)
@@ -146,7 +146,7 @@ func (s *snapshotting) wait(ctx context.Context, limit time.Duration) error {
 // DeleteSnapshot deletes a snapshot. It fails with ErrNoSnapshot if there is none,
 // unless an attempt whose response was lost has deleted it.
 func (c *Client) DeleteSnapshot(ctx context.Context, name string) error {
-	e := effort{what: "delete snapshot " + name}
+	e := retryState{what: "delete snapshot " + name}
 	err := c.callMaster(ctx, &e, "DeleteSnapshot", &wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: name, Type: wire.SnapshotFlush}},
 		func(*rpc.Response) error { return nil })
 	if e.lost > 0 && errors.Is(err, ErrNoSnapshot) {
@@ -168,7 +168,7 @@ func (c *Client) Snapshots(ctx context.Context) ([]wire.Snapshot, error) {
 
 func (c *Client) snapshots(ctx context.Context) ([]wire.Snapshot, error) {
 	var all []wire.Snapshot
-	e := effort{what: "list snapshots"}
+	e := retryState{what: "list snapshots"}
 	err := c.callKnown(ctx, &e, c.masterServer, "GetCompletedSnapshots", wire.Raw(nil), func(r *rpc.Response) error {
 		var err error
 		all, err = wire.DecodeSnapshots(r.Param)

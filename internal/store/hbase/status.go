@@ -12,7 +12,7 @@ import (
 // Status asks the master for the cluster's status.
 func (c *Client) Status(ctx context.Context) (wire.ClusterStatus, error) {
 	var s wire.ClusterStatus
-	e := effort{what: "ask the master for the cluster's status"}
+	e := retryState{what: "ask the master for the cluster's status"}
 	err := c.callMaster(ctx, &e, "GetClusterStatus", wire.ClusterStatusRequest{}, func(r *rpc.Response) error {
 		var err error
 		s, err = wire.DecodeClusterStatus(r.Param)
@@ -30,7 +30,7 @@ func (c *Client) Allowed(ctx context.Context, tableName, family string, actions 
 		return true, nil
 	}
 	var granted bool
-	e := effort{what: "ask the master for permissions", table: tableName}
+	e := retryState{what: "ask the master for permissions", table: tableName}
 	param := &wire.PermissionsRequest{Table: wire.ParseTableName(tableName), Family: family, Permissions: actions}
 	err := c.callMaster(ctx, &e, "HasUserPermissions", param, func(r *rpc.Response) error {
 		var err error
@@ -52,7 +52,7 @@ func unsupported(err error) bool {
 }
 
 // callMaster calls the master until it responds or the budget is used up.
-func (c *Client) callMaster(ctx context.Context, e *effort, method string, param wire.Appender, use func(*rpc.Response) error) error {
+func (c *Client) callMaster(ctx context.Context, e *retryState, method string, param wire.Appender, use func(*rpc.Response) error) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 // (AIMD, as in TCP). It is shut for as long as the server asks. Waiting calls enter in
 // order, except that calls for which others wait go first.
 type window struct {
-	addr   string
-	most   int
-	strain *strain
+	addr     string
+	most     int
+	overload *overload
 
 	mu     sync.Mutex
 	limit  float64
@@ -32,8 +32,8 @@ type window struct {
 // only its growth shows whether the server is still busy.
 const calm = 30 * time.Second
 
-func newWindow(addr string, most int, s *strain) *window {
-	return &window{addr: addr, most: most, strain: s, limit: float64(most)}
+func newWindow(addr string, most int, s *overload) *window {
+	return &window{addr: addr, most: most, overload: s, limit: float64(most)}
 }
 
 // enter waits for a place in the window. A call with first enters before all others.
@@ -53,7 +53,7 @@ func (w *window) enter(ctx context.Context, first bool) error {
 		return nil
 	}
 	if int(w.limit) < w.most || w.isShut() {
-		defer w.strain.waiting.Start()()
+		defer w.overload.waiting.Start()()
 	}
 	turn := make(chan struct{})
 	*queue = append(*queue, turn)
@@ -107,7 +107,7 @@ func (w *window) grow() {
 	w.admit()
 	if w.busy && int(w.limit) == w.most && time.Since(w.halved) >= calm && time.Since(w.shut) >= calm {
 		w.busy = false
-		w.strain.over(w.addr)
+		w.overload.over(w.addr)
 	}
 }
 
@@ -149,7 +149,7 @@ func (w *window) shutFor(d time.Duration, why string) {
 func (w *window) mark(why string) {
 	if !w.busy {
 		w.busy = true
-		w.strain.began(w.addr, why)
+		w.overload.began(w.addr, why)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestAWindowIsShutForAsLongAsTheServerSays(t *testing.T) {
 		if in != 10*time.Second {
 			t.Errorf("the other was let in after %s, want 10s", in)
 		}
-		if got := w.strain.waiting.Elapsed(); got != 10*time.Second {
+		if got := w.overload.waiting.Elapsed(); got != 10*time.Second {
 			t.Errorf("%s are counted as waited for, want 10s", got)
 		}
 	})
@@ -137,7 +137,7 @@ func TestBusyIsSaidOnceAndWhenItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestWindow(6)
 		var said strings.Builder
-		w.strain.log = slog.New(slog.NewTextHandler(&said, nil))
+		w.overload.log = slog.New(slog.NewTextHandler(&said, nil))
 		for range 20 {
 			w.shrink(time.Now(), 1, "RegionTooBusyException")
 			for range 50 {
@@ -155,7 +155,7 @@ func TestBusyIsSaidOnceAndWhenItIsOver(t *testing.T) {
 			t.Errorf("said %d times that it is over, want once:\n%s", n, said.String())
 		}
 		w.shrink(time.Now(), 1, "again")
-		if got := w.strain.times.Load(); got != 2 {
+		if got := w.overload.times.Load(); got != 2 {
 			t.Errorf("%d times busy, want 2", got)
 		}
 	})
@@ -178,5 +178,5 @@ func TestBackoffIsBounded(t *testing.T) {
 
 // newTestWindow is of a server that nobody listens to.
 func newTestWindow(most int) *window {
-	return newWindow("rs:1", most, &strain{log: slog.New(slog.DiscardHandler)})
+	return newWindow("rs:1", most, &overload{log: slog.New(slog.DiscardHandler)})
 }

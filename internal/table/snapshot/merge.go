@@ -99,7 +99,7 @@ type choice struct {
 type merge struct {
 	sources []source
 	choice
-	sight sight
+	visibility visibility
 
 	heap  []*source // sources within the range; the source of the first cell is on top
 	end   []byte
@@ -126,7 +126,7 @@ const (
 )
 
 func newMerge(files []*file, f family, asked choice) *merge {
-	m := &merge{choice: asked, sight: sight{family: f}, sources: make([]source, len(files))}
+	m := &merge{choice: asked, visibility: visibility{family: f}, sources: make([]source, len(files))}
 	ahead := min(readAhead, max(leastAhead, allAhead/max(len(files), 1)))
 	for i, f := range files {
 		it := f.h.Iterator(hfile.IterOptions{ReadAhead: ahead})
@@ -177,14 +177,14 @@ func (m *merge) next(ctx context.Context) (*cell.Cell, error) {
 		if m.move = m.after(c); m.move != toNext || c.Type == cell.Put && !m.asked(c.Qualifier) {
 			continue
 		}
-		seen, err := m.sight.sees(c)
+		seen, err := m.visibility.sees(c)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", m.heap[0].name, err)
 		}
 		if !seen {
 			continue
 		}
-		if m.sight.met == 1 && !m.count() {
+		if m.visibility.met == 1 && !m.count() {
 			continue
 		}
 		return c, nil
@@ -283,7 +283,7 @@ func (m *merge) arrive() {
 	c := m.heap[0].cell
 	if len(m.row) == 0 || !bytes.Equal(m.row, c.Row) {
 		m.row, m.done, m.columnsGiven = append(m.row[:0], c.Row...), false, 0
-		m.sight.begin()
+		m.visibility.begin()
 	}
 	m.alone = true
 	for i := 1; i <= 2 && i < len(m.heap); i++ {

@@ -17,15 +17,15 @@ import (
 // the files without the table's lock, and plans again.
 var errUnread = errors.New("delivered files have to be read first")
 
-// A glance is a delivered file as it was listed.
-type glance struct {
+// A listing is a delivered file as it was listed.
+type listing struct {
 	path     string
 	size     int64
 	modified time.Time
 }
 
-// seen holds the results of reading a delivered file.
-type seen struct {
+// A fileState holds the results of reading a delivered file.
+type fileState struct {
 	sha  string  // digest
 	cuts []int64 // beginnings of its ranges
 }
@@ -39,18 +39,18 @@ type reading struct {
 // readings are the readings of all attempts of one Plan.
 type readings struct {
 	cfg    *load.Config
-	known  map[glance]*seen
+	known  map[listing]*fileState
 	unread []reading // files that must be read before the next attempt
 }
 
-func glanceOf(f *delivered.File) glance { return glance{f.Path, f.Size, f.Modified} }
+func listingOf(f *delivered.File) listing { return listing{f.Path, f.Size, f.Modified} }
 
 // see returns the known results for a file. They are empty if the file has not been read.
-func (r *readings) see(f *delivered.File) *seen {
-	if s := r.known[glanceOf(f)]; s != nil {
+func (r *readings) see(f *delivered.File) *fileState {
+	if s := r.known[listingOf(f)]; s != nil {
 		return s
 	}
-	return new(seen)
+	return new(fileState)
 }
 
 // ask requests a reading of a file: its digest if size is 0, else its ranges of size bytes.
@@ -75,7 +75,7 @@ func (r *readings) ahead(ctx context.Context, round int) error {
 	}
 	for _, u := range r.unread {
 		s := r.see(u.file)
-		r.known[glanceOf(u.file)] = s
+		r.known[listingOf(u.file)] = s
 		var err error
 		if u.size == 0 {
 			s.sha, err = delivered.Digest(ctx, r.cfg.FS, u.file.Path)

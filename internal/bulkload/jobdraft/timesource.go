@@ -11,8 +11,8 @@ import (
 // timed is the share of rows that must have a time.
 const timed = 0.9
 
-// A when is the source of the time, and its format.
-type when struct {
+// A timeSource is the source of the time, and its format.
+type timeSource struct {
 	column  string // "" if none was found
 	pattern string
 	timing
@@ -24,14 +24,14 @@ type when struct {
 
 // doubtOrder adds the comment that a format with day and month exchanged reads the times, too. It adds none if other is
 // "".
-func (w *when) doubtOrder(other string) {
+func (w *timeSource) doubtOrder(other string) {
 	if other != "" {
 		w.unsure = append(w.unsure, fmt.Sprintf("day and month may be the other way round, as in %q", other))
 	}
 }
 
 // whenOf finds the time among the columns.
-func (s *sheet) whenOf(columns []column, f *format) when {
+func (s *sheet) timeSourceOf(columns []column, f *format) timeSource {
 	var found []int
 	ordered := map[int]bool{}
 	for i, c := range columns {
@@ -55,7 +55,7 @@ func (s *sheet) whenOf(columns []column, f *format) when {
 		return s.monthDays(columns)
 	}
 	c := columns[best]
-	w := when{column: c.name, timing: c.times[0], taken: []int{best}}
+	w := timeSource{column: c.name, timing: c.times[0], taken: []int{best}}
 	w.doubtOrder(swapped(c.times))
 	if c.times[0].epoch() && hint(c.name, timeWords) < 0 && !c.times[0].near() && !ordered[best] {
 		w.unsure = append(w.unsure, "these may be numbers that are no times")
@@ -77,7 +77,7 @@ func (s *sheet) whenOf(columns []column, f *format) when {
 }
 
 // monthDays finds a column that is called a time and holds days without a year, such as 0829.
-func (s *sheet) monthDays(columns []column) when {
+func (s *sheet) monthDays(columns []column) timeSource {
 	c := clockmakers.Get().(clockmaker)
 	defer clockmakers.Put(c)
 	for i := range columns {
@@ -86,10 +86,10 @@ func (s *sheet) monthDays(columns []column) when {
 		}
 		texts := s.texts(i)
 		if t, ok := tryFormat(c.reader(monthDay), monthDay, texts); ok && fewWrong(len(texts)-t.read, len(texts)) {
-			return when{column: columns[i].name, timing: t, taken: []int{i}}
+			return timeSource{column: columns[i].name, timing: t, taken: []int{i}}
 		}
 	}
-	return when{}
+	return timeSource{}
 }
 
 // ordered reports whether the texts of a column are in order. Most texts must have one length.
@@ -131,7 +131,7 @@ func (c *column) timeRank(ordered bool) int {
 // isRegister returns why a sheet of a class is no log, "" if it is one: no column holds a
 // time, or each row is about another person and has only a day. whole is the sheet of all
 // classes.
-func (s *sheet) isRegister(columns []column, w *when) string {
+func (s *sheet) isRegister(columns []column, w *timeSource) string {
 	if w.column == "" {
 		return "no column holds a time"
 	}

@@ -11,17 +11,17 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A home is the table that contains an HFile or a roll. It decodes the file's bytes.
-type home struct {
+// An owner is the table that contains an HFile or a roll. It decodes the file's bytes.
+type owner struct {
 	dir    string // "" if there is no table around the file
 	layout layout.Layout
 	schema *behaviour.Schema // nil if dir is empty
 }
 
-// home looks for a table around the file: TABLE/d/000001-0000.hfile. If the file is outside
-// its table, or the table's manifest is damaged, home returns the default layout and no
+// owner looks for a table around the file: TABLE/d/000001-0000.hfile. If the file is outside
+// its table, or the table's manifest is damaged, owner returns the default layout and no
 // names. note is then the reason.
-func (l *look) home() (h home, note string, err error) {
+func (l *look) owner() (h owner, note string, err error) {
 	if h.layout, err = layout.ByName(layout.Default); err != nil {
 		return h, "", err
 	}
@@ -44,7 +44,7 @@ func (l *look) home() (h home, note string, err error) {
 	if err != nil {
 		return h, fmt.Sprintf("names of behaviours and types of fields are not known: table %s: %v", dir, err), nil
 	}
-	return home{dir: dir, layout: own, schema: m.Schema}, "", nil
+	return owner{dir: dir, layout: own, schema: m.Schema}, "", nil
 }
 
 // above returns the directory that contains name, even if name ends in "." or "..".
@@ -57,7 +57,7 @@ func above(name string) string {
 }
 
 // kindName returns the name of a behaviour by its ID, "" if the table does not have it.
-func (h *home) kindName(id uint16) string {
+func (h *owner) kindName(id uint16) string {
 	if h.schema == nil {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (h *home) kindName(id uint16) string {
 }
 
 // user returns the user ID of key, or key itself if the layout cannot decode it.
-func (h *home) user(key []byte) string {
+func (h *owner) user(key []byte) string {
 	u, err := h.layout.AppendUser(nil, key)
 	if err != nil {
 		return binary(key)

@@ -17,23 +17,23 @@ type Held struct {
 
 // Held returns how much the client has held back so far.
 func (c *Client) Held() Held {
-	return Held{Busy: c.strain.times.Load(), Back: c.strain.waiting.Elapsed(), Paced: c.cfg.Limiter.Waited()}
+	return Held{Busy: c.overload.times.Load(), Back: c.overload.waiting.Elapsed(), Paced: c.cfg.Limiter.Waited()}
 }
 
-// A strain counts and logs when the servers of a client are too busy.
-type strain struct {
+// An overload counts and logs when the servers of a client are too busy.
+type overload struct {
 	log     *slog.Logger
 	times   atomic.Int64
 	waiting ratelimit.Stopwatch
 }
 
 // began records that a server has become busy, and the sign of it.
-func (s *strain) began(addr, why string) {
+func (s *overload) began(addr, why string) {
 	s.times.Add(1)
 	s.log.Info("server is busy: calling it less", "server", addr, "why", why)
 }
 
 // over logs that a server is not busy any more.
-func (s *strain) over(addr string) {
+func (s *overload) over(addr string) {
 	s.log.Info("server is not busy any more", "server", addr)
 }

@@ -27,13 +27,13 @@ var (
 	errType      = errors.New("type is not known")
 )
 
-// A sight decides which cells of a family are visible. These are the newest versions of each column that
+// A visibility decides which cells of a family are visible. These are the newest versions of each column that
 // are not deleted and not expired, up to the number that the family keeps. It receives all cells of a
 // row in the order of package cell. If two cells are equal, it receives the cell that was written later
 // first.
 //
 // A delete comes before the cells that it deletes, so the cells of the row up to now are enough.
-type sight struct {
+type visibility struct {
 	family
 
 	met    int    // versions of column
@@ -50,7 +50,7 @@ type sight struct {
 }
 
 // begin prepares for another row.
-func (s *sight) begin() {
+func (s *visibility) begin() {
 	s.met = 0
 	if s.marked {
 		s.marked, s.whole, s.deleted, s.moments = false, false, 0, s.moments[:0]
@@ -58,7 +58,7 @@ func (s *sight) begin() {
 }
 
 // sees reports whether c is visible.
-func (s *sight) sees(c *cell.Cell) (bool, error) {
+func (s *visibility) sees(c *cell.Cell) (bool, error) {
 	if len(c.Tags) > 0 {
 		if gone, err := s.outlived(c); gone || err != nil {
 			return false, err
@@ -74,7 +74,7 @@ func (s *sight) sees(c *cell.Cell) (bool, error) {
 }
 
 // counts reports whether a Put that is not deleted is among the versions that are kept.
-func (s *sight) counts(c *cell.Cell) bool {
+func (s *visibility) counts(c *cell.Cell) bool {
 	switch {
 	case s.met == 0 || !bytes.Equal(s.column, c.Qualifier):
 		s.met, s.column = 0, append(s.column[:0], c.Qualifier...)
@@ -88,7 +88,7 @@ func (s *sight) counts(c *cell.Cell) bool {
 }
 
 // outlived reports whether c has a TTL of its own that has expired.
-func (s *sight) outlived(c *cell.Cell) (bool, error) {
+func (s *visibility) outlived(c *cell.Cell) (bool, error) {
 	for b := c.Tags; len(b) > 0; {
 		if len(b) < 3 {
 			return false, fmt.Errorf("%s: %w", c, errTags)
@@ -117,7 +117,7 @@ func (s *sight) outlived(c *cell.Cell) (bool, error) {
 
 // mark remembers a delete. One that lies under another that has been met adds
 // nothing.
-func (s *sight) mark(c *cell.Cell) error {
+func (s *visibility) mark(c *cell.Cell) error {
 	if s.whole && c.Time <= s.wholeTime {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (s *sight) mark(c *cell.Cell) error {
 }
 
 // hides reports whether a delete that was read hides a Put.
-func (s *sight) hides(c *cell.Cell) bool {
+func (s *visibility) hides(c *cell.Cell) bool {
 	if s.whole && c.Time <= s.wholeTime || slices.Contains(s.moments, c.Time) {
 		return true
 	}

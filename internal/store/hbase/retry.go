@@ -10,9 +10,9 @@ import (
 	"usertrail/internal/store/hbase/rpc"
 )
 
-// An effort counts the attempts and the time of one action, call or step so far. It
+// A retryState counts the attempts and the time of one action, call or step so far. It
 // names the region and server of the last attempt.
-type effort struct {
+type retryState struct {
 	what     string // for the message: "get", "scan from \"0042\""
 	table    string
 	region   string
@@ -28,8 +28,8 @@ type effort struct {
 }
 
 // after counts a failed attempt. It returns the pause before the next attempt, or the
-// error that ends the effort.
-func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration, error) {
+// error that ends the retries.
+func (e *retryState) after(c *Client, took time.Duration, v verdict) (time.Duration, error) {
 	e.attempts++
 	e.spent += took
 	if errors.Is(v.err, rpc.ErrUnknownOutcome) {
@@ -73,7 +73,7 @@ func (e *effort) after(c *Client, took time.Duration, v verdict) (time.Duration,
 }
 
 // pauseAfter calls after and then pauses.
-func (e *effort) pauseAfter(ctx context.Context, c *Client, took time.Duration, v verdict) error {
+func (e *retryState) pauseAfter(ctx context.Context, c *Client, took time.Duration, v verdict) error {
 	wait, err := e.after(c, took, v)
 	if err != nil {
 		return err
@@ -82,15 +82,15 @@ func (e *effort) pauseAfter(ctx context.Context, c *Client, took time.Duration, 
 }
 
 // sleep pauses before the next attempt.
-func (e *effort) sleep(ctx context.Context, c *Client, wait time.Duration) error {
+func (e *retryState) sleep(ctx context.Context, c *Client, wait time.Duration) error {
 	if e.held {
-		defer c.strain.waiting.Start()()
+		defer c.overload.waiting.Start()()
 	}
 	return pipe.Sleep(ctx, wait)
 }
 
 // refused returns the error of a failure that no retry solves.
-func (e *effort) refused(c *Client, v verdict) error {
+func (e *retryState) refused(c *Client, v verdict) error {
 	where := ""
 	if e.region != "" {
 		where = ", region " + e.region
@@ -104,7 +104,7 @@ func (e *effort) refused(c *Client, v verdict) error {
 	return fmt.Errorf("%s, table %s%s as user %s: %w", e.what, e.table, where, c.cfg.User, v.err)
 }
 
-func (e *effort) gaveUp(v verdict) error {
+func (e *retryState) gaveUp(v verdict) error {
 	return &GaveUpError{
 		What: e.what, Table: e.table, Region: e.region, Server: e.server,
 		Attempts: e.attempts, Spent: e.spent, MayPass: v.remedy.mayPass(), Err: v.err,

@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A who is the column of the user.
-type who struct {
+// A userSource is the column of the user.
+type userSource struct {
 	column  string // "" where none was found
 	pattern string
 	taken   int  // index in the sheet, -1 if the column is also a field
@@ -19,7 +19,7 @@ type who struct {
 }
 
 // key returns a text that is equal for users with equal settings in a job.
-func (w *who) key() string { return fmt.Sprintf("%s\x00%s\x00%t", w.column, w.pattern, w.skip) }
+func (w *userSource) key() string { return fmt.Sprintf("%s\x00%s\x00%t", w.column, w.pattern, w.skip) }
 
 // Scores of candidates for the user.
 const (
@@ -53,11 +53,11 @@ var userInText = []string{
 
 // chooseUser finds the user of some behaviours among the columns that are not taken. A question
 // calls the behaviours of.
-func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string) (who, error) {
+func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string) (userSource, error) {
 	all := s.users(columns, taken)
-	w := who{taken: -1}
+	w := userSource{taken: -1}
 	if len(all) > 0 {
-		w = s.whoIs(&all[0])
+		w = s.userSourceOf(&all[0])
 		others := all[1:]
 		slices.SortStableFunc(others, func(a, b candidate) int { return compareBool(!a.sparse, !b.sparse) })
 		if all[0].score < surelyUser || len(others) > 0 && others[0].sparse {
@@ -71,8 +71,8 @@ func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string)
 }
 
 // whoIs makes a candidate the user.
-func (s *sheet) whoIs(c *candidate) who {
-	w := who{column: c.column, pattern: c.pattern, taken: c.at, skip: !fewWrong(len(s.rows)-c.rows, len(s.rows)) && len(s.rows) >= 30}
+func (s *sheet) userSourceOf(c *candidate) userSource {
+	w := userSource{column: c.column, pattern: c.pattern, taken: c.at, skip: !fewWrong(len(s.rows)-c.rows, len(s.rows)) && len(s.rows) >= 30}
 	if c.pattern != "" {
 		w.taken = -1
 	}

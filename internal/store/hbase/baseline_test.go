@@ -10,18 +10,18 @@ type clock struct{ now time.Time }
 
 func newClock() *clock { return &clock{time.Unix(1_700_000_000, 0)} }
 
-func (c *clock) flight(took time.Duration) flight {
-	f := flight{c.now, took}
+func (c *clock) timing(took time.Duration) timing {
+	f := timing{c.now, took}
 	c.now = c.now.Add(took + time.Millisecond)
 	return f
 }
 
 // settled has seen enough calls of 100 units in 100 ms.
-func settled(t *testing.T, c *clock) *usual {
+func settled(t *testing.T, c *clock) *baseline {
 	t.Helper()
-	u := new(usual)
-	for range usualCalls {
-		if u.slow(c.flight(100*time.Millisecond), 100) {
+	u := new(baseline)
+	for range baselineCalls {
+		if u.slow(c.timing(100*time.Millisecond), 100) {
 			t.Fatal("slow, though nothing else is known")
 		}
 	}
@@ -32,17 +32,17 @@ func TestAServerIsSlowWhenTwoCallsInARowTakeAMultiple(t *testing.T) {
 	c := newClock()
 	u := settled(t, c)
 	long := 600 * time.Millisecond
-	if u.slow(c.flight(long), 100) {
+	if u.slow(c.timing(long), 100) {
 		t.Error("slow after one call")
 	}
-	if !u.slow(c.flight(long), 100) {
+	if !u.slow(c.timing(long), 100) {
 		t.Error("not slow after two")
 	}
-	if !u.slow(c.flight(long), 100) {
+	if !u.slow(c.timing(long), 100) {
 		t.Error("not slow after three")
 	}
-	u.slow(c.flight(110*time.Millisecond), 100)
-	if u.slow(c.flight(long), 100) {
+	u.slow(c.timing(110*time.Millisecond), 100)
+	if u.slow(c.timing(long), 100) {
 		t.Error("slow after one call that followed a good one")
 	}
 }
@@ -50,7 +50,7 @@ func TestAServerIsSlowWhenTwoCallsInARowTakeAMultiple(t *testing.T) {
 func TestOnePauseOfAServerIsNotSlowness(t *testing.T) {
 	c := newClock()
 	u := settled(t, c)
-	together := flight{c.now, 3 * time.Second}
+	together := timing{c.now, 3 * time.Second}
 	for range 6 {
 		if u.slow(together, 100) {
 			t.Fatal("slow, though all of the calls were under way at the same time")
@@ -62,10 +62,10 @@ func TestWhatIsLargerMayTakeLonger(t *testing.T) {
 	c := newClock()
 	u := settled(t, c)
 	for range 3 {
-		if u.slow(c.flight(2*time.Second), 2000) {
+		if u.slow(c.timing(2*time.Second), 2000) {
 			t.Error("20 times as much in 20 times the time is slow")
 		}
-		if u.slow(c.flight(400*time.Millisecond), 1) {
+		if u.slow(c.timing(400*time.Millisecond), 1) {
 			t.Error("what nobody would notice is slow")
 		}
 	}
@@ -75,8 +75,8 @@ func TestWhatHasBeenSlowForLongIsUsual(t *testing.T) {
 	c := newClock()
 	u := settled(t, c)
 	slow := 0
-	for began := c.now; c.now.Sub(began) < 3*usualFor; {
-		if u.slow(c.flight(time.Second), 100) {
+	for began := c.now; c.now.Sub(began) < 3*baselineFor; {
+		if u.slow(c.timing(time.Second), 100) {
 			slow++
 		}
 	}
@@ -84,7 +84,7 @@ func TestWhatHasBeenSlowForLongIsUsual(t *testing.T) {
 		t.Errorf("%d calls were slow, want 60 at least", slow)
 	}
 	for range 10 {
-		if u.slow(c.flight(time.Second), 100) {
+		if u.slow(c.timing(time.Second), 100) {
 			t.Error("still slow after a quarter of an hour")
 		}
 	}
