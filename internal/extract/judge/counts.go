@@ -2,7 +2,7 @@ package judge
 
 import "usertrail/internal/format/layout"
 
-// Counts say what became of users.
+// Counts are numbers of users, by the step that they reached.
 type Counts struct {
 	Found  int64   `json:"found"`           // users with any of the requested behaviours
 	Active int64   `json:"active"`          // users of Found who are active

@@ -66,9 +66,9 @@ type field struct {
 }
 
 const (
-	recordsHelp = "Records of the last run, by what became of them."
-	usersHelp   = "Users of the last extract, by how far they came."
-	filesHelp   = "Files of the last run: delivered ones of a load, by what became of them, or those that an extract wrote."
+	recordsHelp = "Records of the last run, by outcome."
+	usersHelp   = "Users of the last extract, by state."
+	filesHelp   = "Files of the last run: the delivered files of a load, by state, or the files of a result."
 )
 
 var fields = []field{

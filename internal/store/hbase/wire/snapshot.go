@@ -12,14 +12,14 @@ type Snapshot struct {
 	TTL     uint64 // seconds until the master deletes it; 0 is never
 }
 
-// A SnapshotType says what became of cells in memory.
+// A SnapshotType says whether a snapshot has the cells that the servers held in memory.
 type SnapshotType uint8
 
 // The types of snapshots.
 const (
-	SnapshotDisabled  SnapshotType = 0 // there were none
-	SnapshotFlush     SnapshotType = 1 // they were written to files first
-	SnapshotSkipFlush SnapshotType = 2 // they are not in it
+	SnapshotDisabled  SnapshotType = 0 // the table is disabled: none are in memory
+	SnapshotFlush     SnapshotType = 1 // it has them: the servers flushed first
+	SnapshotSkipFlush SnapshotType = 2 // it does not have them
 )
 
 // append appends the message without the fields that the master sets.
