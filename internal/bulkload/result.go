@@ -139,6 +139,7 @@ type DayEnd string
 const (
 	DayLoaded  DayEnd = "loaded"  // all of its files are in, and some were not before
 	DayAlready DayEnd = "already" // all of its files were in before
+	DayDropped DayEnd = "dropped" // all good records of one of its files are of days that were dropped, and no file brought others
 	DayEmpty   DayEnd = "empty"   // it has no file
 	DayFailed  DayEnd = "failed"  // nothing of one of its files was loaded, at least
 	DayLeft    DayEnd = "left"    // the load did not come to all of its files: the same command does
@@ -148,6 +149,7 @@ const (
 type DayCounts struct {
 	Loaded  int `json:"loaded"`
 	Already int `json:"already"`
+	Dropped int `json:"dropped,omitempty"`
 	Empty   int `json:"empty"`
 	Failed  int `json:"failed"`
 	Left    int `json:"left"`
@@ -160,6 +162,8 @@ func (n *DayCounts) Add(e DayEnd) {
 		n.Loaded++
 	case DayAlready:
 		n.Already++
+	case DayDropped:
+		n.Dropped++
 	case DayEmpty:
 		n.Empty++
 	case DayFailed:

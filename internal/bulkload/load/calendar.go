@@ -56,16 +56,16 @@ func (c *calendar) tell(r *bulkload.Result) {
 }
 
 // severity orders the ends of a day's files. The highest is the end of the day.
-var severity = map[bulkload.DayEnd]int{bulkload.DayEmpty: 0, bulkload.DayAlready: 1, bulkload.DayLoaded: 2, bulkload.DayLeft: 3, bulkload.DayFailed: 4}
+var severity = map[bulkload.DayEnd]int{bulkload.DayEmpty: 0, bulkload.DayAlready: 1, bulkload.DayDropped: 2, bulkload.DayLoaded: 3, bulkload.DayLeft: 4, bulkload.DayFailed: 5}
 
 // add adds a file to its day.
 func (c *calendar) add(d *bulkload.DayLine, f *job.Input) {
 	d.Files++
+	known := c.load.Known.Inputs(f.Rel)
 	ended := bulkload.DayAlready
 	if slices.ContainsFunc(c.load.LeftOut, func(out manifest.LeftOut) bool { return out.Path == f.Rel }) {
 		ended = bulkload.DayFailed
 	} else if in := c.inputs[f.Rel]; in != nil {
-		known := c.load.Known.Inputs(f.Rel)
 		switch {
 		case len(known) > c.before[f.Rel]:
 			ended = bulkload.DayLoaded
@@ -75,6 +75,9 @@ func (c *calendar) add(d *bulkload.DayLine, f *job.Input) {
 		default:
 			ended = bulkload.DayLeft
 		}
+	}
+	if inTable := ended == bulkload.DayLoaded || ended == bulkload.DayAlready; inTable && len(known) > 0 && known[len(known)-1].AllOlder() {
+		ended = bulkload.DayDropped
 	}
 	if severity[ended] > severity[d.Ended] {
 		d.Ended = ended

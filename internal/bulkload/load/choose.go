@@ -73,15 +73,9 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 // loaded reports whether the requested part of f was loaded before. It sets the parts of f that are in the
 // table. Its error wraps ErrChanged if the file differs from the loaded file.
 func (l *Load) loaded(ctx context.Context, f *delivered.File) (bool, error) {
-	var olds []*manifest.Input
-	for _, old := range l.Known.Inputs(f.Rel) {
-		same, err := l.sameFile(ctx, f.Input, old)
-		if err != nil {
-			return false, err
-		}
-		if same {
-			olds = append(olds, old)
-		}
+	olds, err := l.earlier(ctx, f.Input)
+	if err != nil {
+		return false, err
 	}
 	h, err := l.historyOf(f, olds, l.To.Info().Dropped)
 	if err != nil {
@@ -97,6 +91,22 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (bool, error) {
 		l.older++
 	}
 	return h.held, nil
+}
+
+// earlier returns the entries of the same file in earlier loads. Its error wraps ErrChanged if the file differs from the
+// loaded file.
+func (l *Load) earlier(ctx context.Context, in job.Input) ([]*manifest.Input, error) {
+	var olds []*manifest.Input
+	for _, old := range l.Known.Inputs(in.Rel) {
+		same, err := l.sameFile(ctx, in, old)
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			olds = append(olds, old)
+		}
+	}
+	return olds, nil
 }
 
 // fitsOther returns an error if the job's behaviour with other: true would take records that an earlier

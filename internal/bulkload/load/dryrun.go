@@ -87,7 +87,7 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	for i, f := range l.Files {
 		inputs[i] = f.Input
 	}
-	p.Sample, err = l.try(ctx, inputs)
+	p.Sample, err = l.try(ctx, inputs, l.To.Info().Dropped)
 	return p, err
 }
 

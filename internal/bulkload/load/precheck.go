@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,15 +33,11 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, *tryout.Report
 	}
 	p := &preCheck{load: l, alone: true}
 	p.where = l.asked(precheck.Load{HFiles: cfg.Mode != bulkload.Put, Puts: cfg.Mode != bulkload.HFile})
-	found := p.input(ctx)
-	opened := p.table(ctx, found)
-	var files []*checked
-	for _, in := range found {
-		f := &checked{File: &delivered.File{Input: in}, err: p.changed(ctx, in)}
-		if f.err != nil || l.Known == nil || !l.knows(in) {
-			files = append(files, f)
-		}
+	for _, in := range p.input(ctx) {
+		p.found = append(p.found, &checked{File: &delivered.File{Input: in, Part: l.Search.Part(in)}})
 	}
+	opened := p.table(ctx)
+	files := slices.DeleteFunc(slices.Clone(p.found), func(f *checked) bool { return f.held })
 	p.areGrowing(ctx, files)
 	p.rest(ctx, files)
 	p.unopened(opened)
@@ -70,34 +67,19 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 		return false, err
 	}
 	l.Known = ledger.New(loads, l.cfg.Job)
-	return slices.ContainsFunc(l.found.Inputs, func(in job.Input) bool { return !l.knows(in) }), nil
+	return slices.ContainsFunc(l.found.Inputs, func(in job.Input) bool { return !l.knows(in, t.Info().Dropped) }), nil
 }
 
-// seen returns the history of a file by its name, size and time alone.
-func (l *Load) seen(in job.Input, dropped *behaviour.Date) (*history, error) {
+// knows reports whether a file was loaded before, by its name, size and time alone. The table has no days before dropped,
+// which may be nil.
+func (l *Load) knows(in job.Input, dropped *behaviour.Date) bool {
 	var olds []*manifest.Input
 	for _, old := range l.Known.Inputs(in.Rel) {
 		if old.Offsets == nil && in.Size == old.Size && in.Modified.Equal(old.Modified) {
 			olds = append(olds, old)
 		}
 	}
-	return l.historyOf(&delivered.File{Input: in, Part: l.Search.Part(in)}, olds, dropped)
-}
-
-// unclear returns the error of the loaded files of which a load cannot tell which records the table has.
-func (l *Load) unclear(found []job.Input, dropped *behaviour.Date) error {
-	var all []error
-	for _, in := range found {
-		if _, err := l.seen(in, dropped); err != nil {
-			all = append(all, err)
-		}
-	}
-	return bulkload.Joined(all)
-}
-
-// knows reports whether a file was loaded before, by its name, size and time alone.
-func (l *Load) knows(in job.Input) bool {
-	h, err := l.seen(in, nil)
+	h, err := l.historyOf(&delivered.File{Input: in, Part: l.Search.Part(in)}, olds, dropped)
 	return err == nil && h.held
 }
 
@@ -144,8 +126,10 @@ func (l *Load) asked(where precheck.Load) precheck.Load {
 type preCheck struct {
 	load *Load
 	precheck.List
-	where precheck.Load
-	alone bool // no load follows
+	where   precheck.Load
+	alone   bool            // no load follows
+	found   []*checked      // all files, if no load follows
+	dropped *behaviour.Date // the days before it were dropped from the table; nil if none were
 	// Sample is the report of the sample, nil if nothing was parsed.
 	Sample *tryout.Report
 }
@@ -155,6 +139,8 @@ type checked struct {
 	*delivered.File
 	err     error
 	refused bool // a load would refuse the file because of its beginning
+	held    bool // the table has all requested records
+	older   bool // they are all of days that were dropped
 }
 
 // input looks for the files, and for the required files.
@@ -187,8 +173,9 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 }
 
 // table checks that the table fits the job's layout and schema, and that the found files which are loaded
-// have all fields of the job. It reads the ledgers. Its error says why the table does not open.
-func (p *preCheck) table(ctx context.Context, found []job.Input) error {
+// have all fields of the job. It reads the ledgers, and finds the files that are loaded. Its error says why the table does
+// not open.
+func (p *preCheck) table(ctx context.Context) error {
 	l, j := p.load, p.load.cfg.Job
 	t, err := l.cfg.Store.Open(ctx)
 	if errors.Is(err, table.ErrNoTable) {
@@ -207,7 +194,8 @@ func (p *preCheck) table(ctx context.Context, found []job.Input) error {
 	if err != nil {
 		return err
 	}
-	l.Known = ledger.New(loads, l.cfg.Job)
+	l.Known, p.dropped = ledger.New(loads, l.cfg.Job), t.Info().Dropped
+	unclear := p.history(ctx)
 	if err := target.SameLayout(j, t.Info()); err != nil {
 		p.Fail(precheck.LayoutKnown, err, "")
 	} else {
@@ -217,10 +205,12 @@ func (p *preCheck) table(ctx context.Context, found []job.Input) error {
 		p.Fail(precheck.SchemaFits, fmt.Errorf("%w: %w", job.ErrJob, err), "")
 		return nil
 	}
-	unread, err := l.unread(found, t.Info().Dropped)
-	if err == nil {
-		err = l.unclear(found, t.Info().Dropped)
+	inputs := make([]job.Input, len(p.found))
+	for i, f := range p.found {
+		inputs[i] = f.Input
 	}
+	unread, err := l.unread(inputs, p.dropped)
+	err = cmp.Or(err, unclear)
 	switch {
 	case err != nil:
 		p.Fail(precheck.SchemaFits, err, "")
@@ -248,18 +238,27 @@ func (p *preCheck) unopened(err error) {
 	p.Skip(precheck.SchemaFits, "the table does not open")
 }
 
-// changed returns the error of a file that differs from the file that was loaded under its name. It
-// ignores other errors of the file: the load reports them.
-func (p *preCheck) changed(ctx context.Context, in job.Input) error {
-	if p.load.Known == nil {
-		return nil
-	}
-	for _, old := range p.load.Known.Inputs(in.Rel) {
-		if _, err := p.load.sameFile(ctx, in, old); delivered.OwnFault(err) {
-			return err
+// history finds out what the table has of the files. It sets the error of a file that differs from the file that was
+// loaded under its name, and ignores other errors of a file: the load reports them. It returns the error of the files of
+// which a load cannot tell which records the table has.
+func (p *preCheck) history(ctx context.Context) error {
+	var unclear []error
+	for _, f := range p.found {
+		olds, err := p.load.earlier(ctx, f.Input)
+		if delivered.OwnFault(err) {
+			f.err = err
 		}
+		if err != nil {
+			continue
+		}
+		h, err := p.load.historyOf(f.File, olds, p.dropped)
+		if err != nil {
+			unclear = append(unclear, err)
+			continue
+		}
+		f.held, f.older = h.held, h.allOlder
 	}
-	return nil
+	return bulkload.Joined(unclear)
 }
 
 // areGrowing sets the errors of files that may still be written. It ignores other errors: the load reports

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/text/encoding/simplifiedchinese"
 
@@ -110,6 +111,20 @@ func TestPreCheckRefusesRecordsOfNoBehaviour(t *testing.T) {
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Fail, `logs/2014-09-01/a.csv: 1 of 2 records name no behaviour of the job, and its max_skipped is 10%: 1 "Play": nothing of the file is loaded`)
 	y.SetJob("logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}}\n")
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Warn, "a load would skip all records of the sample of ")
+}
+
+// TestPreCheckReadsNoLoadedFile has a file whose time of change differs from the time of the loaded file.
+func TestPreCheckReadsNoLoadedFile(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"u1,2014-09-01 08:00:00,a,1\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	later := time.Date(2014, 9, 9, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(y.Dir, "logs", "2014-09-01/play.csv"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	found := check(t, y.Config("2014-09-01", "2014-09-01"))
+	want(t, found, precheck.InputReadable, precheck.Skipped, "there is no file to load")
+	want(t, found, precheck.RecordsParse, precheck.Skipped, "there is no file to load")
 }
 
 // TestPreCheckParsesASample judges files as a load would.

@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/peek"
+	"usertrail/internal/bulkload/target"
 	"usertrail/internal/bulkload/tryout"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
@@ -33,8 +34,9 @@ const (
 	mostConverted = 3
 )
 
-// try parses a sample of each file. It returns nil if the request asks for no sample, or there is no file.
-func (l *Load) try(ctx context.Context, files []job.Input) (*tryout.Report, error) {
+// try parses a sample of each file. It returns nil if the request asks for no sample, or there is no file. The days before
+// dropped, which may be nil, were dropped from the table.
+func (l *Load) try(ctx context.Context, files []job.Input, dropped *behaviour.Date) (*tryout.Report, error) {
 	bytes := cmp.Or(l.cfg.Sample, DefaultSample)
 	if bytes < 0 || len(files) == 0 {
 		return nil, nil
@@ -57,7 +59,7 @@ func (l *Load) try(ctx context.Context, files []job.Input) (*tryout.Report, erro
 		by = l.To.Layout
 	}
 	fits := func(r *behaviour.Record) error { return by.Fits(schema, r) }
-	return tryout.Run(ctx, tryout.Config{FS: l.cfg.FS, Job: l.cfg.Job, Fits: fits}, list)
+	return tryout.Run(ctx, tryout.Config{FS: l.cfg.FS, Job: l.cfg.Job, Fits: fits, Dropped: dropped}, list)
 }
 
 // sample parses a sample of the files that a load would read.
@@ -68,10 +70,12 @@ func (p *preCheck) sample(ctx context.Context, files []*checked) {
 			inputs = append(inputs, f.Input)
 		}
 	}
-	r, err := p.load.try(ctx, inputs)
+	r, err := p.load.try(ctx, inputs, p.dropped)
 	switch {
 	case err != nil:
 		p.Fail(precheck.RecordsParse, err, "")
+	case len(files) == 0 && p.allOlder():
+		p.Fail(precheck.RecordsParse, p.allDropped(), "")
 	case len(files) == 0:
 		p.Skip(precheck.RecordsParse, "there is no file to load")
 	case len(inputs) == 0:
@@ -100,12 +104,12 @@ func (p *preCheck) judge(r *tryout.Report) {
 			refused = append(refused, f)
 		case f.Verdict == tryout.Uncertain:
 			uncertain = append(uncertain, f.Path)
-		case f.Good == 0 && f.Skipped > f.NotAsked:
+		case f.Good == 0 && f.Skipped > f.NotAsked+f.Dropped:
 			unwanted = append(unwanted, f.Path)
 		}
 	}
 	name, found := precheck.RecordsParse, sampled(r)
-	asked, dates := p.load.cfg.Span, datesOf(r)
+	asked, dates, dropped := p.load.cfg.Span, datesOf(r), droppedOf(r)
 	switch none := noBehaviour(r); {
 	case len(unread) > 0:
 		p.Fail(name, bulkload.Joined(unread), "the load would leave these files out")
@@ -115,11 +119,16 @@ func (p *preCheck) judge(r *tryout.Report) {
 		p.Fail(name, none, "")
 	case len(refused) > 0:
 		p.Fail(name, bulkload.Joined(grouped(refused)), "the load would leave these files out")
+	case dropped > 0 && dropped+r.Bad == r.Records && r.Whole == r.Files:
+		p.Fail(name, p.allDropped(), "")
 	case len(uncertain) > 0:
 		p.Warn(name, "a load may refuse these files: read more of them with --sample, or correct the job",
 			"%s; more of these samples are bad than max_bad allows, %s, or name no behaviour than max_skipped, %s: %s", found, p.load.cfg.Job.MaxBad, p.load.cfg.Job.MaxSkipped, bulkload.Few(uncertain))
 	case dates != behaviour.NoDays && r.Good == 0 && !asked.Overlaps(dates):
 		p.Warn(name, bulkload.OutsideAdvice, "%s; no record of the sample is of --from to --to, %s: they are of %s", found, asked, dates)
+	case dropped > 0:
+		p.Warn(name, "correct --from and --to, or bring the days back by bulkload undrop before the load",
+			"%s; the load would skip %s of days before %s, which were dropped from the table", found, english.Plural(int(dropped), "record", ""), p.dropped)
 	case len(unwanted) > 0:
 		p.Warn(name, "if the records are wanted, correct behaviour, skip or user in the job before the first load: a file that was loaded is read again only for more texts and behaviours",
 			"%s; a load would skip all records of the sample of %s", found, bulkload.Few(unwanted))
@@ -159,6 +168,24 @@ func grouped(refused []*tryout.FileResult) []error {
 func sampled(r *tryout.Report) string {
 	return fmt.Sprintf("%s of %s, %d of them whole: %s good, %s bad, %s skipped",
 		english.Plural(int(r.Records), "record", ""), english.Plural(r.Files, "file", ""), r.Whole, humanize.Comma(r.Good), humanize.Comma(r.Bad), humanize.Comma(r.Skipped))
+}
+
+// droppedOf returns the number of records of dropped days in a sample.
+func droppedOf(r *tryout.Report) (n int64) {
+	for i := range r.Results {
+		n += r.Results[i].Dropped
+	}
+	return n
+}
+
+// allOlder reports whether all good records of the found files, which are loaded, are of dropped days.
+func (p *preCheck) allOlder() bool {
+	return len(p.found) > 0 && !slices.ContainsFunc(p.found, func(f *checked) bool { return !f.older })
+}
+
+// allDropped returns the error of a load if all good records are of dropped days.
+func (p *preCheck) allDropped() error {
+	return target.AllDropped(p.load.cfg.Span, *p.dropped, p.load.cfg.Store.Address())
 }
 
 // errNoBehaviour is wrapped if no text of the sample names a behaviour of the job.

@@ -35,6 +35,11 @@ func (t *Table) AllOlder(r *bulkload.Result, span behaviour.Span) error {
 
 // SkippedAll returns the error of a load of a span whose good records all belong to dropped days.
 func (t *Table) SkippedAll(span behaviour.Span) error {
+	return AllDropped(span, *t.Info().Dropped, t.Address)
+}
+
+// AllDropped is SkippedAll for a table at an address from which the days before a date were dropped.
+func AllDropped(span behaviour.Span, before behaviour.Date, address string) error {
 	return fmt.Errorf("%w: nothing was loaded: all good records of the files of %s are of days before %s, which were dropped from %s: correct --from and --to, or bring the days back by bulkload undrop and load again",
-		bulkload.ErrRequest, span, t.Info().Dropped, t.Address)
+		bulkload.ErrRequest, span, before, address)
 }

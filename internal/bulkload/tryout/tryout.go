@@ -37,6 +37,8 @@ type Config struct {
 	// Fits, if not nil, returns an error for a record that the table's layout cannot hold. Many
 	// goroutines call it.
 	Fits func(*behaviour.Record) error
+	// Dropped, if not nil, is the first date that was not dropped from the table.
+	Dropped *behaviour.Date
 }
 
 // A File is a delivered file, and how much of it is parsed.
@@ -114,6 +116,11 @@ func (c *counter) Keep(r *behaviour.Record) error {
 		}
 		c.result.NotAsked++
 		c.skip(r.Kind, Reason{Reason: why, Example: Example{Path: c.file.Path, Offset: r.ID}})
+		return nil
+	}
+	if first := c.cfg.Dropped; first != nil && r.Date < *first {
+		c.result.Dropped++
+		c.skip(r.Kind, Reason{Reason: "dropped days", Example: Example{Path: c.file.Path, Offset: r.ID}})
 		return nil
 	}
 	b := c.kind(r.Kind)

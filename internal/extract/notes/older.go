@@ -12,8 +12,8 @@ import (
 // older returns a note if requested days are gone: they were dropped, or they are older than
 // the TTL of the table.
 func older(ctx context.Context, q *query.Query, t table.Table, now time.Time) ([]string, error) {
-	if first := q.Info.Dropped; first != nil && q.Span.From < *first {
-		return []string{fmt.Sprintf("the days before %s were dropped from the table", first)}, nil
+	if dropped := table.Dropped(t, q.Span); dropped != "" {
+		return []string{dropped}, nil
 	}
 	a, ok := table.As[table.Expiring](t)
 	if !ok {

@@ -51,15 +51,19 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 			there = append(there, fmt.Sprintf("%s on %s", a.Schema.Kinds[k].Name, dates(days)))
 		}
 	}
+	dropped := ""
+	if text := table.Dropped(t, a.Span); text != "" {
+		dropped = "; " + text
+	}
 	if len(there) > 0 {
-		said := fmt.Sprintf("the table has no %s of user %q %s; there is %s", behaviour.List(a.names()), a.User, a.looked(), strings.Join(there, ", "))
+		said := fmt.Sprintf("the table has no %s of user %q %s; there is %s", behaviour.List(a.names()), a.User, a.looked(), strings.Join(there, ", ")) + dropped
 		unloaded, err := table.Unloaded(ctx, t, a.Span, a.names())
 		if unloaded != "" {
 			said += "; " + unloaded
 		}
 		return said, err
 	}
-	said := fmt.Sprintf("the table has nothing of user %q on any day", a.User)
+	said := fmt.Sprintf("the table has nothing of user %q on any day", a.User) + dropped
 	s, ok, err := table.SpanOf(ctx, t)
 	if err != nil || !ok {
 		return said, err

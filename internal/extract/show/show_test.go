@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract/show"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/table"
 	"usertrail/internal/test/testworld"
 )
 
@@ -313,6 +314,38 @@ func TestWhoIsNotThereIsSaid(t *testing.T) {
 			t.Fatalf("user %s: %+v, %v", user, r, err)
 		}
 		if got, err := show.Instead(t.Context(), opened, asked); err != nil || got != want {
+			t.Errorf("user %s: %q, %v; want %q", user, got, err, want)
+		}
+	}
+}
+
+// without is a table from which the days before a date were dropped.
+type without struct {
+	table.Loader
+	before behaviour.Date
+}
+
+func (w without) Info() table.Info {
+	info := w.Loader.Info()
+	info.Dropped = &w.before
+	return info
+}
+
+// TestDroppedDaysAreNamed asks for a dropped day of a user with events on other days, and of another user.
+func TestDroppedDaysAreNamed(t *testing.T) {
+	first := behaviour.DateOf(2014, 1, 1)
+	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))
+	h.deliver(t, "play.csv", []byte("user_id,time,seconds\n"+steady("u", int64(first+2)*day, int64(first+5)*day, hour)))
+	opened := without{h.load(t, behaviour.Span{From: first, To: first + 9}), first + 2}
+	for user, want := range map[string]string{
+		"u": `the table has no play of user "u" on 2014-01-01; there is play on 3 days in 2014-01-03..2014-01-05; the days before 2014-01-03 were dropped from the table`,
+		"v": `the table has nothing of user "v" on any day; the days before 2014-01-03 were dropped from the table; of others it has play in 2014-01-03..2014-01-05`,
+	} {
+		asked, _, err := show.Page(t.Context(), show.Config{Table: opened, User: user, From: &first, To: &first}, new(gatherer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := show.Instead(t.Context(), opened, asked); err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("user %s: %q, %v; want %q", user, got, err, want)
 		}
 	}
