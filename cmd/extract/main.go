@@ -427,7 +427,7 @@ func (o *options) config() (c extract.Config, err error) {
 		return c, fmt.Errorf("%w: --append: write --from, --to and --out: they are the dates that are added, and the result to which they are added", cli.ErrUsage)
 	}
 	if o.users == "" {
-		return c, fmt.Errorf("%w: --users is missing: a file with one user ID a line, -, all or sample:20", cli.ErrUsage)
+		return c, fmt.Errorf("%w: --users is missing: a file with one user ID on each line, -, all or sample:20", cli.ErrUsage)
 	}
 	if o.sample, _, err = sample.Parse(o.users); err != nil {
 		return c, err

@@ -195,7 +195,7 @@ func (a *Advice) cost(cfg Config, c *Choice, name string) (Cost, error) {
 	case c.Where == HBase && l.Traits().Versions > 0 && a.TableDays > l.Traits().Versions:
 		out.Cannot = fmt.Sprintf("it keeps %d versions of a column, one for each day, and the table is to hold %d days", l.Traits().Versions, a.TableDays)
 	case len(f.points) == 0:
-		out.Cannot = "nobody has measured it"
+		out.Cannot = "there is no measurement of it"
 	}
 	if out.Cannot != "" {
 		return out, nil

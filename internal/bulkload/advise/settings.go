@@ -58,7 +58,7 @@ func (a *Advice) settle(cfg Config, where Place, best Cost) (Settings, error) {
 	if where == HBase {
 		a.suitServers(&s, cfg.Job, l)
 	} else {
-		s.reason("No Bloom filter: rolls say who is there.")
+		s.reason("No Bloom filter: the rolls list the users.")
 	}
 	a.cut(&s, cfg.Job, l, where)
 	return s, nil
@@ -88,7 +88,7 @@ func (a *Advice) chooseCodec(s *Settings, j *job.Job, l layout.Layout, where Pla
 	switch {
 	case zstd < worth*snappy:
 		s.Codec = "zstd"
-		s.reason("zstd leaves %.0f%% of what snappy does, for about twice the time of a load.", 100*zstd/snappy)
+		s.reason("zstd files have %.0f%% of the size of snappy files, and a load takes about twice as long.", 100*zstd/snappy)
 	case snappy > useless*none:
 		s.Codec = "none"
 		s.reason("snappy leaves %.0f%% of the bytes, zstd %.0f%%: not worth their time.", 100*snappy/none, 100*zstd/none)
@@ -104,18 +104,18 @@ func (a *Advice) suitServers(s *Settings, j *job.Job, l layout.Layout) {
 	traits := l.Traits()
 	s.Versions = max(traits.Versions, 1)
 	if traits.Versions > 1 {
-		s.reason("%d versions: a row keeps one of a column for each day.", traits.Versions)
+		s.reason("%d versions: a column of a row has one version for each day.", traits.Versions)
 	}
 	s.Bloom = "ROW"
 	n := a.keyLen(l)
 	switch {
 	case n > 0:
 		s.Bloom, s.BloomLen = "ROWPREFIX_FIXED_LENGTH", n
-		s.reason("The Bloom filter is of users, whose keys are all of %d bytes, so scans of a user use it too.", n)
+		s.reason("The Bloom filter is for users: all their keys have %d bytes, so scans of a user use it, too.", n)
 	case traits.Together:
-		s.reason("The Bloom filter is of rows: the users' keys, with which rows begin, are not equally long.")
+		s.reason("The Bloom filter is for rows: rows begin with the keys of users, which have different lengths.")
 	default:
-		s.reason("The Bloom filter is of rows, which do not begin with users.")
+		s.reason("The Bloom filter is for rows: they do not begin with users.")
 	}
 	ttl := j.Table.TTL
 	if own, err := layout.ByName(cmp.Or(j.Layout, layout.Default)); err == nil && !j.Table.Forever && ttl == own.Traits().TTL {

@@ -112,7 +112,7 @@ func (w *Watch) Wait(ctx context.Context) error {
 		}
 		if len(lacks) == 0 {
 			if !said.IsZero() {
-				w.Say(fmt.Sprintf("all has arrived after %s", w.waited()))
+				w.Say(fmt.Sprintf("all logs have arrived after %s", w.waited()))
 			}
 			return nil
 		}

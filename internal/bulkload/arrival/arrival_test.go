@@ -124,7 +124,7 @@ func TestAFileThatGrowsIsWaitedFor(t *testing.T) {
 			"waiting, for 2h0m0s at the most: play of 2014-09-01: logs/2014-09-01/play.csv",
 			"still waiting, after 10m0s: play of 2014-09-01: logs/2014-09-01/play.csv",
 			"still waiting, after 20m0s: logs/2014-09-01/play.csv has 56 bytes, and must not change for 1m0s",
-			"all has arrived after 25m30s",
+			"all logs have arrived after 25m30s",
 		)
 		if !strings.Contains(d.at, "logs/2014-09-01/play.csv has 80 bytes") {
 			t.Errorf("it was at %q", d.at)

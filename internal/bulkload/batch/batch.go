@@ -124,7 +124,7 @@ func (b *Batch) Work(ctx context.Context) (Done, error) {
 	if err := b.judge(ctx); err != nil {
 		return Done{}, err
 	}
-	at.At("sorting what %d files brought", len(b.inputs))
+	at.At("sorting the records of %d files", len(b.inputs))
 	if err := b.sorter.Finish(ctx); err != nil {
 		return Done{}, err
 	}

@@ -43,9 +43,9 @@ func (g *guessed) judgeZone() string {
 	case days > 0 && !zoned && len(names) > 0:
 		return g.zoneByName(names)
 	case !clock && days > 0 && !zoned:
-		return "the times are days: say of which zone; the zone of a table never changes"
+		return "the times are days: write the zone of these days; the zone of a table never changes"
 	case !zoned || days == 0:
-		return "the times name no zone: say whose clocks they are of, such as Asia/Shanghai; the zone of a table never changes"
+		return "the times name no zone: write the zone of the clocks, such as Asia/Shanghai; the zone of a table never changes"
 	}
 	best := 0
 	for h := -12; h <= 14; h++ {
@@ -65,9 +65,9 @@ func (g *guessed) judgeZone() string {
 	case len(hours) == 0:
 		return "the dates of the table are days of this zone"
 	case best == 0:
-		return "by UTC the times are of the days of their paths; say whose days these are"
+		return "by UTC the times are on the days of their paths; write the zone of these days"
 	}
-	return fmt.Sprintf("%+d hours from UTC the times are of the days of their paths; say whose days these are", best)
+	return fmt.Sprintf("%+d hours from UTC the times are on the days of their paths; write the zone of these days", best)
 }
 
 // zoneByOffsets sets the zone that has the offsets of the times at these times, and returns the comment on it. It
@@ -97,10 +97,10 @@ func (g *guessed) zoneByOffsets(times map[int64][]int64) string {
 		has = "the times have the offsets " + english.WordSeries(texts[:min(len(texts), mostListed)], "and")
 	}
 	if zone == "" {
-		return has + ": say whose days the dates of the table are; the zone of a table never changes"
+		return has + ": write the zone in which the table has its dates; the zone of a table never changes"
 	}
 	g.zone = zone
-	return has + ", as in " + zone + ": say whose days the dates of the table are; the zone of a table never changes"
+	return has + ", as in " + zone + ": write the zone in which the table has its dates; the zone of a table never changes"
 }
 
 // zoneByName sets the zone in which the names of zones of the times are used.

@@ -90,7 +90,7 @@ func (f *Facts) whoseAre(p *Plan) string {
 	if f.Name == "" {
 		return ""
 	}
-	return fmt.Sprintf("; %s come back, without values", plural(p.Walked, "row"))
+	return fmt.Sprintf("; %s are returned, without values", plural(p.Walked, "row"))
 }
 
 // Another plan is mentioned if it takes half the time, and saves some seconds.

@@ -171,7 +171,7 @@ func (f *Facts) because(p *Plan, a *averages) []string {
 			out = append(out, fmt.Sprintf(text, args...))
 		}
 	}
-	add(f.Whole && (f.Timed || f.Newest > 0 || f.Tested), "only whole trails tell who is active")
+	add(f.Whole && (f.Timed || f.Newest > 0 || f.Tested), "only whole trails show who is active")
 	add(f.days(p.Name) > 1/few, "a row holds all days of its user")
 	add(f.Timed && !f.Whole && !f.TimeRows && f.Within < few, "rows are not divided by the time of day")
 	beside := a.share < few && !f.KindRows && (p.Name != Get || !f.Sifts)

@@ -77,7 +77,7 @@ func Estimate(ctx context.Context, c extract.Config, t table.Loader) (Explanatio
 	}
 	ledgers, err := t.Ledgers(ctx)
 	if err != nil {
-		return e, fmt.Errorf("look for what the table has: %w", err)
+		return e, fmt.Errorf("read the days of the table: %w", err)
 	}
 	f, err := s.facts(unrolled, ledgers)
 	if err != nil {
@@ -146,7 +146,7 @@ func (e *Explanation) fill(s *survey, f *facts.Facts, ledgers []*manifest.Load) 
 	}
 	values := values(q, ledgers)
 	e.Files = output.Files(e.Plans[e.Chosen].Behaviours, values, s.Sizes)
-	e.Why = append(e.Why, fmt.Sprintf("--partition-by %s lays the result into about %s files in %s directories.",
+	e.Why = append(e.Why, fmt.Sprintf("--partition-by %s writes the result to about %s files in %s directories.",
 		q.Output.Partition, humanize.Comma(e.Files), humanize.Comma(values)))
 }
 
@@ -155,15 +155,15 @@ func (s *survey) remarks(ctx context.Context, t table.Loader, x *Explanation) ([
 	known := table.Known(t)
 	var said []string
 	if x.Sampled > 0 {
-		said = append(said, fmt.Sprintf("only %d of the %d regions were looked at: users are those times %.3g", x.Sampled, x.Regions, float64(x.Regions)/float64(x.Sampled)))
+		said = append(said, fmt.Sprintf("only %d of the %d regions were sampled: the numbers of users are multiplied by %.3g", x.Sampled, x.Regions, float64(x.Regions)/float64(x.Sampled)))
 	}
 	switch {
 	case known == nil || len(known.Files) == 0:
-		said = append(said, "nothing is known of what the table holds: no load of it is told of, and all but the calls are guesses")
+		said = append(said, "the content of the table is not known, because its catalog lists no files: all figures except the calls are guesses")
 	case x.Rolls == estimate.Unknown:
-		said = append(said, "who has rows only the rows tell: users are taken to be like those of the largest load of these days")
+		said = append(said, "only the rows show which users exist: the estimate assumes that they are like the users of the largest load of these days")
 	case !x.Exact && x.Sampled == 0:
-		said = append(said, "some rows may be gone by their age, or be of a load that has not ended: there may be fewer users")
+		said = append(said, "some rows may have expired, or belong to a load that has not ended: there may be fewer users")
 	}
 	if x.Rolls == estimate.Unknown || x.May > 0 {
 		return said, nil
@@ -182,6 +182,6 @@ func (x *Explanation) String() string {
 	if !x.Exact {
 		about = "about "
 	}
-	return fmt.Sprintf("asked %s users, of whom %s%s did any of --types and %s%s may be active", humanize.Comma(x.Users), about,
+	return fmt.Sprintf("asked %s users: %s%s did any of --types, and %s%s may be active", humanize.Comma(x.Users), about,
 		humanize.Comma(x.Found), about, humanize.Comma(x.May))
 }

@@ -44,7 +44,7 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	}
 	ledgers, err := l.Ledgers(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look for what the table has: %w", err)
+		return nil, fmt.Errorf("read the days of the table: %w", err)
 	}
 	have := held(ledgers)
 	missing := activity.Set{}

@@ -31,7 +31,7 @@ func older(ctx context.Context, q *query.Query, t table.Table, now time.Time) ([
 	if !q.Span.From.Start(zone).Before(since) {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("the table keeps events for %s: what happened before %s is gone, or goes", keptFor(ttl), since.In(zone).Format("2006-01-02 15:04"))}, nil
+	return []string{fmt.Sprintf("the table keeps events for %s: events before %s have expired, or expire soon", keptFor(ttl), since.In(zone).Format("2006-01-02 15:04"))}, nil
 }
 
 // keptFor returns a TTL in the form of a job.

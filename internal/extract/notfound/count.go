@@ -61,7 +61,7 @@ func (m *Count) Notes(users int64, out string) []string {
 		users int64
 		what  string
 	}{
-		{m.Blank, "have a blank before or behind the ID"}, {m.Quoted, "have quotes around the ID"},
+		{m.Blank, "have a blank before or after the ID"}, {m.Quoted, "have quotes around the ID"},
 		{m.Point, "have an ID that ends in .0, as programs write numbers: make the IDs texts before they are written"},
 	} {
 		if odd.users > 0 {

@@ -84,7 +84,7 @@ func TestAPartitionGrowsAcrossParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Join(x.Why, " "); x.Files != int64(most) || !strings.Contains(said, fmt.Sprintf("--partition-by %s lays the result into about %d files", partition, most)) {
+		if said := strings.Join(x.Why, " "); x.Files != int64(most) || !strings.Contains(said, fmt.Sprintf("--partition-by %s writes the result to about %d files", partition, most)) {
 			t.Errorf("explain says %d files, want %d: %s", x.Files, most, said)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // Open reads the users in a file. The list may take limit bytes of memory. The forms of name
 // are:
 //
-//	NAME                  one user ID a line; also compressed: .gz, .zst, .bz2
+//	NAME                  one user ID on each line; also compressed: .gz, .zst, .bz2
 //	NAME.parquet:COLUMN   a column of strings or integers
 //	NAME.csv:COLUMN       a column of a file with a header; also .tsv, and both
 //	                      compressed: .gz, .zst, .bz2
@@ -70,7 +70,7 @@ func Hint(name string) string {
 	if kind := columnsOf(file); column != "" || kind != commaColumns && kind != tabColumns {
 		return ""
 	}
-	return fmt.Sprintf("%s was read as one user ID a line: to read a column of it, write --users %s:COLUMN", name, name)
+	return fmt.Sprintf("%s was read as one user ID on each line: to read a column of it, write --users %s:COLUMN", name, name)
 }
 
 // Files returns the files that Open reads for name. If name is a pattern, at least one file

@@ -85,7 +85,7 @@ type reader struct {
 func (u *reader) add(id []byte, where func() string) error {
 	switch {
 	case len(id) > behaviour.MaxUserLen:
-		return fmt.Errorf("%w %s: %s is longer than %d bytes: write one user ID a line", ErrList, u.name, where(), behaviour.MaxUserLen)
+		return fmt.Errorf("%w %s: %s is longer than %d bytes: write one user ID on each line", ErrList, u.name, where(), behaviour.MaxUserLen)
 	case !utf8.Valid(id):
 		return fmt.Errorf("%w %s: %s is not UTF-8", ErrList, u.name, where())
 	case len(bytes.TrimSpace(id)) == 0:
