@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/upkeep"
@@ -19,6 +20,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/precheck"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
@@ -294,6 +296,41 @@ func TestWithoutItsListNothingIsRemoved(t *testing.T) {
 		t.Errorf("with its list: %v", err)
 	}
 	h.Verified(t, "brought back", "trails")
+}
+
+// TestADropAfterARebuildWithoutBase makes the manifest again from the ledgers, after two drops, and drops the same days.
+// The list of retired files has a file that the first drop wrote.
+func TestADropAfterARebuildWithoutBase(t *testing.T) {
+	h := newFixture(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 3, []string{"trails"}, func(int) {})
+	cfg := h.upkeep("trails")
+	cfg.KeepFor = time.Hour
+	drop := func(before behaviour.Date) {
+		t.Helper()
+		if _, err := upkeep.Drop(t.Context(), cfg, before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drop(h.half() - 1)
+	drop(h.half() + 1)
+	want := h.copied(t, "trails", "want")
+	dir := h.Store("trails").Dir
+	for _, name := range []string{"manifest.json", "base"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := catalog.Rebuild(t.Context(), cfg.FS, dir, true); err != nil {
+		t.Fatal(err)
+	}
+	h.Verified(t, "rebuilt", "trails")
+	drop(h.half() - 1)
+	drop(h.half() + 1)
+	h.Verified(t, "dropped again", "trails")
+	h.sameRolls(t, "dropped again", "trails", want, behaviour.MinDate)
+	if _, err := upkeep.Undrop(t.Context(), cfg); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestUndropSurvivesAnyFault is TestUpkeepSurvivesAnyFault for Undrop.

@@ -26,6 +26,17 @@ func WriteLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef, l *Lo
 // errOther is wrapped if a ledger is in the place of another one.
 var errOther error = damage{"ledger"}
 
+// An Advised is an error with the next step.
+type Advised struct {
+	Err  error
+	Step string
+}
+
+func (a *Advised) Error() string { return a.Err.Error() + ": " + a.Step }
+
+// Unwrap returns the error without the next step.
+func (a *Advised) Unwrap() error { return a.Err }
+
 // ReadLedger reads the ledger that ref names. If the ledger is not the one that was written
 // with the manifest, the error wraps ErrDamaged.
 func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load, error) {
@@ -43,7 +54,7 @@ func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load
 	}
 	switch {
 	case errors.Is(err, errOther), errors.Is(err, errSum):
-		return nil, fmt.Errorf("ledger of load %d: %w: put it back from a copy of the table", ref.Number, err)
+		return nil, &Advised{fmt.Errorf("ledger of load %d: %w", ref.Number, err), "put it back from a copy of the table"}
 	case err != nil:
 		return nil, fmt.Errorf("ledger of load %d: %w", ref.Number, err)
 	}

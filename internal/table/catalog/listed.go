@@ -23,7 +23,17 @@ import (
 const adviceRetired = "put it back from a copy of the table, or let bulkload rebuild give up the replaced files"
 
 // ofRewrite matches an HFile or roll that a compact or drop wrote.
-var ofRewrite = regexp.MustCompile(`^r(\d{6,})-\d{4,}\.(?:hfile|roll)$`)
+var ofRewrite = regexp.MustCompile(`^r(\d{6,})-\d{4,}(?:-\d)*\.(?:hfile|roll)$`)
+
+// rewriteOf returns the number of the compact or drop that wrote a file, and false for another file.
+func rewriteOf(base string) (int, bool) {
+	match := ofRewrite.FindStringSubmatch(base)
+	if match == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(match[1])
+	return n, err == nil
+}
 
 // checkRetired returns an error if the list of retired files is damaged, or if it lacks a retired
 // file that exists. If the file is lacking, the error wraps table.ErrDamaged.
@@ -74,11 +84,8 @@ func hasNamed(m *manifest.Table, base string) bool {
 		n, err := strconv.Atoi(match[1])
 		return err == nil && n < m.Next()
 	}
-	if match := ofRewrite.FindStringSubmatch(base); match != nil {
-		n, err := strconv.Atoi(match[1])
-		return err == nil && n <= m.Rewritten
-	}
-	return false
+	n, ok := rewriteOf(base)
+	return ok && n <= m.Rewritten
 }
 
 // unlistedPiece returns the name of a file of pieces that a load brought and that is not known. The

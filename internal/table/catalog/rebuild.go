@@ -102,16 +102,16 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 		return nil, fmt.Errorf("table %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	r := &rebuild{fs: fs, dir: dir, m: new(manifest.Table)}
+	r := &rebuild{fs: fs, dir: dir, m: new(manifest.Table), withDropped: withDropped}
 	err = r.read(ctx)
-	if err == nil && !withDropped {
-		err = r.drop(ctx)
+	if err == nil {
+		err = r.fitRetired(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	if len(r.missing) > 0 {
-		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s", dir, table.ErrDamaged, advised(listed(r.missing)))
+		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s", dir, table.ErrDamaged, listed(r.missing))
 	}
 	r.m.SetSchema(r.m.Schema)
 	if err := r.m.Validate(); err != nil {
@@ -135,24 +135,21 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 // maxListed is the maximum number of missing things that an error names.
 const maxListed = 10
 
-// advised adds the next step to a list of missing files, unless a file of the list has one.
-func advised(list string) string {
-	if strings.Contains(list, "back from a copy of the table") {
+// listed lists the errors of missing things, and adds the next step unless an error of the list has one.
+func listed(all []error) string {
+	shown := all[:min(len(all), maxListed)]
+	var texts []string
+	for _, err := range shown {
+		texts = append(texts, err.Error())
+	}
+	if more := len(all) - len(shown); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	list := strings.Join(texts, "; ")
+	if own := (*manifest.Advised)(nil); errors.As(errors.Join(shown...), &own) {
 		return list
 	}
 	return list + ": put these files back from a copy of the table, or load all nights into a new table"
-}
-
-func listed(all []string) string {
-	more := len(all) - maxListed
-	out := all[0]
-	for _, s := range all[1:min(len(all), maxListed)] {
-		out += "; " + s
-	}
-	if more > 0 {
-		out += fmt.Sprintf("; and %d more", more)
-	}
-	return out
 }
 
 // A rebuild makes one manifest.
@@ -160,12 +157,12 @@ type rebuild struct {
 	fs      dfs.FS
 	dir     string
 	m       *manifest.Table
-	missing []string
+	missing []error
+
+	withDropped bool // the manifest may have dropped days again
 }
 
-func (r *rebuild) miss(format string, args ...any) {
-	r.missing = append(r.missing, fmt.Sprintf(format, args...))
-}
+func (r *rebuild) miss(err error) { r.missing = append(r.missing, err) }
 
 // read makes the manifest from the base and the ledgers, and records the missing files.
 func (r *rebuild) read(ctx context.Context) error {
@@ -178,30 +175,35 @@ func (r *rebuild) read(ctx context.Context) error {
 	}
 	last := max(r.m.Next()-1, highest(there))
 	if last == 0 {
-		r.miss("no ledger is there: put the folder %s back from a copy of the table", loadsName)
+		r.miss(&manifest.Advised{Err: errors.New("no ledger is there"), Step: fmt.Sprintf("put the folder %s back from a copy of the table", loadsName)})
 		return nil
 	}
 	for i := range r.m.Loads {
 		if _, err := manifest.ReadLedger(ctx, r.fs, r.dir, &r.m.Loads[i]); err != nil {
-			r.miss("%v", err)
+			r.miss(err)
 		}
 	}
 	for n := r.m.Next(); n <= last; n++ {
 		if err := r.add(ctx, n); err != nil {
-			r.miss("%v", err)
+			r.miss(err)
 		}
 	}
 	if len(r.missing) > 0 {
 		return nil
 	}
-	if r.missing, err = wrongFiles(ctx, r.fs, r.dir, r.m); err != nil {
+	wrong, err := wrongFiles(ctx, r.fs, r.dir, r.m)
+	if err != nil {
 		return err
+	}
+	for _, text := range wrong {
+		r.miss(errors.New(text))
 	}
 	return r.later(ctx, last)
 }
 
-// drop records that a drop is missing which the list of retired files names.
-func (r *rebuild) drop(ctx context.Context) error {
+// fitRetired compares the manifest with the list of retired files. It records that a drop is missing which the list names.
+// It sets the number of the manifest so that the next compact or drop writes no file with the name of a retired file.
+func (r *rebuild) fitRetired(ctx context.Context) error {
 	list := new(manifest.Retired)
 	err := manifest.Read(ctx, r.fs, dfs.Join(r.dir, retiredName), list)
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, manifest.ErrDamaged) {
@@ -210,9 +212,14 @@ func (r *rebuild) drop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if u := list.Undrop; u != nil && len(r.missing) == 0 && (r.m.DroppedBefore == nil || *r.m.DroppedBefore < u.Before) {
-		r.miss("a drop of the days before %s: put %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which brings these days back: bulkload rebuild --with-dropped",
-			u.Before, ManifestName, baseName)
+	for _, f := range list.Files {
+		if n, ok := rewriteOf(dfs.Base(f.Name)); ok {
+			r.m.Rewritten = max(r.m.Rewritten, n)
+		}
+	}
+	if u := list.Undrop; !r.withDropped && u != nil && len(r.missing) == 0 && (r.m.DroppedBefore == nil || *r.m.DroppedBefore < u.Before) {
+		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", u.Before), Step: fmt.Sprintf(
+			"put %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which brings these days back: bulkload rebuild --with-dropped", ManifestName, baseName)})
 	}
 	return nil
 }
@@ -278,7 +285,7 @@ func (r *rebuild) later(ctx context.Context, last int) error {
 		}
 		if n, _ := strconv.Atoi(match[1]); n > last && n != noted {
 			noted = n
-			r.miss("%s, whose load has files: %s/%s", ledgerOf(n), r.m.Family, name)
+			r.miss(fmt.Errorf("%s, whose load has files: %s/%s", ledgerOf(n), r.m.Family, name))
 		}
 	}
 	return nil
