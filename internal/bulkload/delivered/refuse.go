@@ -47,22 +47,12 @@ func TooBad(j *job.Job, path string, c *manifest.Counts, quarantine string, reas
 // TooManyOthers returns an error if more records of the file at path name no behaviour of the job
 // than the job allows. others counts these records by their text.
 func TooManyOthers(j *job.Job, path string, c *manifest.Counts, others *manifest.Unmapped) error {
-	return tooManyOthers(j, path, c, others, "say in", "load")
-}
-
-// TooManyCorrected is TooManyOthers for the corrected records of a file.
-func TooManyCorrected(j *job.Job, path string, c *manifest.Counts, others *manifest.Unmapped) error {
-	return tooManyOthers(j, path, c, others, "correct the text in \"raw\", say in", "replay")
-}
-
-// tooManyOthers returns the error of both. step begins the next step, and again is the command after it.
-func tooManyOthers(j *job.Job, path string, c *manifest.Counts, others *manifest.Unmapped, step, again string) error {
 	n := c.Skips.Unknown
 	if j.SkipOthers || !j.MaxSkipped.Exceeded(c.Read, n) {
 		return nil
 	}
-	return refusedError{fmt.Errorf("%s: %s of %s records name no behaviour of the job, and its max_skipped is %s: %s: nothing of the file is loaded: %s logs.behaviour.texts which behaviours these texts name, or skip such records with others: skip under logs.behaviour; then %s again",
-		path, humanize.Comma(n), humanize.Comma(c.Read), j.MaxSkipped, others.Describe(n), step, again)}
+	return refusedError{fmt.Errorf("%s: %s of %s records name no behaviour of the job, and its max_skipped is %s: %s: nothing of the file is loaded: say in logs.behaviour.texts which behaviours these texts name, or skip such records with others: skip under logs.behaviour; then load again",
+		path, humanize.Comma(n), humanize.Comma(c.Read), j.MaxSkipped, others.Describe(n))}
 }
 
 // TooFew returns an error if the file at path has fewer records than the job asks for. kind is the

@@ -30,6 +30,7 @@ type corrected struct {
 	most    int // bytes of a line, and of all texts of one record
 	records int64
 	bytes   int64    // of the texts
+	edited  bool     // a text may be corrected
 	paths   []string // of the delivered files, in order of their first record
 	sorter  *shuffle.Sorter
 }
@@ -60,6 +61,7 @@ func openCorrected(ctx context.Context, with *bulkload.Resources, name string) (
 	err := c.each(ctx, func(n int64, r *quarantine.Record, raw []byte) error {
 		c.records++
 		c.bytes += int64(len(raw))
+		c.edited = c.edited || r.Corrected()
 		if !known[r.Path] {
 			known[r.Path] = true
 			c.paths = append(c.paths, r.Path)

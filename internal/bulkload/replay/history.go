@@ -1,11 +1,9 @@
 package replay
 
 import (
-	"fmt"
 	"slices"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/job"
@@ -15,6 +13,7 @@ import (
 // A history holds the entries of the replayed files and their copies in the ledgers. The job of the replay reads them.
 type history struct {
 	job     *job.Job
+	from    *corrected
 	known   *ledger.Index
 	search  *delivered.Search
 	by      manifest.Selection
@@ -42,7 +41,7 @@ func (p *replay) history() (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history{job: p.cfg.Job, known: p.known, search: search, by: delivered.SelectionOf(p.cfg.Job), entries: map[string][]entry{}}
+	h := &history{job: p.cfg.Job, from: p.from, known: p.known, search: search, by: delivered.SelectionOf(p.cfg.Job), entries: map[string][]entry{}}
 	for _, path := range p.from.paths {
 		if in := p.known.File(path); in != nil {
 			h.entries[in.SHA256] = nil
@@ -63,11 +62,11 @@ func (p *replay) history() (*history, error) {
 func (h *history) identify(path string) (identity, error) {
 	old := h.known.File(path)
 	if old == nil {
-		return identity{}, fmt.Errorf("%w: %s is not in the table: load it before its bad records are replayed", bulkload.ErrRequest, path)
+		return identity{}, h.from.foreign(path, "is not in the table: load it before its bad records are replayed")
 	}
 	in, ok := h.input(old)
 	if !ok {
-		return identity{}, fmt.Errorf("%w: %s is none of the job's files: take a job whose logs.path matches it, or replay the quarantine file of a copy that is a file of the job", bulkload.ErrRequest, path)
+		return identity{}, h.from.foreign(path, "is none of the job's files: take a job whose logs.path matches it, or replay the quarantine file of a copy that is a file of the job")
 	}
 	if h.byColumn(old.SHA256) {
 		in.Kind = -1

@@ -1,5 +1,6 @@
 // Package replay loads corrected records.
 //
+//	folder      the quarantine files of a folder, one after the other
 //	corrected   the quarantine file, whose records are sorted by delivered file and offset
 //	history     the entries of these files and their copies in the ledgers
 //	file        a delivered file of these records; it proves that the records are records of the
@@ -61,40 +62,6 @@ func Run(ctx context.Context, cfg Config, name string) (r bulkload.Result, err e
 	err = p.run(ctx)
 	p.result.Failed = p.failures.Files
 	return p.result, err
-}
-
-// RunAll replays the quarantine files of a folder, one after the other, and adds their results. A file in which no
-// record was corrected is only counted. A file that fails does not stop the others, unless every file would fail.
-func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bulkload.Result, error) {
-	var sum bulkload.Result
-	var failed []error
-	done := 0
-	for _, name := range files {
-		r, err := Run(ctx, cfg, name)
-		switch {
-		case errors.Is(err, ErrUnchanged):
-			sum.Unchanged++
-			continue
-		case errors.Is(err, bulkload.ErrNothing):
-			continue
-		}
-		sum.Add(r)
-		done++
-		if err != nil {
-			failed = append(failed, err)
-		}
-		if bulkload.StopsAll(err) {
-			break
-		}
-	}
-	switch {
-	case done > 0:
-		return sum, bulkload.Joined(failed)
-	case sum.Unchanged > 0:
-		return sum, fmt.Errorf("%w: %s: %w: in %d of %d files no record is corrected: correct the text in \"raw\", or the job, and replay them again",
-			bulkload.ErrLeft, folder, ErrUnchanged, sum.Unchanged, len(files))
-	}
-	return sum, fmt.Errorf("%w: %s holds no bad records", bulkload.ErrNothing, folder)
 }
 
 // A replay is one call of Run.
@@ -204,7 +171,7 @@ func (p *replay) file(known *history, name string, part int) (*file, error) {
 	return f, nil
 }
 
-// load loads the records. The records that are still bad make it fail.
+// load loads the records. It returns an error if a record is neither loaded nor a duplicate.
 func (p *replay) load(ctx context.Context, inputs []*batch.Input, unledgered bool) error {
 	cfg := &batch.Config{
 		Resources: p.cfg.Resources, Job: p.cfg.Job, To: p.to, Known: p.known, Failures: &p.failures, Reserved: p.from.memory(), Unledgered: unledgered,
@@ -212,10 +179,7 @@ func (p *replay) load(ctx context.Context, inputs []*batch.Input, unledgered boo
 	if err := batch.Load(ctx, cfg, inputs, p.to.BatchBytes(0), p.result.Bytes, &p.result); err != nil {
 		return err
 	}
-	err := p.failures.Err(nil)
-	if err == nil && p.result.Quarantined > 0 {
-		err = p.stillBad(inputs)
-	}
+	err := bulkload.Joined([]error{p.failures.Err(nil), p.stillBad(inputs), p.skipped()})
 	if p.cfg.Remove {
 		err = errors.Join(err, p.remove(ctx, inputs))
 	}
@@ -224,6 +188,9 @@ func (p *replay) load(ctx context.Context, inputs []*batch.Input, unledgered boo
 
 // stillBad returns the error of records that are bad again. It names their quarantine files.
 func (p *replay) stillBad(inputs []*batch.Input) error {
+	if p.result.Quarantined == 0 {
+		return nil
+	}
 	var names []string
 	for _, in := range inputs {
 		if in.Bad().Count() > 0 {
@@ -231,6 +198,19 @@ func (p *replay) stillBad(inputs []*batch.Input) error {
 		}
 	}
 	return fmt.Errorf("%w: %d of %d are still bad; see %s", bulkload.ErrLeft, p.result.Quarantined, p.result.Read, bulkload.Few(names))
+}
+
+// skipped returns the error of corrected records that the job or the table skips.
+func (p *replay) skipped() error {
+	if p.result.Skipped == 0 {
+		return nil
+	}
+	why := p.result.Skips.String()
+	if texts := p.result.Unmapped.Describe(p.result.Skips.Unknown); texts != "" {
+		why += ": " + texts
+	}
+	return fmt.Errorf("%w: %d of %d are skipped: %s: their lines stay in %s: correct the text in \"raw\" or the job, bring dropped days back with bulkload undrop, or remove the lines to give up the records",
+		bulkload.ErrLeft, p.result.Skipped, p.result.Read, why, p.from.name)
 }
 
 // hasUnledgered reports whether a killed replay may have left records in the table. A load

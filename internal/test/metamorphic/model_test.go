@@ -641,7 +641,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	var still []badLine
 	either := false        // a record belongs to a dropped day and not to a day of its file
 	gone := map[int]bool{} // records of dropped days or of an earlier load; a good line settles a record
-	unknown := 0
+	unknown, skipped := 0, 0
 	for _, b := range lines {
 		either = either || b.rec.Bad == "" && b.rec.date(m.job.Zone) < t.dropped && m.job.bad(&b.rec, path)
 		switch r := &b.rec; {
@@ -650,12 +650,14 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 		case m.unknown(r):
 			c.left++
 			unknown++
+			skipped++
 		case m.job.bad(r, path):
 			c.bad++
 			b.path = path
 			still = append(still, b)
 		case r.date(m.job.Zone) < t.dropped:
 			c.left++
+			skipped++
 			gone[b.index] = true
 		case t.brought(&b, m.job.Zone):
 			c.left++
@@ -676,6 +678,8 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	out := outcome{statuses: []int{0}, counts: &c, next: t, unsure: []string{path + again}}
 	if len(still) > 0 {
 		t.bad[path+again] = still
+	}
+	if len(still)+skipped > 0 {
 		out.statuses = []int{65}
 	}
 	if either {

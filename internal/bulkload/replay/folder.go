@@ -1,0 +1,64 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"usertrail/internal/bulkload"
+)
+
+// RunAll replays the quarantine files of a folder, one after the other, and adds their results. A file in which no
+// record was corrected is only counted. A file that fails does not stop the others, unless every file would fail.
+func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bulkload.Result, error) {
+	var sum bulkload.Result
+	var failed []error
+	done := 0
+	for _, name := range files {
+		r, err := Run(ctx, cfg, name)
+		var foreign *foreignError
+		switch {
+		case errors.Is(err, ErrUnchanged), errors.As(err, &foreign) && !foreign.corrected:
+			sum.Unchanged++
+			continue
+		case errors.Is(err, bulkload.ErrNothing):
+			continue
+		case foreign != nil: // the command is right for the other files
+			err = fmt.Errorf("%w: %s: %s", bulkload.ErrLeft, name, foreign.why)
+		}
+		sum.Add(r)
+		done++
+		if err != nil {
+			failed = append(failed, err)
+		}
+		if bulkload.StopsAll(err) {
+			break
+		}
+	}
+	switch {
+	case done > 0:
+		return sum, bulkload.Joined(failed)
+	case sum.Unchanged > 0:
+		return sum, fmt.Errorf("%w: %s: %w: in %d of %d files no record is corrected: correct the text in \"raw\", or the job, and replay them again",
+			bulkload.ErrLeft, folder, ErrUnchanged, sum.Unchanged, len(files))
+	}
+	return sum, fmt.Errorf("%w: %s holds no bad records", bulkload.ErrNothing, folder)
+}
+
+// A foreignError is the error for records of a delivered file that the table or the job does not have. A folder may have such a
+// quarantine file next to others: a load refused the delivered file, or another job loaded it.
+type foreignError struct {
+	why       string
+	corrected bool // a line of the quarantine file may be corrected
+}
+
+// Error implements error.
+func (e *foreignError) Error() string { return fmt.Sprintf("%v: %s", bulkload.ErrRequest, e.why) }
+
+// Unwrap returns the kind of e.
+func (e *foreignError) Unwrap() error { return bulkload.ErrRequest }
+
+// foreign returns a foreignError for the records of the delivered file at path.
+func (c *corrected) foreign(path, why string) error {
+	return &foreignError{why: path + " " + why, corrected: c.edited}
+}
