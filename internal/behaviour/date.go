@@ -111,7 +111,7 @@ type Span struct {
 	To   Date `json:"to"`
 }
 
-// Has reports whether d lies in s.
+// Has reports whether d is in s.
 func (s Span) Has(d Date) bool { return s.From <= d && d <= s.To }
 
 // Micros returns the first and the last microsecond of s's days in zone.

@@ -40,16 +40,16 @@ func (u unrolled) Users(ctx context.Context, r split.Region, span behaviour.Span
 // A user belongs to the region that has its key, even if the region ends between its rows.
 func RowUsers(ctx context.Context, t Table, r split.Region, span behaviour.Span) Users {
 	ctx, cancel := context.WithCancelCause(ctx)
-	return &rowUsers{ctx: ctx, cancel: cancel, t: t, region: r, anybody: NewAnybody(r, t.Info().Schema), span: span}
+	return &rowUsers{ctx: ctx, cancel: cancel, t: t, region: r, every: NewAnyUser(r, t.Info().Schema), span: span}
 }
 
 type rowUsers struct {
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	t       Table
-	region  split.Region
-	anybody Anybody
-	span    behaviour.Span
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	t      Table
+	region split.Region
+	every  AnyUser
+	span   behaviour.Span
 
 	user  User
 	found chan []User // nil until Next is asked
@@ -61,7 +61,7 @@ type rowUsers struct {
 var errClosed = errors.New("the walk over users is closed")
 
 // SeekGE implements Users.
-func (u *rowUsers) SeekGE(key []byte) bool { return u.err == nil && u.anybody.SeekGE(key, &u.user) }
+func (u *rowUsers) SeekGE(key []byte) bool { return u.err == nil && u.every.SeekGE(key, &u.user) }
 
 // Next implements Users.
 func (u *rowUsers) Next() bool {

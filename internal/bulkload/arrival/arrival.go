@@ -240,15 +240,15 @@ func (w *Watch) moving(found job.Found) []lack {
 	var out []lack
 	now := time.Now()
 	for i := range found.Inputs {
-		if in := &found.Inputs[i]; !w.stands(in, now) {
+		if in := &found.Inputs[i]; !w.unchanged(in, now) {
 			out = append(out, lack{fmt.Sprintf("%s has %d bytes, and must not change for %s", in.Path, in.Size, w.Settle), true, true})
 		}
 	}
 	return out
 }
 
-// stands reports whether a file has not changed for Settle.
-func (w *Watch) stands(in *job.Input, now time.Time) bool {
+// unchanged reports whether a file has not changed for Settle.
+func (w *Watch) unchanged(in *job.Input, now time.Time) bool {
 	was, ok := w.seen[in.Path]
 	if !ok || was.size != in.Size || !was.modified.Equal(in.Modified) {
 		was = file{in.Size, in.Modified, now}
@@ -266,7 +266,7 @@ func (w *Watch) Unsettled(files []job.Input) []job.Input {
 	var out []job.Input
 	now := time.Now()
 	for i := range files {
-		if !w.stands(&files[i], now) {
+		if !w.unchanged(&files[i], now) {
 			out = append(out, files[i])
 		}
 	}

@@ -43,7 +43,7 @@ type plain struct{ *shuffle.Iterator }
 
 func (plain) Repeats() bool { return false }
 
-// userwise holds all records of a user whose rows lie together, to find duplicates among
+// userwise holds all records of a user whose rows are adjacent, to find duplicates among
 // them in the order in which they were delivered, whatever the order of their rows.
 type userwise struct {
 	it     *shuffle.Iterator

@@ -5,7 +5,7 @@ package samplelog
 func (w *writer) appendBad(dst []byte) []byte {
 	user, stamp := string(w.user), string(w.stamp)
 	mistyped, surplus := false, ""
-	switch w.dice.below(6) {
+	switch w.source.below(6) {
 	case 0:
 		return append(append(append(append(dst, user...), ','), stamp...), '\n')
 	case 1:

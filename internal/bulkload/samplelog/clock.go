@@ -24,7 +24,7 @@ func newClock(records int64) clock {
 }
 
 // at returns the second of the day of record i.
-func (c *clock) at(i int64, d *dice) int {
+func (c *clock) at(i int64, d *source) int {
 	share := (float64(i) + d.unit()) / float64(c.records)
 	h := 0
 	for h < len(hours)-1 && c.until[h+1] <= share {

@@ -31,7 +31,7 @@ func (w *writer) appendRest(dst []byte, kind int, mistyped bool) []byte {
 }
 
 func (w *writer) appendPlay(dst []byte, mistyped bool) []byte {
-	d := w.dice
+	d := w.source
 	title := d.skewed(len(titleBegins) * len(titleEnds))
 	episode := 1 + d.skewed(60)
 	if d.chance(specialTitle) {
@@ -68,7 +68,7 @@ func (w *writer) appendPlay(dst []byte, mistyped bool) []byte {
 }
 
 func (w *writer) appendOrder(dst []byte, mistyped bool) []byte {
-	d := w.dice
+	d := w.source
 	dst = append(dst, products[d.skewed(len(products))]...)
 	dst = append(dst, ',')
 	if mistyped {
@@ -86,7 +86,7 @@ func (w *writer) appendOrder(dst []byte, mistyped bool) []byte {
 }
 
 func (w *writer) appendVisit(dst []byte, mistyped bool) []byte {
-	d := w.dice
+	d := w.source
 	dst = w.appendPage(dst)
 	dst = w.appendToken(dst)
 	dst = append(dst, ',')
@@ -102,17 +102,17 @@ func (w *writer) appendVisit(dst []byte, mistyped bool) []byte {
 
 func (w *writer) appendPage(dst []byte) []byte {
 	dst = append(dst, "http://epg.stb.example.cn/"...)
-	dst = append(dst, pages[w.dice.skewed(len(pages))]...)
+	dst = append(dst, pages[w.source.skewed(len(pages))]...)
 	dst = append(dst, "?item="...)
-	dst = strconv.AppendInt(dst, int64(100_000+w.dice.skewed(900_000)), 10)
+	dst = strconv.AppendInt(dst, int64(100_000+w.source.skewed(900_000)), 10)
 	dst = append(dst, "&from="...)
-	dst = append(dst, pages[w.dice.skewed(len(pages))]...)
+	dst = append(dst, pages[w.source.skewed(len(pages))]...)
 	dst = append(dst, "&page="...)
-	return appendHex(dst, w.dice.Uint64(), 14)
+	return appendHex(dst, w.source.Uint64(), 14)
 }
 
 func (w *writer) appendLogin(dst []byte, mistyped bool) []byte {
-	d := w.dice
+	d := w.source
 	dst = append(dst, devices[d.skewed(len(devices))]...)
 	dst = append(dst, "/build"...)
 	dst = strconv.AppendInt(dst, int64(20_120_000+d.skewed(20_000)), 10)
@@ -140,7 +140,7 @@ func (w *writer) appendToken(dst []byte) []byte {
 	}
 	dst = append(dst, "&token="...)
 	for range 4 {
-		dst = appendHex(dst, w.dice.Uint64(), 16)
+		dst = appendHex(dst, w.source.Uint64(), 16)
 	}
 	return dst
 }

@@ -36,7 +36,7 @@ type round struct {
 func (p population) in(r *round, i int64) int {
 	n := uint64(p.n)
 	if number := i / int64(n); r.step == 0 || number != r.number {
-		d := newDice(p.key, uint64(number))
+		d := newSource(p.key, uint64(number))
 		*r = round{number: number, start: d.Uint64() % n, step: 1 + d.Uint64()%n}
 		for divisor(r.step, n) != 1 {
 			r.step++
@@ -56,7 +56,7 @@ func divisor(a, b uint64) uint64 {
 // draw returns the rank of a user who has kind. The square root of the heaviest's weight is
 // the square root of the number of users: of 200,000 users, the first has 1 record in 450 and
 // the last quarter 1 in 8.
-func (p population) draw(d *dice, kind int) int {
+func (p population) draw(d *source, kind int) int {
 	rank := d.skewed(p.n)
 	for range 64 { // a tiny population may have no such user
 		if p.does(rank, kind) {

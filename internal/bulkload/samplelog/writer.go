@@ -21,13 +21,13 @@ const (
 // A writer writes the lines of one file, from the first to the last.
 type writer struct {
 	file
-	dice  *dice
-	users population
-	alike bool
-	round round
-	clock clock
-	bad   float64
-	wide  bool
+	source *source
+	users  population
+	alike  bool
+	round  round
+	clock  clock
+	bad    float64
+	wide   bool
 
 	today, tomorrow string
 
@@ -59,7 +59,7 @@ func writeFile(ctx context.Context, fs dfs.FS, name string, f file, cfg Config) 
 func newWriter(f file, cfg Config) *writer {
 	return &writer{
 		file:     f,
-		dice:     newDice(cfg.Seed, uint64(f.date)<<8|uint64(f.kind)),
+		source:   newSource(cfg.Seed, uint64(f.date)<<8|uint64(f.kind)),
 		users:    newPopulation(cfg),
 		alike:    cfg.Each > 0,
 		clock:    newClock(f.records),
@@ -99,13 +99,13 @@ func (w *writer) flush(ctx context.Context, out io.Writer, text []byte) error {
 func (w *writer) appendLine(dst []byte, i int64) []byte {
 	w.sum.Records++
 	w.user = w.users.appendID(w.user[:0], w.who(i))
-	second, day := w.clock.at(i, w.dice), w.today
-	late := w.dice.chance(lateShare)
+	second, day := w.clock.at(i, w.source), w.today
+	late := w.source.chance(lateShare)
 	if late {
-		second, day = w.dice.below(lateWithin), w.tomorrow
+		second, day = w.source.below(lateWithin), w.tomorrow
 	}
 	w.stamp = appendStamp(w.stamp[:0], day, second)
-	if w.bad > 0 && w.dice.chance(w.bad) {
+	if w.bad > 0 && w.source.chance(w.bad) {
 		w.sum.Bad++
 		return w.appendBad(dst)
 	}
@@ -122,7 +122,7 @@ func (w *writer) who(i int64) int {
 	if w.alike {
 		return w.users.in(&w.round, w.first+i)
 	}
-	return w.users.draw(w.dice, w.kind)
+	return w.users.draw(w.source, w.kind)
 }
 
 func appendStamp(dst []byte, day string, second int) []byte {

@@ -21,7 +21,7 @@ import (
 type Dropped struct {
 	Before     behaviour.Date `json:"-"`
 	Days       int            `json:"days"`       // dates with rows that went
-	Rows       int64          `json:"rows"`       // of files: one that lies in two counts twice
+	Rows       int64          `json:"rows"`       // rows of all files: a row in two files counts twice
 	Behaviours int64          `json:"behaviours"` // in these rows
 	Cells      int64          `json:"cells"`
 	Files      int            `json:"files"`     // HFiles that went

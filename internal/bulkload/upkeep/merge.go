@@ -44,10 +44,10 @@ func (r *run) readAhead(n int) int {
 	return int(min(max(r.memory()/int64(n)/2, leastAhead), mostAhead))
 }
 
-// A crowd is an error: the blocks of the inputs take too much memory together.
-type crowd struct{ need, most int64 }
+// A memoryError is the error that the blocks of the inputs take too much memory together.
+type memoryError struct{ need, most int64 }
 
-func (c *crowd) Error() string {
+func (c *memoryError) Error() string {
 	return fmt.Sprintf("to read them takes more than %s, and a worker has %s for it", humanize.IBytes(uint64(c.need)), humanize.IBytes(uint64(c.most)))
 }
 
@@ -110,7 +110,7 @@ func (m *merge) weigh(in *input) error {
 	m.held += int64(n - in.held)
 	in.held = n
 	if m.held > m.most {
-		return &crowd{m.held, m.most}
+		return &memoryError{m.held, m.most}
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ type rewriter struct {
 // once, it merges parts of the list, and makes several files.
 func (r *run) rewriteAll(ctx context.Context, j job) ([]rewritten, error) {
 	done, err := r.rewrite(ctx, j)
-	if tooMany := (*crowd)(nil); !errors.As(err, &tooMany) {
+	if tooMany := (*memoryError)(nil); !errors.As(err, &tooMany) {
 		return []rewritten{done}, err
 	}
 	if len(j.files) <= 2 {

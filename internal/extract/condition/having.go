@@ -90,7 +90,7 @@ func (v together) alone(name string) (*term, string) {
 		term := kindTerm(&v.schema.Kinds[kind])
 		return nil, fmt.Sprintf("%s is a behaviour: write count(%s), days(%s), first(%s) or last(%s)", name, term, term, term, term)
 	}
-	return nil, stranger(v.schema, name)
+	return nil, unknownName(v.schema, name)
 }
 
 func (v together) of(kind, field int) (*term, string) {

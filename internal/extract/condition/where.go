@@ -118,7 +118,7 @@ func (v single) alone(name string) (*term, string) {
 	if kind, ok := v.schema.Find(name); ok {
 		return nil, bareKind(&v.schema.Kinds[kind])
 	}
-	return nil, stranger(v.schema, name, "behaviour", "time", "hour", "weekday")
+	return nil, unknownName(v.schema, name, "behaviour", "time", "hour", "weekday")
 }
 
 // bareKind returns a hint for a behaviour that is written alone.
@@ -130,9 +130,9 @@ func bareKind(k *behaviour.Kind) string {
 	return fmt.Sprintf("%s, or one of its fields, such as %s", say, fieldTerm(k, k.Fields[0]))
 }
 
-// stranger returns a hint for an unknown identifier. It may be a field without its behaviour,
+// unknownName returns a hint for an unknown identifier. It may be a field without its behaviour,
 // a misspelt behaviour, or one of others.
-func stranger(s *behaviour.Schema, name string, others ...string) string {
+func unknownName(s *behaviour.Schema, name string, others ...string) string {
 	var full []string
 	for _, k := range s.Kinds {
 		if i := slices.IndexFunc(k.Fields, func(f behaviour.Field) bool { return f.Name == name }); i >= 0 {

@@ -161,7 +161,7 @@ func (f *Facts) scans(p *Plan, asked int64, whole float64, a *averages) {
 	}
 	p.Passed = rounded(float64(p.Passed) * times)
 	p.Bytes = rounded(float64(p.Cells) * a.bytes)
-	scans := max(math.Ceil(float64(asked)/usersInScan), float64(min(asked, f.Regions))) // none goes on into another region
+	scans := max(math.Ceil(float64(asked)/usersInScan), float64(min(asked, f.Regions))) // a scan ends with its region
 	p.Calls = connectCalls + rounded(times*scans+math.Floor(float64(p.Bytes)/responseBytes))
 	p.Seconds = connectSeconds + times*float64(asked)/scannedUsers + float64(p.Passed)/scannedCells
 }

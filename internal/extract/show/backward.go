@@ -55,7 +55,7 @@ func newBackward(t table.Table, a *Asked) *backward {
 	r.whole = !ofFiles(t)
 	r.newest = r.left
 	if a.At != nil || len(a.Kinds) < len(a.Schema.Kinds) {
-		r.newest = 16 + 4*r.left // events of other kinds lie between them
+		r.newest = 16 + 4*r.left // events of other kinds are between them
 	}
 	r.newest = min(r.newest, goal)
 	return r

@@ -188,14 +188,14 @@ func (l Fixed) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) [
 	return appendDigits(dst, uint64(r.ID), idDigits)
 }
 
-// stranger begins the key of a user that cannot have rows. It sorts behind all digits.
-const stranger = '~'
+// foreignUser begins the key of a user that cannot have rows. It sorts after all digits.
+const foreignUser = '~'
 
 // AppendUserKey implements Layout. A user whose ID does not fit has a key as well, which
 // no row begins with.
 func (l Fixed) AppendUserKey(dst, user []byte) []byte {
 	if l.fitsUser(user) != nil {
-		return appendUserKey(append(dst, stranger), user)
+		return appendUserKey(append(dst, foreignUser), user)
 	}
 	for range l.digits - len(user) {
 		dst = append(dst, '0')
@@ -205,7 +205,7 @@ func (l Fixed) AppendUserKey(dst, user []byte) []byte {
 
 // AppendUser implements Layout.
 func (l Fixed) AppendUser(dst, key []byte) ([]byte, error) {
-	if len(key) > 0 && key[0] == stranger {
+	if len(key) > 0 && key[0] == foreignUser {
 		at := len(dst)
 		dst, err := parseUserKey(dst, key[1:])
 		if err != nil {

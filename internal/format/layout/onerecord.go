@@ -33,7 +33,7 @@ type oneRow struct {
 	kind        int
 	date        behaviour.Date
 	id          int64
-	first, last int64 // milliseconds between which, both included, its timestamp lies
+	first, last int64 // the least and the largest timestamp of the row, in milliseconds
 }
 
 // anyTime makes r a row that tells no time.

@@ -12,9 +12,9 @@ import (
 //
 //	u42   ->  u42_          a_b  ->  a\ub_          a\  ->  a\\_
 //
-// It holds one separator only, at its end, so no user's key is the beginning of
-// another's, and rows that begin with it come in the order of keys: all rows of "u1"
-// stand before the first of "u10" or behind its last.
+// It holds one separator only, at its end, so no user's key is the beginning of another key.
+// Rows that begin with user keys are in the order of the keys: all rows of "u1" are before the
+// first row of "u10" or after its last row.
 
 // sep separates the parts of a row of text. Inside a part it is written \u, and a backslash
 // \\.

@@ -8,7 +8,7 @@ import (
 )
 
 // A TextList has the distinct Texts of the parts in a JSON file. A job has the same texts for all
-// delivered files, so a list usually has one entry. Nobody changes its maps.
+// delivered files, so a list usually has one entry. Its maps never change.
 type TextList []map[string]string
 
 // Refer replaces parts by copies that refer to their Texts by TextsAt. It adds missing Texts to l.

@@ -45,7 +45,7 @@ func (it *Iterator) Err() error { return it.err }
 
 // Next moves to the next user.
 func (it *Iterator) Next() bool {
-	it.letGo()
+	it.spoilEntry()
 	it.valid, it.hasFloor = false, false
 	if it.err != nil {
 		return false
@@ -67,7 +67,7 @@ func (it *Iterator) SeekGE(user []byte) bool {
 	if it.stays(user) {
 		return true
 	}
-	it.letGo()
+	it.spoilEntry()
 	if !it.forward(user) && !it.load(it.r.blockOf(user)) {
 		it.valid = false
 		return false
@@ -84,9 +84,9 @@ func (it *Iterator) SeekGE(user []byte) bool {
 	return true
 }
 
-// letGo overwrites the entry if invariants are on, so that tests notice a caller that kept
+// spoilEntry overwrites the entry if invariants are on, so that tests notice a caller that kept
 // it.
-func (it *Iterator) letGo() {
+func (it *Iterator) spoilEntry() {
 	if !invariants.Enabled || !it.valid {
 		return
 	}

@@ -2,7 +2,7 @@
 //
 // A test starts a program with $USERTRAIL_BREAKPOINT=STEP or STEP:N. The process stops
 // itself by SIGSTOP when it reaches STEP for the Nth time (the first time by default).
-// The test waits for the stopped state, does its harm, and sends SIGCONT, another signal,
+// The test waits for the stopped state, causes its fault, and sends SIGCONT, another signal,
 // or SIGKILL. Nothing depends on how fast the process or the machine is.
 //
 // With STEP:N:hold the process stops in the same way. After SIGCONT all goroutines continue

@@ -4,9 +4,9 @@ import "context"
 
 // An Enterer is an FS whose directories can be opened to servers.
 type Enterer interface {
-	// LetEnter lets every user enter dir and the directories above it, up to and with top. It lets
-	// nobody list them. It skips directories of other owners,
-	// and directories that do not exist.
+	// LetEnter lets every user enter dir and the directories above it, up to and with top. It
+	// does not let every user list them. It skips directories of other owners, and directories
+	// that do not exist.
 	LetEnter(ctx context.Context, top, dir string) error
 }
 

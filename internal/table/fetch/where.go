@@ -89,7 +89,7 @@ func (w *Where) Query(keys iter.Seq[[]byte]) table.Query {
 	return q
 }
 
-// bounds hold the rows of users whose rows lie together.
+// bounds hold the rows of users whose rows are adjacent.
 func (w *Where) bounds(keys iter.Seq[[]byte]) split.Region {
 	var first, last []byte
 	for key := range keys {
@@ -126,7 +126,7 @@ func (w *Where) rows(keys iter.Seq[[]byte]) iter.Seq[[]byte] {
 	}
 }
 
-// inOrder are rows of several users, which lie among each other, in the table's order.
+// inOrder are rows of several users in the table's order. Rows of one user are not adjacent.
 func inOrder(rows iter.Seq[[]byte]) (iter.Seq[[]byte], split.Region) {
 	var all [][]byte
 	for row := range rows {

@@ -144,7 +144,7 @@ func (d *Design) Make(ctx context.Context) (there bool, differs []string, err er
 		if !errors.Is(err, hbase.ErrTableExists) {
 			return false, nil, d.explain(err)
 		}
-		have, err = client.Describe(ctx, d.address.Table) // somebody was quicker
+		have, err = client.Describe(ctx, d.address.Table) // another client has made it
 	}
 	if err != nil {
 		return false, nil, d.address.explain(err)

@@ -202,7 +202,7 @@ func (t *Table) forget(ctx context.Context, h *manifest.Handover) error {
 		}
 		left.Rolls = append(left.Rolls, manifest.Rolled{File: f})
 	}
-	if whole { // the rolls name everybody
+	if whole { // the rolls list all users
 		for i := range left.Rolls {
 			left.Rolls[i].Inputs = numbers
 		}

@@ -93,7 +93,7 @@ func (m *merge) Close() error {
 	var errs []error
 	for _, c := range m.cursors {
 		if c.held != nil {
-			errs = append(errs, m.rolls.letGo(c.held))
+			errs = append(errs, m.rolls.release(c.held))
 		}
 	}
 	m.cursors, m.left = nil, nil
@@ -166,7 +166,7 @@ func (c *cursor) open(ctx context.Context, s *Rolls, q *Query) error {
 		return err
 	}
 	if err := Check(q.Layout, c.file, o.roll); err != nil {
-		return errors.Join(fmt.Errorf("open %s: %w", dfs.Join(s.dir, c.file.Roll), err), s.letGo(o))
+		return errors.Join(fmt.Errorf("open %s: %w", dfs.Join(s.dir, c.file.Roll), err), s.release(o))
 	}
 	c.held, c.it, c.same = o, o.roll.Iterator(), true
 	for i, id := range o.roll.Meta().IDs {

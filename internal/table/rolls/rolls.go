@@ -108,7 +108,7 @@ type opened struct {
 	roll *roll.Reader
 }
 
-// hold returns an open roll by name. Each call of hold needs a call of letGo.
+// hold returns an open roll by name. Each call of hold needs a call of release.
 func (s *Rolls) hold(ctx context.Context, name string) (*opened, error) {
 	s.mu.Lock()
 	o := s.all[name]
@@ -122,7 +122,7 @@ func (s *Rolls) hold(ctx context.Context, name string) (*opened, error) {
 	o.readers++
 	s.mu.Unlock()
 	if err := o.open(ctx, s.fs, dfs.Join(s.dir, name)); err != nil {
-		return nil, errors.Join(err, s.letGo(o))
+		return nil, errors.Join(err, s.release(o))
 	}
 	return o, nil
 }
@@ -149,8 +149,8 @@ func (o *opened) open(ctx context.Context, fs dfs.FS, name string) error {
 	return nil
 }
 
-// letGo releases a roll that hold returned.
-func (s *Rolls) letGo(o *opened) error {
+// release releases a roll that hold returned.
+func (s *Rolls) release(o *opened) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if o.readers--; o.readers > 0 {

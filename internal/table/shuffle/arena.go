@@ -78,7 +78,7 @@ func (a *arena) at(ref uint64) []byte {
 	return a.slabs[ref>>slabBits&(maxSlabs-1)][ref&(maxSlab-1):]
 }
 
-// trim lets go of spare slabs until the arena holds at most limit bytes, if that
+// trim releases spare slabs until the arena holds at most limit bytes, if that
 // many are spare.
 func (a *arena) trim(limit int64) {
 	for len(a.spare) > 0 && a.held > limit {

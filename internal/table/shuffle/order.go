@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// An entry stands for a record while it is sorted: 16 bytes, because wider ones
+// An entry represents a record while it is sorted. It has 16 bytes, because wider entries
 // cost more to move than they save in comparing (a second word of the row made
 // a whole load a fifth slower).
 type entry struct {

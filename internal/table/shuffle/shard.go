@@ -19,7 +19,7 @@ type Shard struct {
 
 	arena   arena
 	entries []entry
-	scratch []entry // room to sort the entries; made when needed, let go when they grow
+	scratch []entry // room to sort the entries; made when needed, released when they grow
 	largest int     // record that was added, in bytes
 	bounds  []int   // after group: part p is entries[bounds[p]:bounds[p+1]]
 
@@ -205,7 +205,7 @@ func (s *Shard) clear() {
 	s.arena.clear()
 }
 
-// drop lets go of the memory.
+// drop releases the memory.
 func (s *Shard) drop() {
 	s.entries, s.scratch, s.bounds = nil, nil, nil
 	s.arena = newArena(s.share)

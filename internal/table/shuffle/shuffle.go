@@ -254,7 +254,7 @@ func (s *Sorter) Reset(ctx context.Context) error {
 	return err
 }
 
-// Close removes the runs and lets go of the memory. It does so whatever failed
+// Close removes the runs and releases the memory. It does so whatever failed
 // before, and also when ctx is done. All iterators must be closed.
 func (s *Sorter) Close(ctx context.Context) error {
 	err := s.removeRuns(context.WithoutCancel(ctx))

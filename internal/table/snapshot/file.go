@@ -33,7 +33,7 @@ type file struct {
 	name     string // its path when it was opened
 	h        *hfile.Reader
 	bytes    *bytesAt
-	from, to []byte // rows of the half that it stands for; empty is open
+	from, to []byte // rows of its half of the file; empty is open
 	age
 	rank int // among its region's files, the later written the higher
 }
@@ -190,7 +190,7 @@ func openBytes(ctx context.Context, fs dfs.FS, paths []string) (*bytesAt, error)
 	return b, nil
 }
 
-// find opens the file where it lies now.
+// find opens the file in its current place.
 func (b *bytesAt) find() (dfs.File, error) {
 	for n := range looks {
 		if err := pipe.Sleep(b.ctx, time.Duration(n)*lookWait); err != nil {

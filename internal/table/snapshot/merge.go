@@ -37,14 +37,14 @@ func (s *source) seek(start, end []byte) (bool, error) {
 	return s.within(end), s.err()
 }
 
-// next goes to the next cell, and says whether there is one.
+// next goes to the next cell. It returns false if there is none.
 func (s *source) next() (bool, error) {
 	s.over = !s.it.Next()
 	return !s.over, s.err()
 }
 
-// seekColumn goes to the first cell of a row, in which it stands, that is not before a
-// column, or of a later row.
+// seekColumn goes to the first cell that is not before a column of the current row. This may be
+// a cell of a later row.
 func (s *source) seekColumn(row, family, qualifier []byte) (bool, error) {
 	s.over = !s.it.SeekColumn(row, family, qualifier)
 	return !s.over, s.err()

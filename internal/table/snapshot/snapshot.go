@@ -52,7 +52,7 @@ const (
 	leastAhead = 128 << 10
 	allAhead   = 8 << 20
 
-	// keepRegions is how many regions stay open that nobody reads: the next piece
+	// keepRegions is the number of regions that stay open without a reader: the next piece
 	// of an extract is most often of the same region.
 	keepRegions = 8
 
@@ -62,7 +62,7 @@ const (
 // Config says which snapshot is meant, and what its cells mean.
 type Config struct {
 	FS   dfs.FS
-	Root string // where HBase's files lie
+	Root string // the directory of HBase's files
 	Name string
 	// Table is whose snapshot it must be, with the namespace unless that is
 	// "default".

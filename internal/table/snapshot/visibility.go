@@ -115,8 +115,8 @@ func (s *visibility) outlived(c *cell.Cell) (bool, error) {
 	return false, nil
 }
 
-// mark remembers a delete. One that lies under another that has been met adds
-// nothing.
+// mark records a delete. A delete of cells that an earlier delete of the whole family covers
+// changes nothing.
 func (s *visibility) mark(c *cell.Cell) error {
 	if s.whole && c.Time <= s.wholeTime {
 		return nil

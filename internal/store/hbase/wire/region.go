@@ -148,7 +148,7 @@ func (r *RegionInfo) Decode(b []byte) error {
 // Name is the complete name, by which servers know the region and meta has its
 // row:
 //
-//	table , start , id . md5 .     md5 in hex, of what stands before its dot
+//	table , start , id . md5 .     md5 in hex, of the part before its dot
 //
 // A replica has _%04X behind its id.
 func (r *RegionInfo) Name() []byte {
@@ -214,7 +214,7 @@ func DecodeActiveMaster(param []byte) (ServerName, error) {
 	return s, d.done("GetActiveMasterResponse")
 }
 
-// pbMagic stands before messages in ZooKeeper and in meta.
+// pbMagic precedes messages in ZooKeeper and in meta.
 const pbMagic = "PBUF"
 
 // StripPB returns the message behind PBUF, as info:regioninfo of meta has it.

@@ -5,33 +5,33 @@ import (
 	"math/rand/v2"
 )
 
-// dice is the source of randomness of one file. Its numbers must not change between releases.
+// A source is the source of random numbers of one file. Its numbers must not change between releases.
 // Only the generator is therefore from the library, which guarantees its numbers.
-type dice struct {
+type source struct {
 	rand.PCG
 }
 
-func newDice(seed, stream uint64) *dice {
-	return &dice{*rand.NewPCG(mix(seed), mix(stream))}
+func newSource(seed, stream uint64) *source {
+	return &source{*rand.NewPCG(mix(seed), mix(stream))}
 }
 
 // below returns a number from 0 to n-1.
-func (d *dice) below(n int) int {
+func (d *source) below(n int) int {
 	hi, _ := bits.Mul64(d.Uint64(), uint64(n))
 	return int(hi)
 }
 
 // skewed returns a number from 0 to n-1. Small numbers are more frequent.
-func (d *dice) skewed(n int) int {
+func (d *source) skewed(n int) int {
 	u := d.unit()
 	return int(u * u * float64(n))
 }
 
 // unit returns a number of at least 0 and less than 1.
-func (d *dice) unit() float64 { return unit(d.Uint64()) }
+func (d *source) unit() float64 { return unit(d.Uint64()) }
 
 // chance returns true with probability p.
-func (d *dice) chance(p float64) bool { return d.unit() < p }
+func (d *source) chance(p float64) bool { return d.unit() < p }
 
 func unit(x uint64) float64 { return float64(x>>11) / (1 << 53) }
 

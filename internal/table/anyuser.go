@@ -8,16 +8,16 @@ import (
 	"usertrail/internal/split"
 )
 
-// Anybody stands for the users of a region if only the rows know the users. Every user may
-// have rows there, of every behaviour.
-type Anybody struct {
+// AnyUser is used in place of the users of a region if only the rows show which users exist.
+// Every user may have rows there, of every behaviour.
+type AnyUser struct {
 	region split.Region
 	did    activity.Set
 }
 
-// NewAnybody returns the Anybody of a region.
-func NewAnybody(r split.Region, s *behaviour.Schema) Anybody {
-	a := Anybody{region: r}
+// NewAnyUser returns the AnyUser of a region.
+func NewAnyUser(r split.Region, s *behaviour.Schema) AnyUser {
+	a := AnyUser{region: r}
 	for k := range s.Kinds {
 		a.did.Add(k)
 	}
@@ -26,7 +26,7 @@ func NewAnybody(r split.Region, s *behaviour.Schema) Anybody {
 
 // SeekGE sets u to the first possible user that is not before key. It returns false if the
 // region ends before.
-func (a Anybody) SeekGE(key []byte, u *User) bool {
+func (a AnyUser) SeekGE(key []byte, u *User) bool {
 	if bytes.Compare(key, a.region.Start) < 0 {
 		key = a.region.Start
 	}
