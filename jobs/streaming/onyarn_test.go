@@ -13,12 +13,11 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// newLocal is a world without servers. Its Hadoop is out of reach: the program java
-// ends with a failure.
-func newLocal(t *testing.T) *world {
+// newLocal returns a fixture without servers. Hadoop cannot be reached: the program java fails.
+func newLocal(t *testing.T) *fixture {
 	dir := t.TempDir()
 	build(t, dir)
-	w := &world{files: local.New(), dir: dir, hdfs: dir, env: []string{"PATH=/usr/bin:/bin", "JAVA_HOME=" + dir, "HADOOP_CLASSPATH=none"}}
+	w := &fixture{files: local.New(), dir: dir, hdfs: dir, env: []string{"PATH=/usr/bin:/bin", "JAVA_HOME=" + dir, "HADOOP_CLASSPATH=none"}}
 	if err := os.WriteFile(filepath.Join(dir, "bin", "java"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +69,8 @@ func TestADryRunNeedsNoHadoop(t *testing.T) {
 	}
 }
 
-// fakeHadoop is a java that copies files to a local folder and does the map tasks of a job
-// one after the other; with FAIL in its environment the job fails.
+// fakeHadoop is a program java that copies files to a local folder, and does the map tasks of a
+// job one after the other. If FAIL is in its environment, the job fails.
 const fakeHadoop = `#!/bin/bash
 all=("$@")
 after() { for ((i = 0; i < ${#all[@]}; i++)); do [ "${all[i]}" != "$1" ] || echo "${all[i + 1]}"; done; }
@@ -86,8 +85,8 @@ case "$*" in
 esac
 `
 
-// TestTheWholeIsOneRun has Prometheus and OpenLineage told of a load that fails before its
-// job, in its job, and not at all.
+// TestTheWholeIsOneRun reads the metrics and the OpenLineage events of a load that fails before its
+// job, of a load that fails in its job, and of a load that succeeds.
 func TestTheWholeIsOneRun(t *testing.T) {
 	w := newLocal(t)
 	w.env = append(w.env, "USERTRAIL_YARN_DIR="+w.dir+"/lines")
@@ -123,7 +122,7 @@ func TestTheWholeIsOneRun(t *testing.T) {
 	for step, part := range map[string]string{breakpoint.Commit: "commit", breakpoint.Begun: "plan"} {
 		w.env = append(plain, breakpoint.Variable+"="+step)
 		p := start("killed-" + part)
-		p.killChild("bulkload")
+		p.killChildAtStep("bulkload")
 		tells("killed-"+part, p, 1, "START", "FAIL")
 		if !strings.Contains(p.stderr.String(), "bulkload "+part+" was ended by signal 9") {
 			t.Errorf("a %s that was killed: %s", part, p.stderr.Bytes())
@@ -149,7 +148,7 @@ func TestAnExtractIsOneRun(t *testing.T) {
 	w.program(t, "bulkload", append([]string{w.job(t, "job", table)}, span...)...).ends(0)
 	want := report{table: table, inputs: table, output: out}
 	for i, status := range []int{0, 99} {
-		w.start(t, "./onyarn", append([]string{"extract"}, asked(table, out, reports.flags()...)...)...).ends(status)
+		w.start(t, "./onyarn", append([]string{"extract"}, queryFlags(table, out, reports.flags()...)...)...).ends(status)
 		want.status, want.types, want.runs = status, append(want.types, "START", "COMPLETE"), i+1
 		reports.check(t, "extract", "extract", want)
 	}

@@ -27,7 +27,7 @@ type report struct {
 // A reporter is the files to which a command reports.
 type reporter struct{ metrics, events string }
 
-func (w *world) reporter(name string) reporter {
+func (w *fixture) reporter(name string) reporter {
 	return reporter{filepath.Join(w.dir, name+".prom"), filepath.Join(w.dir, name+".events")}
 }
 

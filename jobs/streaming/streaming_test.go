@@ -30,32 +30,32 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// limit is how long one program may take, a job of YARN among them.
+// limit is the longest time of one program. The program may wait for a job of YARN.
 const limit = 15 * time.Minute
 
-// sample is what is loaded: eight files.
+// sample describes the logs that are loaded: eight files.
 var sample = samplelog.Config{Records: 80_000, Users: 2_000, Days: 2, Seed: 9, Bad: samplelog.DefaultBad, Compress: "gz"}
 
-// span are the days of the sample, as flags.
+// span has the flags for the days of the sample.
 var span = []string{"--from", "2014-09-01", "--to", "2014-09-02"}
 
-// A world is logs on HDFS, and what works on them.
-type world struct {
+// A fixture has logs on HDFS, and a cluster that loads them.
+type fixture struct {
 	c     *clustertest.Cluster
 	y     *clustertest.YARN
 	files dfs.FS
-	env   []string // where Hadoop is
-	dir   string   // on the local disk: bin, and jobs
-	hdfs  string   // on HDFS: logs, and tables
+	env   []string // environment variables that name Hadoop
+	dir   string   // local directory with bin and the job files
+	hdfs  string   // directory on HDFS with the logs and the tables
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	dir := t.TempDir()
 	if os.Getenv("USERTRAIL_CLUSTER") != "none" {
-		build(t, dir) // before the cluster is taken, since it may take a while
+		build(t, dir) // before the cluster is asked for, because it may take a while
 	}
 	c := clustertest.Get(t)
-	w := &world{
+	w := &fixture{
 		c: c, y: c.YARN(t), dir: dir, hdfs: c.HDFS(t),
 		files: c.Files(),
 	}
@@ -86,9 +86,9 @@ func build(t *testing.T, dir string) {
 	}
 }
 
-// job writes a job for a table, an address or an entry's flow mapping, and returns the
-// flag that names it.
-func (w *world) job(t *testing.T, name, table string) string {
+// job writes a job for a table, and returns the flag that names the job. table is an address, or
+// a mapping in the flow style of YAML.
+func (w *fixture) job(t *testing.T, name, table string) string {
 	t.Helper()
 	file := filepath.Join(w.dir, name+".yaml")
 	text := fmt.Sprintf("logs: {path: %q, zone: Asia/Shanghai}\ntable: %s\n%s", w.hdfs+"/logs/{date}/{behaviour}.csv.gz", table, testkit.SampleBehaviours)
@@ -96,8 +96,8 @@ func (w *world) job(t *testing.T, name, table string) string {
 	return "--job=" + file
 }
 
-// live makes a table of HBase, its name and its catalog's, and a job for it.
-func (w *world) live(t *testing.T, name string) (job, table string) {
+// live makes a table in HBase and a job for it. name is in the name of the job and of the catalog.
+func (w *fixture) live(t *testing.T, name string) (job, table string) {
 	t.Helper()
 	table = w.c.Create(t, "d", "split=2", "split=5", "split=8")
 	address := "hbase://" + w.c.ZooKeeper() + "/" + table
@@ -115,8 +115,8 @@ type process struct {
 	err            error // of Wait, when it has ended
 }
 
-// start starts a program that knows where Hadoop is, and of the caller's nothing.
-func (w *world) start(t *testing.T, program string, args ...string) *process {
+// start starts a program with the variables that name Hadoop, and without variables of the test.
+func (w *fixture) start(t *testing.T, program string, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
@@ -139,19 +139,19 @@ func (w *world) start(t *testing.T, program string, args ...string) *process {
 	return p
 }
 
-// onyarn starts the script, with containers that find room side by side.
-func (w *world) onyarn(t *testing.T, args ...string) *process {
+// onyarn starts the script, with containers that are small enough to run at the same time.
+func (w *fixture) onyarn(t *testing.T, args ...string) *process {
 	t.Helper()
 	return w.start(t, "./onyarn", append(args, "--memory", "256MiB", "--workers", "1")...)
 }
 
-// program starts one of the two in one process.
-func (w *world) program(t *testing.T, name string, args ...string) *process {
+// program starts bulkload or extract as one process.
+func (w *fixture) program(t *testing.T, name string, args ...string) *process {
 	t.Helper()
 	return w.start(t, filepath.Join(w.dir, "bin", name), args...)
 }
 
-// ends waits for the end, which must be of that status, and returns the last line of
+// ends waits for the end of the process, compares its status, and returns the last line of
 // standard output.
 func (p *process) ends(status int) map[string]any {
 	p.t.Helper()
@@ -196,13 +196,13 @@ func (p *process) counted(last map[string]any, names map[string]string) {
 }
 
 // stopping is the property of a job whose attempts stop when they reach a step of package
-// breakpoint for the first time. They obey it since they are built to.
+// breakpoint for the first time. The commands are built with -tags breakpoints.
 func stopping(step string) string {
 	return "mapreduce.map.env=" + breakpoint.Variable + "=" + step + ":1:hold"
 }
 
 // signalAtStep waits until a first attempt of the job has stopped at its step, sends it signals,
-// and returns it. All other attempts go on from the step.
+// and returns it. All other attempts continue from the step.
 func (p *process) signalAtStep(program string, signals ...syscall.Signal) clustertest.Attempt {
 	p.t.Helper()
 	for {
@@ -211,7 +211,7 @@ func (p *process) signalAtStep(program string, signals ...syscall.Signal) cluste
 				if err := a.Signal(signals...); err != nil {
 					p.t.Error(err)
 				}
-				go p.letGo(program, a)
+				go p.continueOthers(program, a)
 				return a
 			}
 		}
@@ -223,9 +223,9 @@ func (p *process) signalAtStep(program string, signals ...syscall.Signal) cluste
 	}
 }
 
-// killChild waits until a child of the script that runs the program has stopped at its step,
+// killChildAtStep waits until a child of the script that runs the program has stopped at its step,
 // and kills it.
-func (p *process) killChild(program string) {
+func (p *process) killChildAtStep(program string) {
 	p.t.Helper()
 	for {
 		all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
@@ -249,8 +249,8 @@ func (p *process) killChild(program string) {
 	}
 }
 
-// letGo has all attempts but one go on, until the job ends.
-func (p *process) letGo(program string, but clustertest.Attempt) {
+// continueOthers continues all attempts except one, until the job ends.
+func (p *process) continueOthers(program string, but clustertest.Attempt) {
 	for {
 		for _, a := range p.y.Attempts(program) {
 			if a.Name != but.Name && testkit.Stopped(a.PID) {
@@ -265,7 +265,7 @@ func (p *process) letGo(program string, but clustertest.Attempt) {
 	}
 }
 
-// pause is between two looks at the processes of containers. It is no limit.
+// pause is the time between two checks of the processes of containers. It limits nothing.
 const pause = 20 * time.Millisecond
 
 // failed checks that Hadoop counts an attempt as failed. For the last attempt, with which the
@@ -279,8 +279,8 @@ func (p *process) failed(a clustertest.Attempt) {
 	}
 }
 
-// digests are of the files of a directory that end so, by their names.
-func (w *world) digests(t *testing.T, dir, ending string) map[string]string {
+// digests returns the digests of the files of a directory whose names have the ending.
+func (w *fixture) digests(t *testing.T, dir, ending string) map[string]string {
 	t.Helper()
 	all, err := w.files.List(t.Context(), dir)
 	if err != nil {
@@ -300,16 +300,16 @@ func (w *world) digests(t *testing.T, dir, ending string) map[string]string {
 	return sums
 }
 
-// asked are the flags of a query about everything in a table.
-func asked(table, out string, more ...string) []string {
+// queryFlags returns the flags of a query for all events of a table.
+func queryFlags(table, out string, more ...string) []string {
 	args := append([]string{"--table", table, "--users", "all", "--active", "any", "--types", "play,order,visit,login", "--out", out}, span...)
 	return append(args, more...)
 }
 
-// rows is what an extract of all of a table says, as csv.
-func (w *world) rows(t *testing.T, table string) string {
+// rows returns all events of a table as csv.
+func (w *fixture) rows(t *testing.T, table string) string {
 	t.Helper()
-	p := w.program(t, "extract", asked(table, "-", "--format", "csv")...)
+	p := w.program(t, "extract", queryFlags(table, "-", "--format", "csv")...)
 	if <-p.ended; p.err != nil {
 		t.Fatalf("%s: %v\n%s", p.name, p.err, p.stderr.Bytes())
 	}
@@ -319,9 +319,9 @@ func (w *world) rows(t *testing.T, table string) string {
 // loadCounters maps the counters of a load's pieces to the fields of its last line.
 var loadCounters = map[string]string{"read": "read", "loaded": "loaded", "quarantined": "quarantined", "cells": "cells"}
 
-// TestPiecesOnYARN is one test, because all its steps use one world.
+// TestPiecesOnYARN is one test, because all its steps use one fixture.
 func TestPiecesOnYARN(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	one := w.hdfs + "/one"
 	w.program(t, "bulkload", append([]string{w.job(t, "one", one)}, span...)...).ends(0)
 	t.Run("HFiles for a table of files", func(t *testing.T) { w.tableOfFiles(t, one) })
@@ -337,8 +337,8 @@ func TestPiecesOnYARN(t *testing.T) {
 	t.Run("HFiles for HBase", func(t *testing.T) { w.hfiles(t, want) })
 }
 
-// tableOfFiles ends an attempt as a time-out does, by SIGQUIT and SIGTERM.
-func (w *world) tableOfFiles(t *testing.T, one string) {
+// tableOfFiles ends an attempt by SIGQUIT and SIGTERM, as Hadoop's timeout does.
+func (w *fixture) tableOfFiles(t *testing.T, one string) {
 	many := w.hdfs + "/many"
 	reports := w.reporter("load")
 	load := slices.Concat([]string{"load", w.job(t, "many", many), "--piece-size", "1600KiB"}, reports.flags(), span)
@@ -361,20 +361,20 @@ func (w *world) tableOfFiles(t *testing.T, one string) {
 	reports.check(t, "bulkload", "load", said)
 }
 
-// extractCounters are what an extract's pieces count, and what its last line calls that.
+// extractCounters maps the counters of an extract's pieces to the fields of its last line.
 var extractCounters = map[string]string{"found": "found", "active": "active", "kept": "kept", "events": "events", "files": "files"}
 
 // extract compares the parts of a job with the parts of one process. The commit is killed when the
 // result has its name; the same command then removes what the commit left.
-func (w *world) extract(t *testing.T, table string) {
+func (w *fixture) extract(t *testing.T, table string) {
 	one, many := w.hdfs+"/out-one", w.hdfs+"/out-many"
 	size := []string{"--piece-size", "30000"}
-	last := w.program(t, "extract", asked(table, one, size...)...).ends(0)
+	last := w.program(t, "extract", queryFlags(table, one, size...)...).ends(0)
 	want := w.digests(t, one, ".parquet")
 	w.repeated(t, table, want, size...)
 
 	reports := w.reporter("extract")
-	extract := append([]string{"extract"}, asked(table, many, append(size, reports.flags()...)...)...)
+	extract := append([]string{"extract"}, queryFlags(table, many, append(size, reports.flags()...)...)...)
 	p := w.killedCommit(t, breakpoint.Published, extract)
 	p.counted(last, extractCounters)
 	said := report{table: table, status: 1, types: []string{"START", "FAIL"}, runs: 1}
@@ -388,12 +388,12 @@ func (w *world) extract(t *testing.T, table string) {
 	w.checkResult(t, many, want)
 }
 
-// repeated ends an attempt that has no other, and so the job. It then kills the commit before
+// repeated kills the only attempt of a piece, so the job fails. It then kills the commit before
 // the result has its name. The same command continues each time. The piece of an attempt that
 // was killed stays locked for a minute.
-func (w *world) repeated(t *testing.T, table string, want map[string]string, size ...string) {
+func (w *fixture) repeated(t *testing.T, table string, want map[string]string, size ...string) {
 	out := w.hdfs + "/out-repeated"
-	extract := append([]string{"extract"}, asked(table, out, size...)...)
+	extract := append([]string{"extract"}, queryFlags(table, out, size...)...)
 	p := w.onyarn(t, append(extract, "-D", "mapreduce.map.maxattempts=1", "-D", stopping(breakpoint.Part))...)
 	killed := p.signalAtStep("extract", syscall.SIGKILL)
 	if last := p.ends(1); !strings.Contains(fmt.Sprint(last["error"]), "yarn logs -applicationId application_") {
@@ -410,13 +410,13 @@ func (w *world) repeated(t *testing.T, table string, want map[string]string, siz
 }
 
 // killedCommit does an extract whose commit is killed at a step.
-func (w *world) killedCommit(t *testing.T, step string, extract []string) *process {
+func (w *fixture) killedCommit(t *testing.T, step string, extract []string) *process {
 	t.Helper()
 	plain := w.env
 	w.env = append(slices.Clone(plain), breakpoint.Variable+"="+step)
 	p := w.onyarn(t, extract...)
 	w.env = plain
-	p.killChild("extract")
+	p.killChildAtStep("extract")
 	if last := p.ends(1); !strings.Contains(fmt.Sprint(last["error"]), "extract commit was ended by signal 9") {
 		t.Errorf("a killed commit says %v", last["error"])
 	}
@@ -424,7 +424,7 @@ func (w *world) killedCommit(t *testing.T, step string, extract []string) *proce
 }
 
 // checkResult checks the parts of a result, and that nothing else is left of it.
-func (w *world) checkResult(t *testing.T, out string, want map[string]string) {
+func (w *fixture) checkResult(t *testing.T, out string, want map[string]string) {
 	t.Helper()
 	if got := w.digests(t, out, ".parquet"); len(want) < 3 || !maps.Equal(got, want) {
 		t.Errorf("the parts are %v, one process makes %v", got, want)
@@ -434,12 +434,11 @@ func (w *world) checkResult(t *testing.T, out string, want map[string]string) {
 	}
 }
 
-// partial is the folder next to out in which pieces leave their parts.
+// partial returns the folder next to out in which pieces write their parts.
 func partial(out string) string { return dfs.Join(dfs.Dir(out), "."+dfs.Base(out)+".partial") }
 
-// puts freezes an attempt until Hadoop takes it for hung, which is as long as its lock
-// on HDFS outlives it.
-func (w *world) puts(t *testing.T, want clustertest.Digest) {
+// puts freezes an attempt until Hadoop's timeout ends it. Its lock on HDFS stays as long.
+func (w *fixture) puts(t *testing.T, want clustertest.Digest) {
 	job, table := w.live(t, "puts")
 	p := w.onyarn(t, append([]string{"load", "-D", "mapreduce.task.timeout=60000", "-D", "mapreduce.task.timeout.check-interval-ms=500",
 		"-D", stopping(breakpoint.Put), job, "--mode", "put", "--piece-size", "400KiB"}, span...)...)
@@ -453,8 +452,8 @@ func (w *world) puts(t *testing.T, want clustertest.Digest) {
 	w.program(t, "bulkload", "verify", job).ends(0)
 }
 
-// hfiles does what docs/howto/yarn.md does by hand, and kills an attempt.
-func (w *world) hfiles(t *testing.T, want clustertest.Digest) {
+// hfiles runs the commands of docs/howto/yarn.md without the script, and kills an attempt.
+func (w *fixture) hfiles(t *testing.T, want clustertest.Digest) {
 	_, table := w.live(t, "usertrail")
 	p := w.start(t, "bash", "-euo", "pipefail", "-c", byHand(t), w.dir)
 	killed := p.signalAtStep("bulkload", syscall.SIGKILL)
@@ -467,9 +466,9 @@ func (w *world) hfiles(t *testing.T, want clustertest.Digest) {
 	w.program(t, "bulkload", "verify", "--job", filepath.Join(w.dir, "usertrail.yaml")).ends(0)
 }
 
-// byHand is the shell block of the document, in a folder and with a Hadoop of its own. It
-// loads by HFiles, for which the sample is too small without being asked to, and its attempts
-// stop when they have written one.
+// byHand returns the shell block of the document, for a folder and a Hadoop of the test. It adds
+// --mode hfile, because the sample is so small that auto would choose puts. Its attempts stop
+// when they have written an HFile.
 func byHand(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/howto/yarn.md")

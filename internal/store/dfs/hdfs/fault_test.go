@@ -27,19 +27,19 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A harm is something that is done to a DataNode.
-type harm func(c *clustertest.Cluster, t testing.TB, name string)
+// A daemonFault kills or freezes a DataNode.
+type daemonFault func(c *clustertest.Cluster, t testing.TB, name string)
 
-// harms returns one harm or, in complete runs, all.
-func harms(one string) map[string]harm {
-	all := map[string]harm{"killed": (*clustertest.Cluster).Kill, "frozen": (*clustertest.Cluster).Freeze}
-	return testkit.Pick(map[string]harm{one: all[one]}, all)
+// daemonFaults returns one fault or, in complete runs, all.
+func daemonFaults(one string) map[string]daemonFault {
+	all := map[string]daemonFault{"killed": (*clustertest.Cluster).Kill, "frozen": (*clustertest.Cluster).Freeze}
+	return testkit.Pick(map[string]daemonFault{one: all[one]}, all)
 }
 
-// TestReadersOutliveDataNodes harms all but one of the DataNodes that have a file, while one
+// TestReadersOutliveDataNodes kills or freezes all but one of the DataNodes that have a file, while one
 // goroutine reads in sequence and others read at random places.
 func TestReadersOutliveDataNodes(t *testing.T) {
-	for what, harm := range harms("killed") {
+	for what, cause := range daemonFaults("killed") {
 		t.Run(what, func(t *testing.T) {
 			c := clustertest.Alone(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
@@ -56,7 +56,7 @@ func TestReadersOutliveDataNodes(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, datanode := range holders[1:] {
-				harm(c, t, datanode)
+				cause(c, t, datanode)
 			}
 			var wg sync.WaitGroup
 			for g := range 4 {
@@ -90,8 +90,8 @@ const (
 	stoppedAt   = 48
 )
 
-// TestWritersOutliveADataNode harms a DataNode when a large part of the file is on its disk.
-// A separate process writes the file, and is stopped during the harm.
+// TestWritersOutliveADataNode freezes or kills a DataNode when a large part of the file is on its disk.
+// A separate process writes the file, and is stopped during the fault.
 func TestWritersOutliveADataNode(t *testing.T) {
 	if name := os.Getenv(writeVar); name != "" {
 		if err := breakpoint.Arm(); err != nil {
@@ -100,7 +100,7 @@ func TestWritersOutliveADataNode(t *testing.T) {
 		write(t, hdfs.New(hdfs.Config{Silence: 5 * time.Second}), name, text(writtenSize))
 		return
 	}
-	for what, harm := range harms("frozen") {
+	for what, cause := range daemonFaults("frozen") {
 		t.Run(what, func(t *testing.T) {
 			c := clustertest.Alone(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
@@ -115,10 +115,10 @@ func TestWritersOutliveADataNode(t *testing.T) {
 			go func() { ended <- writer.Wait() }()
 			t.Cleanup(func() { writer.Process.Kill() })
 			if !testkit.AwaitStop(writer.Process.Pid, nil) {
-				t.Fatalf("the writer ended before a DataNode could be harmed: %v\n%s", <-ended, said.String())
+				t.Fatalf("the writer ended before the fault of the DataNode: %v\n%s", <-ended, said.String())
 			}
 			holders := waitForBlock(t, c, 1, "rbw", func(size int64) bool { return size > 8<<20 })
-			harm(c, t, holders[0])
+			cause(c, t, holders[0])
 			if err := writer.Process.Signal(syscall.SIGCONT); err != nil {
 				t.Fatal(err)
 			}
