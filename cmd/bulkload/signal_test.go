@@ -162,8 +162,8 @@ func TestASignalEndsALoadCleanly(t *testing.T) {
 	})
 }
 
-// TestALoadTellsWhatItIsAt sends USR1 in the middle of a load. The load continues.
-func TestALoadTellsWhatItIsAt(t *testing.T) {
+// TestALoadReportsItsProgress sends USR1 in the middle of a load. The load continues.
+func TestALoadReportsItsProgress(t *testing.T) {
 	dir := sampleDays(t, "20000")
 	for step, tells := range map[string][]string{
 		breakpoint.Read:    {"bulkload: process ", "bulkload: loading: ", "  load     reading ", "  parsing  logs/2014-09-0", ", from line "},

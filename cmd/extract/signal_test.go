@@ -185,8 +185,8 @@ func stopped(t *testing.T, dir string, records int64, all bool, flags ...string)
 	}
 }
 
-// TestAnExtractTellsWhatItIsAt sends USR1 in the middle of an extract. The extract continues.
-func TestAnExtractTellsWhatItIsAt(t *testing.T) {
+// TestAnExtractReportsItsProgress sends USR1 in the middle of an extract. The extract continues.
+func TestAnExtractReportsItsProgress(t *testing.T) {
 	t.Parallel()
 	dir := played(t, 20_000)
 	for step, tells := range map[string][]string{

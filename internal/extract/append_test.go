@@ -89,9 +89,9 @@ func TestAppendSurvivesAnyFault(t *testing.T) {
 	})
 }
 
-// TestKilledAppendsGoOn kills appends at each step with SIGKILL. The next command is the same append, or
+// TestKilledAppendsContinue kills appends at each step with SIGKILL. The next command is the same append, or
 // an append of other days: it finishes the killed one first.
-func TestKilledAppendsGoOn(t *testing.T) {
+func TestKilledAppendsContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	q.Span.From--
 	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
@@ -126,9 +126,9 @@ func TestKilledAppendsGoOn(t *testing.T) {
 	}
 }
 
-// TestAVoidAppendLeavesNothing kills an append, and moves OUT away. The same query then makes a result of
+// TestAnAppendWithoutItsResultLeavesNothing kills an append, and moves OUT away. The same query then makes a result of
 // its own.
-func TestAVoidAppendLeavesNothing(t *testing.T) {
+func TestAnAppendWithoutItsResultLeavesNothing(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	first := q
 	first.Span.From--

@@ -14,10 +14,10 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// TestGoingOnWritesDamagedPartsAgain fails an extract at its end, and damages a file of a
+// TestContinuingWritesDamagedPartsAgain fails an extract at its end, and damages a file of a
 // finished part, or the record of one. The same extract writes that part again, and those
 // after it.
-func TestGoingOnWritesDamagedPartsAgain(t *testing.T) {
+func TestContinuingWritesDamagedPartsAgain(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for what, x := range map[string]struct {
 		output query.Output

@@ -19,11 +19,11 @@ import (
 
 func TestMain(m *testing.M) { extracttest.Main(m) }
 
-// TestKilledExtractsGoOn kills extracts with SIGKILL, and continues until one is
+// TestKilledExtractsContinue kills extracts with SIGKILL, and continues until one is
 // done. Before the end OUT does not exist. At the end it equals the result of an undisturbed
 // extract, with its counts. The test does so with conditions and without, and with a query
 // in which only rows tell who may stay.
-func TestKilledExtractsGoOn(t *testing.T) {
+func TestKilledExtractsContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for name, e := range map[string]extracttest.Task{
 		"everything":              {Query: q},
@@ -49,9 +49,9 @@ func TestKilledExtractsGoOn(t *testing.T) {
 	}
 }
 
-// TestGoingOnKeepsFinishedParts fails an extract as it writes its last part: the
+// TestContinuingKeepsFinishedParts fails an extract as it writes its last part: the
 // next one writes that part alone.
-func TestGoingOnKeepsFinishedParts(t *testing.T) {
+func TestContinuingKeepsFinishedParts(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for last, o := range map[string]query.Output{
 		"part-00002.parquet": {},

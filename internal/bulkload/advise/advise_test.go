@@ -270,8 +270,8 @@ func loaded(t *testing.T, dir, name string) int64 {
 	return size
 }
 
-// TestAPartTellsOfAllLogs reads a part of each file.
-func TestAPartTellsOfAllLogs(t *testing.T) {
+// TestAPartHasTheSizesOfAllLogs reads a part of each file.
+func TestAPartHasTheSizesOfAllLogs(t *testing.T) {
 	const users, each = 9000, 60
 	s := take(t, parse(t, writeLogs(t, users, each, "u%05d"), fourKinds), 1)
 	if s.Whole || s.Sampled > users*each*3/4 {

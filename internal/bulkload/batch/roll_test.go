@@ -338,9 +338,9 @@ func TestRowsOfOthersAreFound(t *testing.T) {
 	}
 }
 
-// TestOthersAreToldOf says that others write to the table, to whom asks and to a load,
+// TestOtherWritersAreNamed says that others write to the table, to whom asks and to a load,
 // which notes it down.
-func TestOthersAreToldOf(t *testing.T) {
+func TestOtherWritersAreNamed(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
 	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || !p.ByRolls() {
 		t.Fatalf("after a load (%v) the rolls are asked: %t", err, p.ByRolls())
@@ -453,9 +453,9 @@ func TestWhatWasBegunEndsWithItsLoad(t *testing.T) {
 	}
 }
 
-// TestAnotherJobDoesNotGoOn kills a load of puts, and corrects the job. Cells of both jobs
+// TestAnotherJobDoesNotContinue kills a load of puts, and corrects the job. Cells of both jobs
 // would be in the table, so whatever loads the file by the new one is refused.
-func TestAnotherJobDoesNotGoOn(t *testing.T) {
+func TestAnotherJobDoesNotContinue(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
 	parts, err := p.Cut(local.New(), bulkload.Put, 1<<30)
 	if err != nil {
@@ -520,10 +520,10 @@ func killedPuts(p *bulkloadtest.HBase) {
 	}
 }
 
-// TestAGrownJobGoesOn kills a load of puts, and loads by a job with more fields. If the cells
+// TestAGrownJobContinues kills a load of puts, and loads by a job with more fields. If the cells
 // of the new job include the cells of the first job, the table equals the table after a load
 // that was not killed. Otherwise the load is refused.
-func TestAGrownJobGoesOn(t *testing.T) {
+func TestAGrownJobContinues(t *testing.T) {
 	const (
 		kinds  = "\nlogs: {path: \"logs/{date}/play.csv\", behaviour: {column: kind, others: skip}, max_bad: 90%}\nuser: user\nbehaviours:\n"
 		before = kinds + "  play: {id: 2, fields: {title: string, seconds: int64}}\n  visit: {id: 3}\n"

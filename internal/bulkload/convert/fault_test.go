@@ -99,10 +99,10 @@ func (h *fixture) withFault(t *testing.T, to string, n int, mode dfstest.Mode, w
 	return past
 }
 
-// TestAConversionGoesOn stops a conversion after some of its loads. The same conversion then
+// TestAConversionContinues stops a conversion after some of its loads. The same conversion then
 // makes only the other loads. If the old table got a new load meanwhile, the conversion starts
 // from the beginning.
-func TestAConversionGoesOn(t *testing.T) {
+func TestAConversionContinues(t *testing.T) {
 	h := small(t)
 	clean := h.convert(t, "reversed", "tall", "clean")
 	h.halfway(t, "reversed", "tall", "out")

@@ -92,8 +92,8 @@ func TestARowTooLargeToImport(t *testing.T) {
 	}
 }
 
-// TestAnImportGoesOn imports loads that were added to the table of files later.
-func TestAnImportGoesOn(t *testing.T) {
+// TestAnImportContinues imports loads that were added to the table of files later.
+func TestAnImportContinues(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
 	p := bulkloadtest.NewHBase(t)
 	p.Load(nil, "2014-09-01", "2014-09-01")
@@ -127,9 +127,9 @@ func mixed(p *bulkloadtest.HBase) {
 	p.Write("mixed.csv", text)
 }
 
-// TestAnImportGoesOnWithPartsOfFiles imports a part of a file, then another part that came
+// TestAnImportContinuesWithPartsOfFiles imports a part of a file, then another part that came
 // under another name, and at last what HBase has another part of.
-func TestAnImportGoesOnWithPartsOfFiles(t *testing.T) {
+func TestAnImportContinuesWithPartsOfFiles(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
 	mixed(p)
 	p.Load(nil, "2014-09-01", "2014-09-02", "play")

@@ -11,10 +11,10 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// TestAnImportOfMergedFilesGoesOn imports a night, and then a table that has this night and
+// TestAnImportOfMergedFilesContinues imports a night, and then a table that has this night and
 // later nights in one merged file. The second import brings only the missing records of the
 // file.
-func TestAnImportOfMergedFilesGoesOn(t *testing.T) {
+func TestAnImportOfMergedFilesContinues(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
 	p := bulkloadtest.NewHBase(t)
 	p.Load(nil, "2014-09-01", "2014-09-01")

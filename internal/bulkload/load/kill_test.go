@@ -29,9 +29,9 @@ func killsOf(commits int, whole bool) []extracttest.Moment {
 	return all
 }
 
-// TestKilledLoadsGoOn kills loads with SIGKILL. After each kill the table holds
+// TestKilledLoadsContinue kills loads with SIGKILL. After each kill the table holds
 // some whole days; the same load then ends with the undisturbed one's table.
-func TestKilledLoadsGoOn(t *testing.T) {
+func TestKilledLoadsContinue(t *testing.T) {
 	w := testworld.World(12, 25)
 	h := extracttest.Delivered(t, w)
 	extracttest.SaveJob(t, h, w.Job())

@@ -66,7 +66,7 @@ func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
 		name, was, is string
 		want          error
 	}{
-		{"hollow", "", bulkloadtest.Plays + ",,,\n,,,\n", bulkload.ErrTooBad},
+		{"empty", "", bulkloadtest.Plays + ",,,\n,,,\n", bulkload.ErrTooBad},
 		{"changed", bulkloadtest.Plays, bulkloadtest.Plays + "c,2014-09-01 12:00:00,one,1\n", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,8 +143,8 @@ func TestAPieceLeavesOutWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAHollowLogEndsNoPlan: loads keep the plan of the true log, which has its name.
-func TestAHollowLogEndsNoPlan(t *testing.T) {
+// TestAnEmptyLogEndsNoPlan: loads keep the plan of the true log, which has its name.
+func TestAnEmptyLogEndsNoPlan(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", "user,time,title,seconds\n")
 	y.Load(nil, "2014-09-01", "2014-09-01")

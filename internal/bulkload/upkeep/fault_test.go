@@ -109,9 +109,9 @@ func (h *fixture) withFault(t *testing.T, do func(context.Context, upkeep.Config
 	return past
 }
 
-// TestAnExtractGoesOnBesideIt opens a table, replaces its files, and then runs a query. The
+// TestAnExtractContinuesBesideIt opens a table, replaces its files, and then runs a query. The
 // query has the result of before. A table that is opened later has the result of after.
-func TestAnExtractGoesOnBesideIt(t *testing.T) {
+func TestAnExtractContinuesBesideIt(t *testing.T) {
 	h := newFixture(t, testworld.World(6, 10))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 6, []string{"before"}, func(int) {})
 	q := h.w.Queries(1, 1)[0]

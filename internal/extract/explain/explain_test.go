@@ -221,9 +221,9 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	}
 }
 
-// TestExplainGuessesWhatNobodyKnows asks a table to which others write, and a table without
+// TestExplainEstimatesWithoutRolls asks a table to which others write, and a table without
 // a record of its loads. It reads no row to find out.
-func TestExplainGuessesWhatNobodyKnows(t *testing.T) {
+func TestExplainEstimatesWithoutRolls(t *testing.T) {
 	w := testworld.World(3, 150)
 	h := extracttest.Delivered(t, w)
 	h.Load(t, extracttest.Plain, w.Span)

@@ -11,9 +11,9 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestConditionsThatServersTakeAreTold explains queries that servers can filter by values,
+// TestConditionsThatServersTakeAreNamed explains queries that servers can filter by values,
 // and other queries.
-func TestConditionsThatServersTakeAreTold(t *testing.T) {
+func TestConditionsThatServersTakeAreNamed(t *testing.T) {
 	w := testworld.Numbered(7, 30)
 	h := extracttest.Delivered(t, w)
 	extracttest.Laid(t, w, h, func(name string, u extracttest.Turn) {

@@ -10,9 +10,9 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// TestFindsGoOn packs users who were found, part by part, and restores as many parts as
+// TestFindsContinue packs users who were found, part by part, and restores as many parts as
 // were finished.
-func TestFindsGoOn(t *testing.T) {
+func TestFindsContinue(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	var ids []string
 	for i := range 300 {

@@ -88,9 +88,9 @@ func TestAppendedPiecesSurviveAnyFault(t *testing.T) {
 	})
 }
 
-// TestKilledCommitsOfAppendsGoOn kills the commit of an append at each step with SIGKILL. The next command
+// TestKilledCommitsOfAppendsContinue kills the commit of an append at each step with SIGKILL. The next command
 // is the same commit, or an append of other days by one process or by pieces: it finishes the killed one.
-func TestKilledCommitsOfAppendsGoOn(t *testing.T) {
+func TestKilledCommitsOfAppendsContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	q.Span.From--
 	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2, PieceSize: 10_000}, q)

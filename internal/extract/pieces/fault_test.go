@@ -207,9 +207,9 @@ func TestCommitKeepsAResult(t *testing.T) {
 	})
 }
 
-// TestKilledPiecesGoOn kills workers and commits with SIGKILL. Other workers continue until
+// TestKilledPiecesContinue kills workers and commits with SIGKILL. Other workers continue until
 // the result exists.
-func TestKilledPiecesGoOn(t *testing.T) {
+func TestKilledPiecesContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for name, e := range map[string]extracttest.Task{
 		"everything":              {Query: q},
@@ -247,9 +247,9 @@ func linesOf(t *testing.T, h *extracttest.Fixture, e extracttest.Task, u extract
 	return list
 }
 
-// TestAPieceGoesOnAfterItsLastWholePart fails a piece as it writes its last part: the
+// TestAPieceContinuesAfterItsLastWholePart fails a piece as it writes its last part: the
 // next worker writes that part alone.
-func TestAPieceGoesOnAfterItsLastWholePart(t *testing.T) {
+func TestAPieceContinuesAfterItsLastWholePart(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 1 << 40}
 	out := filepath.Join(h.Dir, "out")
@@ -273,9 +273,9 @@ func TestAPieceGoesOnAfterItsLastWholePart(t *testing.T) {
 	}
 }
 
-// TestGoingOnCountsOnce stops an extract between its last part and its end: users who
+// TestContinuingCountsOnce stops an extract between its last part and its end: users who
 // were read after the last one who comes out are counted, and once.
-func TestGoingOnCountsOnce(t *testing.T) {
+func TestContinuingCountsOnce(t *testing.T) {
 	h, q := extracttest.Crowd(t, 400, 4)
 	q.Conditions.Where = testworld.Where{Text: "play.seconds < 5"}
 	q.Kinds = []string{"play"}
@@ -300,8 +300,8 @@ func TestGoingOnCountsOnce(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatIsStoppedLetsGo ends a worker by its context. The worker has released the piece.
-func TestAWorkerThatIsStoppedLetsGo(t *testing.T) {
+// TestAWorkerThatIsStoppedReleasesItsPiece ends a worker by its context. The worker has released the piece.
+func TestAWorkerThatIsStoppedReleasesItsPiece(t *testing.T) {
 	h, q := extracttest.Crowd(t, 500, 20)
 	u := extracttest.Turn{Name: "trails", Workers: 2, PieceSize: 2000}
 	out := filepath.Join(h.Dir, "out")

@@ -112,7 +112,7 @@ func TestBlocksEndWhereGroupsEnd(t *testing.T) {
 	}
 }
 
-func TestGroupsDoNotGrowBlocksForEver(t *testing.T) {
+func TestGroupsDoNotGrowBlocksWithoutBound(t *testing.T) {
 	var cells []cell.Cell
 	for day := range 100 {
 		cells = append(cells, cell.Cell{Row: fmt.Appendf(nil, "one,%03d", day), Type: cell.Put, Value: make([]byte, 100)})

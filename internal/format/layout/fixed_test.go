@@ -44,9 +44,9 @@ func TestFixedStopTakesInTheLastDay(t *testing.T) {
 	checkTexts(t, "ranges of times out of the span", rangesAsText(t, fixed, september, "42", q))
 }
 
-// TestFixedHasNoRowsOfStrangers: users that do not fit have keys of their own, and ranges
+// TestFixedHasNoRowsOfForeignUsers: users that do not fit have keys of their own, and ranges
 // without rows.
-func TestFixedHasNoRowsOfStrangers(t *testing.T) {
+func TestFixedHasNoRowsOfForeignUsers(t *testing.T) {
 	fixed := named(t, "fixed")
 	q := layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: 0, To: 20_000}}
 	for user, key := range map[string]string{"042": "~042_", "1234567": "~1234567_", "a_b": `~a\ub_`, "~": "~~_"} {

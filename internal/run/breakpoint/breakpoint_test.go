@@ -151,9 +151,9 @@ func TestAProcessStopsUntilItIsContinued(t *testing.T) {
 	}
 }
 
-// TestAHeldStepLetsOtherGoroutinesGoOn checks that a process handles a signal while the
+// TestAHeldStepLetsOtherGoroutinesContinue checks that a process handles a signal while the
 // goroutine that reached the step waits.
-func TestAHeldStepLetsOtherGoroutinesGoOn(t *testing.T) {
+func TestAHeldStepLetsOtherGoroutinesContinue(t *testing.T) {
 	c, out := start(t, "part:2:hold")
 	send(t, c, syscall.SIGUSR1, syscall.SIGCONT)
 	says(t, out, "0", "user defined signal 1")
@@ -164,8 +164,8 @@ func TestAHeldStepLetsOtherGoroutinesGoOn(t *testing.T) {
 	}
 }
 
-// TestAHeldStepGoesOnWhenTheRunEnds sends SIGTERM. The process then cancels its context.
-func TestAHeldStepGoesOnWhenTheRunEnds(t *testing.T) {
+// TestAHeldStepContinuesWhenTheRunEnds sends SIGTERM. The process then cancels its context.
+func TestAHeldStepContinuesWhenTheRunEnds(t *testing.T) {
 	c, out := start(t, "part:2:hold")
 	send(t, c, syscall.SIGTERM, syscall.SIGCONT)
 	says(t, out, "0", "terminated", "1", "2")

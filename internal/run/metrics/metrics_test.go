@@ -73,7 +73,7 @@ func values(t *testing.T, name string) map[string]float64 {
 	return out
 }
 
-func TestAFileTellsOfTheLastRun(t *testing.T) {
+func TestAFileHasTheLastRun(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "load.prom")
 	if err := metrics.Write(name, load(1, 0)); err != nil {
 		t.Fatal(err)

@@ -150,7 +150,7 @@ func TestBar(t *testing.T) {
 	})
 }
 
-func TestLogBesideABar(t *testing.T) {
+func TestLogAboveABar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out output
 		p := progress.Start(progress.Config{Out: &out, Terminal: true})

@@ -135,7 +135,7 @@ func effortClient(budget time.Duration) *Client {
 	return &Client{cfg: Config{OpTimeout: budget, User: "ann"}}
 }
 
-func TestAnEffortEndsWithItsBudgetAndSaysWhatItTried(t *testing.T) {
+func TestRetriesEndWithTheirBudgetAndSayWhatWasTried(t *testing.T) {
 	e := retryState{what: "get of 3 rows", table: "t", region: "t,a", server: "rs1:16020"}
 	busy := verdict{remedy: ease, err: &rpc.ServerError{Class: pkg + "RegionTooBusyException", Message: "over memstore limit"}}
 	var err error

@@ -126,7 +126,7 @@ func TestOnlyPutsWithoutAResponseAreSentAgain(t *testing.T) {
 	})
 }
 
-func TestPutGoesOnWhateverHappensToACall(t *testing.T) {
+func TestPutContinuesWhateverHappensToACall(t *testing.T) {
 	for name, fault := range map[string]hbasetest.Fault{
 		"response lost":   {Drop: true},
 		"not executed":    {Skip: true},

@@ -160,9 +160,9 @@ func TestAScanThatDoesNotMoveEnds(t *testing.T) {
 	})
 }
 
-// TestARestartInsideARowGoesOnBehindTheLastCell ends each scanner after one response. The scan
+// TestARestartInsideARowContinuesAfterTheLastCell ends each scanner after one response. The scan
 // must still read each cell about once.
-func TestARestartInsideARowGoesOnBehindTheLastCell(t *testing.T) {
+func TestARestartInsideARowContinuesAfterTheLastCell(t *testing.T) {
 	prefix, err := wire.ColumnPrefixes([]byte("q0"), []byte("x"))
 	if err != nil {
 		t.Fatal(err)

@@ -126,9 +126,9 @@ func TestALimitIsTheServers(t *testing.T) {
 	})
 }
 
-// TestScanGoesOnAfterAnyCallGoesWrong makes the first call of a scan fail, then the second,
+// TestScanContinuesAfterAnyCallGoesWrong makes the first call of a scan fail, then the second,
 // and so on until none is left, in every way.
-func TestScanGoesOnAfterAnyCallGoesWrong(t *testing.T) {
+func TestScanContinuesAfterAnyCallGoesWrong(t *testing.T) {
 	for name, fault := range map[string]hbasetest.Fault{
 		"response lost":   {Drop: true},
 		"not executed":    {Skip: true},

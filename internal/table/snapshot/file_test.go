@@ -56,8 +56,8 @@ func (f movable) Close() error {
 	return nil
 }
 
-// TestReadsGoOnWhereAFileMoves reads from many goroutines while the file moves.
-func TestReadsGoOnWhereAFileMoves(t *testing.T) {
+// TestReadsContinueWhereAFileMoves reads from many goroutines while the file moves.
+func TestReadsContinueWhereAFileMoves(t *testing.T) {
 	m := &mover{data: []byte("the bytes of the file"), at: "data", open: map[string]int{}}
 	b, err := openBytes(t.Context(), m, []string{"data", "archive"})
 	if err != nil {

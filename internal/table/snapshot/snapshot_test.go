@@ -38,10 +38,10 @@ func expect(t *testing.T, what string, got []string, want ...*cell.Cell) {
 	}
 }
 
-// TestFilesAreFoundWhereTheyLie reads a table with two daughters of a split region. They have
+// TestFilesAreFoundInAnyDirectory reads a table with two daughters of a split region. They have
 // files of their own, halves of the parent's files, links, and halves of linked files. Some files
 // are in the archive.
-func TestFilesAreFoundWhereTheyLie(t *testing.T) {
+func TestFilesAreFoundInAnyDirectory(t *testing.T) {
 	d := newDisk(t)
 	parent := diskRegion{id: 1, split: true, offline: true}
 	left, right := diskRegion{end: "m", id: 2}, diskRegion{start: "m", id: 2}

@@ -175,9 +175,9 @@ func TestRestartedDaemonsBecomeHealthy(t *testing.T) {
 	}
 }
 
-// TestRequestsGoOnAfterARestart checks that the daemon admin recovers from a stale connection
+// TestRequestsContinueAfterARestart checks that the daemon admin recovers from a stale connection
 // to the NameNode.
-func TestRequestsGoOnAfterARestart(t *testing.T) {
+func TestRequestsContinueAfterARestart(t *testing.T) {
 	testkit.OnlyAll(t, "TestNameNodeRestarts of internal/store/dfs/hdfs")
 	c := Alone(t)
 	dir := c.HDFS(t)

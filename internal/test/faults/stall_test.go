@@ -17,10 +17,10 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// TestBothClientsGoOnAfterAStall kills one of three RegionServers while our client and Java's
+// TestBothClientsContinueAfterAStall kills one of three RegionServers while our client and Java's
 // client request the same rows of all regions. Both must continue, and each result must be
 // complete. The test logs how long each client had no result.
-func TestBothClientsGoOnAfterAStall(t *testing.T) {
+func TestBothClientsContinueAfterAStall(t *testing.T) {
 	testkit.OnlyAll(t, "TestFaults/RegionServer_killed")
 	c := clustertest.Alone(t)
 	h := newFixture(t, c, "files")

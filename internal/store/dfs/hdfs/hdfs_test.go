@@ -101,7 +101,7 @@ func TestHighAvailability(t *testing.T) {
 	expectFile(t, fsys, "hdfs:///"+path+"/file", []byte("here"))
 }
 
-func TestNobodyThere(t *testing.T) {
+func TestNoServerThere(t *testing.T) {
 	fsys := hdfs.New(hdfs.Config{
 		Conf:     func() (*hadoopconf.Conf, error) { return &hadoopconf.Conf{}, nil },
 		Patience: time.Second,

@@ -14,21 +14,21 @@ import (
 	"usertrail/internal/table/precheck"
 )
 
-// TestHollowLogsMakeRoomForTheTrueOnes: a log without records is loaded, and another of its
-// name is no changed file.
-func TestHollowLogsMakeRoomForTheTrueOnes(t *testing.T) {
+// TestALogReplacesAnEmptyOne loads a log without records, and then another log of the same name.
+// The second log does not count as a changed file.
+func TestALogReplacesAnEmptyOne(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	for _, way := range bulkloadtest.Ways {
-		for _, hollow := range []string{"", "\n\n", "user,time,title,seconds\n", "user,time,title,seconds"} {
+		for _, empty := range []string{"", "\n\n", "user,time,title,seconds\n", "user,time,title,seconds"} {
 			t.Run(way, func(t *testing.T) {
 				y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 				y.Write(name, bulkloadtest.Plays+"d,2014-09-01 10:00:00,one,many\n")
-				y.Write("2014-09-02/play.csv", hollow)
+				y.Write("2014-09-02/play.csv", empty)
 				y.LoadBy(way, nil, "2014-09-01")
 				want := y.Trails(true)
 
 				y = bulkloadtest.New(t, bulkloadtest.TwoKinds)
-				y.Write(name, hollow)
+				y.Write(name, empty)
 				y.WantCounts(y.LoadBy(way, nil, "2014-09-01"), 0, 0, 0, 0, 0)
 				y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
 				y.Write(name, bulkloadtest.Plays+"d,2014-09-01 10:00:00,one,many\n")
@@ -46,9 +46,9 @@ func TestHollowLogsMakeRoomForTheTrueOnes(t *testing.T) {
 	}
 }
 
-// TestHollowLogsHideNoCopy: a file that takes the place of an empty one may be a copy of
+// TestEmptyLogsHideNoCopy: a file that takes the place of an empty one may be a copy of
 // another.
-func TestHollowLogsHideNoCopy(t *testing.T) {
+func TestEmptyLogsHideNoCopy(t *testing.T) {
 	for _, way := range bulkloadtest.Ways {
 		t.Run(way, func(t *testing.T) {
 			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
