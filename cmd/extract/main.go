@@ -241,7 +241,7 @@ func (o *options) ask(ctx context.Context) (_ *asking, err error) {
 		c.Table = table.Unrolled(c.Table)
 	}
 	if o.sample.Users > 0 {
-		err = o.chooseUsers(ctx, c)
+		err = o.sample.Choose(ctx, c)
 	}
 	return a, err
 }
@@ -310,16 +310,6 @@ func (o *options) requireDays(ctx context.Context, c *extract.Config, t table.Lo
 		return table.RequireLogs(ctx, t, c.Span, q.NamedAll())
 	}
 	return table.RequireDays(ctx, t, c.Span, q.Names())
-}
-
-// chooseUsers sets the users of a sample.
-func (o *options) chooseUsers(ctx context.Context, c *extract.Config) error {
-	c.Users = userlist.All()
-	q, err := c.NewQuery()
-	if err == nil {
-		c.Users, err = o.sample.Of(ctx, q, c.Table)
-	}
-	return err
 }
 
 // span completes missing dates by the dates of the table. It fails if other programs write to

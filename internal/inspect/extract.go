@@ -18,6 +18,7 @@ import (
 type Extract struct {
 	Table    string            `json:"table"`
 	Query    manifest.Query    `json:"question"`
+	Sample   *manifest.Sample  `json:"sample,omitempty"` // that chose the users
 	Fields   []behaviour.Field `json:"fields"`
 	Users    int64             `json:"users"` // number of requested users
 	Found    int64             `json:"found"`
@@ -63,7 +64,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 		r.incomplete = fmt.Errorf("%s: %w: it is gone: the extract is not finished, or was copied only in part", manifest.SuccessName, dfs.ErrDamaged)
 	}
 	e := &Extract{
-		Table: m.Table, Query: m.Query, Fields: m.Fields, Columns: m.Columns,
+		Table: m.Table, Query: m.Query, Sample: m.Sample, Fields: m.Fields, Columns: m.Columns,
 		Users: m.Users, Found: m.Found, NotFound: m.NotFound, Active: m.Active, Kept: m.Kept, Sequence: m.Sequence, Events: m.Events, Cost: m.Cost, Parts: []Part{},
 		Appended: m.Appended,
 	}
@@ -140,6 +141,7 @@ func (e *Extract) text(p *page) {
 	}
 	p.facts(append(facts,
 		fact{"list", e.Query.Users},
+		fact{"sample", e.sample()},
 		fact{"users", e.users()},
 		fact{"found", e.summed(e.Found)},
 		fact{"not found", e.notFound()},
@@ -158,6 +160,14 @@ func (e *Extract) text(p *page) {
 	}
 	p.list("parts", g, len(e.Parts))
 	p.trail(e.First)
+}
+
+// sample returns how the users were chosen, or "".
+func (e *Extract) sample() string {
+	if e.Sample == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", e.Sample, e.Sample.Span)
 }
 
 // dates returns the dates of the result, and the days between them that it does not have.

@@ -68,7 +68,7 @@ func (q *Query) Result() *manifest.Extract {
 		all = append(all, behaviour.Field{Name: c.Name, Type: c.Type})
 	}
 	return &manifest.Extract{
-		Version: manifest.Version, Table: q.Info.Address, Zone: q.Info.Schema.Zone, Query: q.Manifest(),
+		Version: manifest.Version, Table: q.Info.Address, Zone: q.Info.Schema.Zone, Query: q.Manifest(), Sample: q.Sample,
 		TableVersion: q.Version(), Unrolled: q.Unrolled,
 		Columns: all, Fields: q.Columns(), Users: int64(q.Users.Len()), Sequence: q.funnel(),
 	}

@@ -29,6 +29,7 @@ const EveryType = "all"
 // A Spec is a query as the user wrote it. The comments give the defaults of zero fields.
 type Spec struct {
 	Users  *userlist.List
+	Sample *manifest.Sample // that chose Users; nil if none did
 	Span   behaviour.Span
 	Types  []string
 	Active string // all, any or min:N; all
@@ -42,6 +43,7 @@ type Query struct {
 	Unrolled bool // the table is read without its rolls
 	Pinned   bool // the version shows whether the table has changed; false if only other programs loaded it
 	Users    *userlist.List
+	Sample   *manifest.Sample // see Spec
 	Span     behaviour.Span
 	Kinds    []int // of the result, in order of behaviour ID
 	Rule     activity.Rule
@@ -67,7 +69,7 @@ type Query struct {
 // New checks a query to the table t. known is the manifest of the table, or nil. The error wraps
 // ErrWrong, unless the table has an unknown zone.
 func New(t table.Table, known *manifest.Table, s *Spec) (*Query, error) {
-	q := &Query{Info: t.Info(), Unrolled: table.IsUnrolled(t), Pinned: known == nil || len(known.Loads) > 0, Users: s.Users, Span: s.Span, Active: s.Active, Conditions: s.Conditions}
+	q := &Query{Info: t.Info(), Unrolled: table.IsUnrolled(t), Pinned: known == nil || len(known.Loads) > 0, Users: s.Users, Sample: s.Sample, Span: s.Span, Active: s.Active, Conditions: s.Conditions}
 	if q.Active == "" {
 		q.Active = "all"
 	}

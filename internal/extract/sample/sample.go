@@ -14,8 +14,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"usertrail/internal/activity"
+	"usertrail/internal/extract"
+	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/extract/userlist"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 )
@@ -50,6 +53,30 @@ func Parse(text string) (s Sample, ok bool, err error) {
 		return s, true, fmt.Errorf("%w: --users %s%s: the seed %q is not a whole number: write sample:%d:7", query.ErrWrong, Prefix, text, seed, s.Users)
 	}
 	return s, true, nil
+}
+
+// Choose sets the users of c. If c appends to a result of the same sample, they are the users of the result: they are
+// chosen by the dates of its first extract, as far as the table still has their records.
+func (s Sample) Choose(ctx context.Context, c *extract.Config) error {
+	chosen := manifest.Sample{Users: s.Users, Seed: s.Seed, Span: c.Span}
+	if c.Append {
+		was, err := place.At(c.FS, c.Out).Result(ctx)
+		if err != nil {
+			return err
+		}
+		if was != nil && was.Sample != nil && was.Sample.Users == s.Users && was.Sample.Seed == s.Seed {
+			chosen.Span = was.Sample.Span
+		}
+	}
+	by := *c
+	by.Users, by.Span = userlist.All(), chosen.Span
+	q, err := by.NewQuery()
+	if err != nil {
+		return err
+	}
+	c.Sample = &chosen
+	c.Users, err = s.Of(ctx, q, c.Table)
+	return err
 }
 
 // Of chooses users of t who may be active and meet --without, as far as the rolls of t show. If there

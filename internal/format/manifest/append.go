@@ -103,13 +103,29 @@ func (e *Extract) differs(next *Extract) string {
 			return fmt.Sprintf("%s is %s there, and %s here", f.name, f.was, f.is)
 		}
 	}
-	if what := e.Query.differs(&next.Query); what != "" {
+	if what := e.Query.differs(&next.Query); what == otherUsers {
+		return what + e.sampled(next)
+	} else if what != "" {
 		return what
 	}
 	if !slices.Equal(e.Columns, next.Columns) {
 		return fmt.Sprintf("the columns are %s there, and %s here", columns(e.Columns), columns(next.Columns))
 	}
 	return ""
+}
+
+// otherUsers says that two queries are of different users.
+const otherUsers = "--users is another list there"
+
+// sampled returns what the samples of e and next say about different users, after a colon, or "".
+func (e *Extract) sampled(next *Extract) string {
+	switch {
+	case e.Sample == nil:
+		return ""
+	case next.Sample != nil && *next.Sample == *e.Sample:
+		return fmt.Sprintf(": the records of %s have changed, so that %s chooses other users now", e.Sample.Span, e.Sample)
+	}
+	return fmt.Sprintf(": %s of %s", e.Sample, e.Sample.Span)
 }
 
 // Everyone is the value of Query.Users for all users.
@@ -128,7 +144,7 @@ func (q *Query) differs(o *Query) string {
 			continue
 		}
 		if name == "users" && q.Users != o.Users {
-			return "--users is another list there"
+			return otherUsers
 		}
 		return fmt.Sprintf("--%s is %s there, and %s here", cmp.Or(flagOf[name], name), said(was.Field(i)), said(is.Field(i)))
 	}

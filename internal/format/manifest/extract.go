@@ -1,6 +1,10 @@
 package manifest
 
-import "usertrail/internal/behaviour"
+import (
+	"fmt"
+
+	"usertrail/internal/behaviour"
+)
 
 // An Extract is the manifest of one result: the query, its table, and the parts.
 type Extract struct {
@@ -13,6 +17,7 @@ type Extract struct {
 	Unrolled     bool              `json:"unrolled,omitempty"`
 	Plan         string            `json:"plan,omitempty"` // the plan that cut the query into pieces, whose ends are ends of parts
 	Query        Query             `json:"question"`
+	Sample       *Sample           `json:"sample,omitempty"`  // how the users were chosen; nil if no sample chose them
 	Columns      []behaviour.Field `json:"columns,omitempty"` // all columns; the one that partitions the result is not in its files
 	Fields       []behaviour.Field `json:"fields"`            // the columns that are fields of behaviours
 	Users        int64             `json:"users"`             // asked
@@ -32,6 +37,16 @@ type Extract struct {
 }
 
 func (e *Extract) version() int { return e.Version }
+
+// A Sample is a number of users who are chosen at random.
+type Sample struct {
+	Users int            `json:"users"`
+	Seed  uint64         `json:"seed"`
+	Span  behaviour.Span `json:"span"` // the users are active in it
+}
+
+// String returns the value of --users.
+func (s *Sample) String() string { return fmt.Sprintf("sample:%d:%d", s.Users, s.Seed) }
 
 // A Query holds the flags that determine a result.
 type Query struct {

@@ -32,7 +32,7 @@ type appended struct {
 func (p *appended) span() string { return p.from + ".." + p.until }
 
 // query returns what must be the same in each extract of a growing result. The order of types and
-// users makes no difference. A sample is the list of the users that it chooses.
+// users makes no difference. A sample is the list of the users that it chooses, by the dates of the first extract.
 func (t *table) query(s *Step) string {
 	types, users := slices.Sorted(slices.Values(s.Types)), "all"
 	if asked, listed := t.asked(s); listed {
@@ -103,6 +103,11 @@ func (x *run) grow(s *Step) error {
 	args, err := x.query(s)
 	if err != nil {
 		return err
+	}
+	if g := x.grown[s.Out]; g != nil && s.Sample != nil && g.step.Sample != nil && *g.step.Sample == *s.Sample {
+		by := *s
+		by.sampledBy = &g.step
+		s = &by
 	}
 	want := t.extract(s)
 	statuses := x.grown[s.Out].expected(s, t)

@@ -38,12 +38,15 @@ func (s *Sample) flag() string {
 func (t *table) sampled(s *Step) []string {
 	judged := *s
 	judged.Conditions = nil
+	if by := s.sampledBy; by != nil {
+		judged.From, judged.Until = by.From, by.Until
+	}
 	if s.Conditions != nil {
 		judged.Conditions = &Conditions{Without: s.Conditions.Without}
 	}
 	var out []string
 	for _, user := range t.users() {
-		if active, _ := judged.result(t.inSpan(s, user), t.zone); active {
+		if active, _ := judged.result(t.inSpan(&judged, user), t.zone); active {
 			out = append(out, user)
 		}
 	}

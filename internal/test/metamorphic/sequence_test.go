@@ -63,6 +63,7 @@ type Step struct {
 
 	Users     []string `json:"users,omitempty"`  // empty is all
 	Sample    *Sample  `json:"sample,omitempty"` // in place of Users
+	sampledBy *Step    // whose dates choose Sample; nil means the step's own
 	Active    string   `json:"active,omitempty"`
 	Format    string   `json:"format,omitempty"`
 	Out       string   `json:"out,omitempty"`
