@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -131,41 +132,61 @@ func TestMemoryIsKept(t *testing.T) {
 	}
 }
 
+// manyUsers writes the log and the list of users with one play each, whose IDs have the given length.
+func manyUsers(t *testing.T, dir string, users, length int) {
+	t.Helper()
+	testkit.WriteFile(t, filepath.Join(dir, "usertrail.yaml"), "logs: logs/{date}/{behaviour}.csv\nbehaviours: {play: {id: 1}}\n")
+	var plays, list strings.Builder
+	plays.WriteString("user_id,time\n")
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, (length+1)/2)
+	for range users {
+		for i := range noise {
+			noise[i] = byte(r.Uint32())
+		}
+		id := hex.EncodeToString(noise)[:length]
+		fmt.Fprintf(&plays, "%s,2014-09-01 08:00:00\n", id)
+		list.WriteString(id + "\n")
+	}
+	testkit.WriteFile(t, filepath.Join(dir, "logs", "2014-09-01", "play.csv"), plays.String())
+	testkit.WriteFile(t, filepath.Join(dir, "users.txt"), list.String())
+}
+
 // TestManyUsersFitIntoMemory measures a load with many workers, and extracts, of users with long
-// IDs and one play each.
+// IDs and one play each. A list of users with very long IDs does not fit next to their trails.
 func TestManyUsersFitIntoMemory(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
 	if err := testkit.Build(bin); err != nil { // without the race detector, which takes memory of its own
 		t.Fatal(err)
 	}
-	dir := testkit.Scratch(t)
-	testkit.WriteFile(t, filepath.Join(dir, "usertrail.yaml"), "logs: logs/{date}/{behaviour}.csv\nbehaviours: {play: {id: 1}}\n")
-	var plays, list strings.Builder
-	plays.WriteString("user_id,time\n")
-	r := rand.New(rand.NewPCG(1, 2))
-	const users = 200_000
-	for range users {
-		id := fmt.Sprintf("%016x-%016x-%016x-%08x", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint32())
-		fmt.Fprintf(&plays, "%s,2014-09-01 08:00:00\n", id)
-		list.WriteString(id + "\n")
-	}
-	testkit.WriteFile(t, filepath.Join(dir, "logs", "2014-09-01", "play.csv"), plays.String())
-	testkit.WriteFile(t, filepath.Join(dir, "users.txt"), list.String())
-	const most = 128 << 20
-	check := func(what string, n int64, status int) {
-		t.Helper()
-		if n == 0 || n > most/8*9 {
-			t.Errorf("%s: the resident set is %d MiB, status %d", what, n>>20, status)
+	type extract struct{ users, format, partition string }
+	everyone := []extract{{"all", "parquet", ""}, {"all", "parquet", "date"}, {"all", "csv", ""}, {"all", "arrow", ""}}
+	for length, extracts := range map[int][]extract{
+		59:  testkit.Pick([]extract{{"users.txt", "parquet", ""}}, append(everyone, extract{"users.txt", "parquet", ""})),
+		120: testkit.Pick(everyone[:1], everyone),
+		200: testkit.Pick(everyone[1:2], everyone),
+	} {
+		dir := testkit.Scratch(t)
+		manyUsers(t, dir, 300_000, length)
+		const most = 128 << 20
+		check := func(what string, n int64, status int) {
+			t.Helper()
+			if n == 0 || n > most/8*9 {
+				t.Errorf("IDs of %d bytes: %s: the resident set is %d MiB, status %d", length, what, n>>20, status)
+			}
+			t.Logf("IDs of %d bytes: %s: %d MiB", length, what, n>>20)
 		}
-		t.Logf("%s: %d MiB", what, n>>20)
-	}
-	how := []string{"--memory", "128MiB", "--workers", "64", "--from", "2014-09-01", "--to", "2014-09-01", "--table", "trails"}
-	n, status := weigh(t, dir, breakpoint.Loaded, filepath.Join(bin, "bulkload"), how...)
-	check("load", n, status)
-	for _, from := range testkit.Pick([]string{"users.txt"}, []string{"users.txt", "all"}) {
-		args := append(slices.Clone(how), "--users", from, "--types", "play", "--out", "of-"+from)
-		n, status := weigh(t, dir, breakpoint.Published, filepath.Join(bin, "extract"), args...)
-		check("extract of "+from, n, status)
+		how := []string{"--memory", "128MiB", "--workers", "64", "--from", "2014-09-01", "--to", "2014-09-01", "--table", "trails"}
+		n, status := weigh(t, dir, breakpoint.Loaded, filepath.Join(bin, "bulkload"), how...)
+		check("load", n, status)
+		for _, x := range extracts {
+			args := append(slices.Clone(how), "--users", x.users, "--types", "play", "--overwrite", "--out", "result", "--format", x.format)
+			if x.partition != "" {
+				args = append(args, "--partition-by", x.partition)
+			}
+			n, status := weigh(t, dir, breakpoint.Published, filepath.Join(bin, "extract"), args...)
+			check(fmt.Sprint("extract of ", x), n, status)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 const (
 	userBatchRecords = 16 << 10
 	userBatchUsers   = 4 << 10
+	userBatchKeys    = 256 << 10 // bytes
 )
 
 // A batcher divides the active users of a region into batches.
@@ -36,7 +37,7 @@ func (c *batcher) add(u table.User) error {
 	c.keys.Add(u.Key, u.Sure)
 	c.records += cmp.Or(u.Records, c.size.user())
 	c.guessed = c.guessed || u.Records == 0
-	if c.records >= min(userBatchRecords, c.size.within(c.most)) || c.keys.Len() >= userBatchUsers {
+	if c.records >= min(userBatchRecords, c.size.within(c.most)) || c.keys.Len() >= userBatchUsers || c.keys.Bytes() >= userBatchKeys {
 		return c.flush()
 	}
 	return nil

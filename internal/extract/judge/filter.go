@@ -16,8 +16,9 @@ import (
 type User struct {
 	From, To int     // events From to To, not included, of the batch are in the result
 	Bytes    int     // of the values of these events
+	ID       []byte  // if there are such events
 	Found    bool    // by its rows: the rolls were not sure of the user
-	Key      []byte  // of a user who was found by its rows
+	Key      []byte  // valid as long as the batch is
 	Steps    []int64 // times of the steps of the sequence in µs, if the user reached all
 
 	user    int // index of the user's key in the batch
@@ -73,10 +74,8 @@ func (s *filter) sift(t *fetch.Trails, known bool) ([]User, error) {
 			id, _ := s.q.Info.Layout.AppendUser(nil, t.Keys.At(user))
 			return nil, fmt.Errorf("judge user %q: %w", id, err)
 		}
-		j.user = user
-		if j.Found = j.Found && !t.Keys.Sure(j.user); j.Found {
-			j.Key = t.Keys.At(j.user)
-		}
+		j.user, j.Key = user, t.Keys.At(user)
+		j.Found = j.Found && !t.Keys.Sure(user)
 		out = append(out, j)
 		from = to
 	}

@@ -224,6 +224,9 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 			return nil, err
 		}
 	}
+	if err := identify(r.query.Info.Layout, s); err != nil {
+		return nil, err
+	}
 	r.full.add(stay.Len(), began)
 	if at != nil { // users, left and absent have indexes of keys
 		for i := range s.Users {

@@ -3,7 +3,8 @@
 //
 // The list of users is held to the end. A worker takes workerMemory: it has several batches
 // in flight, and a part that it writes. A user with more than a batch is held whole, one such
-// user at a time. A result in directories is sorted. If only rows tell which users exist, and
+// user at a time. Parts with many bytes of IDs share half of the rest; at least one such part is held.
+// A result in directories is sorted. If only rows tell which users exist, and
 // the rows of a user are not adjacent, each pass over the rows collects as many users as fit
 // into half of the rest.
 package memory
@@ -29,6 +30,11 @@ const (
 	restMemory = 40 << 20
 	// minWalk is the smallest Shares.Walk.
 	minWalk = 8 << 20
+	// HeavyIDs is the size in bytes from which on the IDs of a part's users need more memory than its
+	// worker has. They are in memory twice: in the part and in the file that is written.
+	HeavyIDs = 8 << 20
+	// heavyMemory is the memory in bytes that such a part needs in addition: 131,072 IDs of 255 bytes.
+	heavyMemory = 64 << 20
 	// fullMemory is the memory of one worker without the trail of a user that is held whole.
 	fullMemory = 96 << 20
 )
@@ -69,6 +75,7 @@ type Shares struct {
 	User    int   // bytes of the largest trail of one user
 	Walk    int64 // bytes for users whose rows are not adjacent, if only rows tell which users exist
 	Sort    int64 // bytes for sorting the files of directories
+	Heavy   int   // number of parts with more than HeavyIDs bytes of IDs that are held at once
 
 	list     int64 // bytes of the list
 	distinct int   // fields whose distinct values are counted
@@ -84,7 +91,9 @@ func (b Budget) Divide() (Shares, error) {
 	}
 	s := Shares{User: b.user(), Sort: b.sort(), list: b.Users.Bytes(), distinct: b.Distinct}
 	s.Workers = max(1, min(b.Workers, int((room-int64(s.User))/workerMemory)))
-	s.Walk = max(minWalk, (room-int64(s.Workers)*workerMemory)/2)
+	rest := room - int64(s.Workers)*workerMemory
+	s.Walk = max(minWalk, rest/2)
+	s.Heavy = max(1, int(rest/2/heavyMemory))
 	s.Batch = min(b.Sizes.BatchBytes, int(b.Bytes-restMemory-b.Users.Bytes())/(32*s.Workers))
 	return s, nil
 }

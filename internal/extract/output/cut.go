@@ -18,27 +18,37 @@ import (
 type Part struct {
 	number int
 	trails []*fetch.Trails // held until the part is written
-	users  []slice
+	users  []named
 	events int64
-	bytes  int          // of their values
-	last   []byte       // key: each user up to it is in this part or an earlier one, or is not in the result
-	counts judge.Counts // of all users that were read, up to that one
-	found  []byte       // users found by their rows since the part before, as notfound.Finds packs them
-	ends   bool         // it is the last part of its piece, or of the result
+	bytes  int             // of their values
+	ids    int             // bytes of the users' IDs
+	heavy  <-chan struct{} // holds the place that the part releases; nil if it has few bytes of IDs
+	last   []byte          // key: each user up to it is in this part or an earlier one, or is not in the result
+	counts judge.Counts    // of all users that were read, up to that one
+	found  []byte          // users found by their rows since the part before, as notfound.Finds packs them
+	ends   bool            // it is the last part of its piece, or of the result
 }
 
-// A slice is the trail of one user: the events from from to to, not included, of a batch.
-type slice struct {
+// release releases the trails and the IDs of the part.
+func (p *Part) release() {
+	for _, t := range p.trails {
+		t.Release()
+	}
+	p.trails, p.users = nil, nil
+	if p.heavy != nil {
+		<-p.heavy
+	}
+}
+
+// A named trail is the trail of the user id: the events from from to to, not included, of a batch.
+type named struct {
+	id       []byte
 	trails   *fetch.Trails
 	from, to int
 	steps    []int64 // times of the steps of the sequence, in µs
 }
 
-func (s slice) events() []trail.Event { return s.trails.Batch.Events[s.from:s.to] }
-
-func (s slice) key() []byte {
-	return s.trails.Keys.At(int(s.trails.Batch.Events[s.from].User))
-}
+func (u *named) events() []trail.Event { return u.trails.Batch.Events[u.from:u.to] }
 
 // A Cutter divides the stream of trails into parts. A part ends with the user with whom it has
 // Sizes.PartEvents events or Sizes.PartBytes bytes, so parts depend only on the trails. If the
@@ -46,7 +56,8 @@ func (s slice) key() []byte {
 type Cutter struct {
 	parts       chan<- *Part
 	sizes       memory.Sizes
-	partitioned bool // the result is divided into directories
+	partitioned bool          // the result is divided into directories
+	heavy       chan struct{} // holds one for each part with more than memory.HeavyIDs bytes of IDs
 
 	number int
 	part   *Part
@@ -59,9 +70,13 @@ type Cutter struct {
 }
 
 // NewCutter returns a Cutter for the result of q. It sends parts to parts, and marks the users that
-// were found by their rows in found.
-func NewCutter(q *query.Query, sizes memory.Sizes, found *notfound.Search, parts chan<- *Part) *Cutter {
-	return &Cutter{parts: parts, sizes: sizes, partitioned: q.Output.Partition != "", found: found, cursor: found.Region(split.Region{})}
+// were found by their rows in found. heavy is the number of parts with many bytes of IDs that are held at
+// once.
+func NewCutter(q *query.Query, sizes memory.Sizes, heavy int, found *notfound.Search, parts chan<- *Part) *Cutter {
+	return &Cutter{
+		parts: parts, sizes: sizes, partitioned: q.Output.Partition != "", heavy: make(chan struct{}, heavy),
+		found: found, cursor: found.Region(split.Region{}),
+	}
 }
 
 // Resume continues after a part that an earlier run completed. The caller passes these parts in
@@ -94,7 +109,7 @@ func (k *Cutter) Take(ctx context.Context, s *judge.Batch) error {
 		if u.To == u.From {
 			continue
 		}
-		if err := k.add(ctx, slice{s.Trails, u.From, u.To, u.Steps}, u.Bytes); err != nil {
+		if err := k.add(ctx, s.Trails, u); err != nil {
 			return err
 		}
 	}
@@ -103,27 +118,41 @@ func (k *Cutter) Take(ctx context.Context, s *judge.Batch) error {
 	}
 	k.counts.Foreign.Add(s.Foreign)
 	k.read = append(k.read[:0], s.Last...)
+	s.Trails.Keys = nil // the parts that hold the trails have the IDs
 	return nil
 }
 
 // add adds the trail of a user to the current part, and ends a part that is full.
-func (k *Cutter) add(ctx context.Context, s slice, bytes int) error {
+func (k *Cutter) add(ctx context.Context, trails *fetch.Trails, u *judge.User) error {
 	if k.part == nil {
 		k.part = &Part{number: k.number}
 		k.number++
 	}
 	p := k.part
-	if n := len(p.trails); n == 0 || p.trails[n-1] != s.trails {
-		s.trails.Hold()
-		p.trails = append(p.trails, s.trails)
+	if n := len(p.trails); n == 0 || p.trails[n-1] != trails {
+		trails.Hold()
+		p.trails = append(p.trails, trails)
 	}
-	p.users = append(p.users, s)
-	p.events += int64(s.to - s.from)
-	p.bytes += bytes
+	p.users = append(p.users, named{u.ID, trails, u.From, u.To, u.Steps})
+	p.events += int64(u.To - u.From)
+	p.bytes += u.Bytes
+	if err := k.weigh(ctx, p, len(u.ID)); err != nil {
+		return err
+	}
 	if p.events < k.sizes.PartEvents && p.bytes < k.sizes.PartBytes {
 		return nil
 	}
-	return k.end(ctx, s.key(), false)
+	return k.end(ctx, u.Key, false)
+}
+
+// weigh counts the bytes of an ID of p. If the IDs become many bytes, it waits for a place. The parts
+// that hold the places are with writers, so that p does not wait for itself.
+func (k *Cutter) weigh(ctx context.Context, p *Part, bytes int) error {
+	if p.ids += bytes; p.ids <= memory.HeavyIDs || p.heavy != nil {
+		return nil
+	}
+	p.heavy = k.heavy
+	return pipe.Send(ctx, k.heavy, struct{}{})
 }
 
 // end ends the part. ends reports whether its piece ends, too. All users up to the user with

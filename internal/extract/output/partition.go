@@ -125,9 +125,7 @@ func (p *partitioner) close(ctx context.Context) error {
 // take adds a part of the Cutter. If it ends a part of the partitioner, take writes that part.
 func (p *partitioner) take(ctx context.Context, cut *Part) error {
 	err := p.add(ctx, cut)
-	for _, t := range cut.trails {
-		t.Release()
-	}
+	cut.release()
 	if err != nil {
 		return err
 	}
@@ -141,11 +139,9 @@ func (p *partitioner) take(ctx context.Context, cut *Part) error {
 
 // add adds the events of a part of the Cutter to the sorter.
 func (p *partitioner) add(ctx context.Context, cut *Part) error {
-	var err error
-	for _, u := range cut.users {
-		if p.row, err = p.Query.Info.Layout.AppendUser(append(p.row[:0], 0, 0, 0, 0), u.key()); err != nil {
-			return err
-		}
+	for i := range cut.users {
+		u := &cut.users[i]
+		p.row = append(append(p.row[:0], 0, 0, 0, 0), u.id...)
 		clear(p.had)
 		for i, events := 0, u.events(); i < len(events); i++ {
 			v := p.value(&events[i])
@@ -160,7 +156,7 @@ func (p *partitioner) add(ctx context.Context, cut *Part) error {
 			}
 			l.Events++
 			binary.BigEndian.PutUint32(p.row, uint32(v)^1<<31)
-			p.pack(&u, &events[i])
+			p.pack(u, &events[i])
 			if err := p.shard.Add(ctx, int(uint32(v)%sortParts), p.row, uint64(i), p.payload); err != nil {
 				return err
 			}
@@ -174,7 +170,7 @@ func (p *partitioner) add(ctx context.Context, cut *Part) error {
 }
 
 // pack makes the payload of an event of u. It has the values of the result.
-func (p *partitioner) pack(u *slice, e *trail.Event) {
+func (p *partitioner) pack(u *named, e *trail.Event) {
 	p.payload = binary.BigEndian.AppendUint64(p.payload[:0], uint64(e.ID))
 	for _, t := range u.steps {
 		p.payload = binary.BigEndian.AppendUint64(p.payload, uint64(t))
@@ -258,7 +254,7 @@ func valueOf(it *shuffle.Iterator) int32 { return int32(binary.BigEndian.Uint32(
 func (w *leafWriter) add(it *shuffle.Iterator) error {
 	id := it.Row()[4:]
 	if !bytes.Equal(id, w.user.id) || w.user.trails == nil {
-		w.user = named{id: append(w.user.id[:0], id...), slice: slice{trails: &fetch.Trails{Batch: &w.batch}, steps: make([]int64, w.q.StepCount())}}
+		w.user = named{id: append(w.user.id[:0], id...), trails: &fetch.Trails{Batch: &w.batch}, steps: make([]int64, w.q.StepCount())}
 	}
 	b := it.Payload()
 	e := trail.Event{ID: int64(binary.BigEndian.Uint64(b))}

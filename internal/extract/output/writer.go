@@ -32,14 +32,6 @@ type Writer struct {
 	wide   *wideMaker
 	file   fileWriter
 	batch  trailfile.Batch
-	ids    []byte
-	users  []named
-}
-
-// named is the trail of a user with the user ID, which is a part of Writer.ids.
-type named struct {
-	id []byte
-	slice
 }
 
 // NewWriter returns a writer of parts of the result of q.
@@ -56,16 +48,10 @@ func NewWriter(q *query.Query, sizes memory.Sizes) *Writer {
 
 // Write writes the file of p to out, and releases p. If it fails, the file does not exist.
 func (w *Writer) Write(ctx context.Context, out Sink, p *Part) error {
-	defer func() {
-		for _, t := range p.trails {
-			t.Release()
-		}
-	}()
+	defer p.release()
 	name := w.q.Output.PartName(p.number)
-	if err := w.sortUsers(p); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	f, err := w.writeFile(ctx, out, name, w.rows)
+	slices.SortFunc(p.users, func(a, b named) int { return bytes.Compare(a.id, b.id) })
+	f, err := w.writeFile(ctx, out, name, func() error { return w.rows(p.users) })
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
@@ -103,26 +89,6 @@ func (w *Writer) writeFile(ctx context.Context, out Sink, name string, rows func
 	return manifest.TrailPart{Name: name, Size: meta.Bytes, Sum: fmt.Sprintf("%016x", h.Sum64())}, f.Commit()
 }
 
-// sortUsers sorts the users of a part by user ID.
-func (w *Writer) sortUsers(p *Part) error {
-	size := 0
-	for _, u := range p.users {
-		size += len(u.key())
-	}
-	w.ids, w.users = slices.Grow(w.ids[:0], size), slices.Grow(w.users[:0], len(p.users)) // w.users would keep smaller ones
-	l := w.q.Info.Layout
-	for _, u := range p.users {
-		at := len(w.ids)
-		var err error
-		if w.ids, err = l.AppendUser(w.ids, u.key()); err != nil {
-			return err
-		}
-		w.users = append(w.users, named{id: w.ids[at:len(w.ids):len(w.ids)], slice: u})
-	}
-	slices.SortFunc(w.users, func(a, b named) int { return bytes.Compare(a.id, b.id) })
-	return nil
-}
-
 // open begins a file. It uses the memory of the file before.
 func (w *Writer) open(out io.Writer) (err error) {
 	if w.file != nil {
@@ -133,10 +99,10 @@ func (w *Writer) open(out io.Writer) (err error) {
 	return err
 }
 
-// rows writes the rows of the users of a part.
-func (w *Writer) rows() error {
-	for i := range w.users {
-		u := &w.users[i]
+// rows writes the rows of users.
+func (w *Writer) rows(users []named) error {
+	for i := range users {
+		u := &users[i]
 		if w.wide != nil {
 			w.wide.row(&w.batch, u)
 			if err := w.flush(batchRows); err != nil {

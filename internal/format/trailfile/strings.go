@@ -26,9 +26,9 @@ const (
 // that add values find the index. users compares with the previous value, kinds uses the
 // number of a behaviour, and words uses a hash.
 type text struct {
-	entries Bytes   // the dictionary; in a plain column, all values
-	spare   Bytes   // memory for the change from dictionary to plain
+	entries Bytes   // the dictionary; empty in a plain column
 	codes   []int32 // the index of each value; empty in a plain column
+	values  plain   // the values of a plain column
 	plain   bool
 	sorted  bool // the dictionary ascends, and so do the codes
 	bytes   int  // total size of the values, repeated ones included
@@ -44,12 +44,14 @@ func (t *text) push(s []byte) bool {
 	if len(s) > maxValueBytes || !utf8.Valid(s) {
 		return false
 	}
-	if !t.plain {
-		t.codes = append(t.codes, int32(t.entries.len()))
-	}
-	t.entries.Append(s)
 	t.bytes += len(s)
-	if !t.plain && (t.entries.len() > maxEntries || len(t.entries.Data) > maxEntryBytes) {
+	if t.plain {
+		t.values.append(s)
+		return true
+	}
+	t.codes = append(t.codes, int32(t.entries.len()))
+	t.entries.Append(s)
+	if t.entries.len() > maxEntries || len(t.entries.Data) > maxEntryBytes {
 		t.flatten()
 	}
 	return true
@@ -58,24 +60,23 @@ func (t *text) push(s []byte) bool {
 // flatten replaces indexes by plain values. The column remains plain until the end of the
 // file.
 func (t *text) flatten() {
-	t.entries, t.spare = t.spare, t.entries
-	t.entries.reset()
 	for _, c := range t.codes {
-		t.entries.Append(t.spare.At(int(c)))
+		t.values.append(t.entries.At(int(c)))
 	}
+	t.entries.reset()
 	t.codes, t.plain = t.codes[:0], true
 }
 
 func (t *text) len() int {
 	if t.plain {
-		return t.entries.len()
+		return t.values.n
 	}
 	return len(t.codes)
 }
 
 func (t *text) size() int {
 	if t.plain {
-		return len(t.entries.Data) + 4*t.entries.len()
+		return t.bytes + 4*t.values.n
 	}
 	return len(t.codes) * t.width() / 8
 }
@@ -100,7 +101,7 @@ func (t *text) dictionary(dst []byte) ([]byte, int) {
 
 func (t *text) encode(dst []byte, from, to int) []byte {
 	if t.plain {
-		return t.entries.appendPlain(dst, from, to)
+		return t.values.encode(dst, from, to)
 	}
 	if from == to && t.entries.len() == 0 {
 		return dst
@@ -114,7 +115,7 @@ func (t *text) encode(dst []byte, from, to int) []byte {
 func (t *text) bounds(from, to int) (lo, hi []byte, ok bool) {
 	switch {
 	case t.plain:
-		lo, hi = t.entries.bounds(from, to)
+		lo, hi = t.values.bounds(from, to)
 	case t.sorted:
 		lo, hi = t.entries.At(int(t.codes[from])), t.entries.At(int(t.codes[to-1]))
 	case to-from == len(t.codes):
@@ -147,19 +148,13 @@ func (t *text) compare(a, b []byte) int { return bytes.Compare(a, b) }
 
 func (t *text) reset() {
 	t.entries.reset()
+	t.values.reset()
 	t.codes, t.bytes = t.codes[:0], 0
 }
 
 // restart, after reset, prepares for another file. It begins with a dictionary, which is
-// small. It keeps the memory of plain values for the time when the column becomes plain
-// again.
-func (t *text) restart() {
-	if t.plain {
-		t.entries, t.spare = t.spare, t.entries
-		t.entries.reset()
-	}
-	t.plain = false
-}
+// small.
+func (t *text) restart() { t.plain = false }
 
 // widen returns the bounds lo and hi, widened to include s.
 func widen(lo, hi, s []byte) ([]byte, []byte) {

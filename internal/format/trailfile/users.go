@@ -49,14 +49,13 @@ func (u *users) add(user *Bytes, times []int64, from, to int, row int64) error {
 
 // again adds the user of the previous row, if that row is in this group.
 func (u *users) again() bool {
-	n := u.entries.len()
-	if n == 0 {
+	if u.len() == 0 {
 		return false
 	}
 	if u.plain {
-		u.entries.Append(u.last)
+		u.values.append(u.last)
 	} else {
-		u.codes = append(u.codes, int32(n-1))
+		u.codes = append(u.codes, int32(u.entries.len()-1))
 	}
 	u.bytes += len(u.last)
 	return true

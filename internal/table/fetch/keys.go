@@ -26,6 +26,9 @@ func (k *Keys) Sure(i int) bool { return k.sure[i] }
 // Len is the number of keys.
 func (k *Keys) Len() int { return len(k.ends) }
 
+// Bytes is the size of the keys.
+func (k *Keys) Bytes() int { return len(k.data) }
+
 // At returns the i-th key, valid as long as k is.
 func (k *Keys) At(i int) []byte {
 	start := uint32(0)
