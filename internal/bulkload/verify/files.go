@@ -160,7 +160,7 @@ func (k *check) read(src *source, users *users) error {
 		return fmt.Errorf("it holds %s; written were %s", k.sum.Tally, k.file.Tally)
 	}
 	if users != nil {
-		users.end(&k.file)
+		users.end(k, h)
 	}
 	return nil
 }

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+
+	"github.com/cespare/xxhash/v2"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
-	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/roll"
 )
 
@@ -23,7 +24,8 @@ type users struct {
 
 	key     []byte // of the user of the current rows
 	days    []userDay
-	apart   map[string][]userDay // the days of all users, if the rows of a user are not adjacent
+	apart   *apart // nil if the rows of a user are adjacent
+	share   int    // of the users of the roll that are compared; every is all
 	records int64
 	ended   bool // all rows were read, and the HFile is as it was written
 }
@@ -40,9 +42,9 @@ func (k *check) users() (*users, error) {
 		src.Close()
 		return nil, err
 	}
-	u := &users{src: src, r: r, it: r.Iterator(), sets: make([]activity.Set, len(k.schema.Kinds))}
+	u := &users{src: src, r: r, it: r.Iterator(), share: every, sets: make([]activity.Set, len(k.schema.Kinds))}
 	if !k.layout.Traits().Together {
-		u.apart = map[string][]userDay{}
+		u.apart = new(apart)
 	}
 	for i, kind := range k.schema.Kinds {
 		if n, ok := r.Kind(kind.ID); ok {
@@ -61,8 +63,11 @@ func (u *users) stretch(c *count) {
 		u.endRows()
 		u.key = append(u.key[:0], key...)
 	}
-	u.days = did(u.days, userDay{c.day.date, u.sets[c.day.kind]})
+	u.days = did(u.days, u.dayOf(c))
 }
+
+// dayOf returns the day of the current stretch of a count.
+func (u *users) dayOf(c *count) userDay { return userDay{c.day.date, u.sets[c.day.kind]} }
 
 // A userDay is a date on which a user has rows, with the user's kinds as indexes of the roll.
 type userDay struct {
@@ -97,18 +102,24 @@ func did(days []userDay, d userDay) []userDay {
 	return days
 }
 
-// endRows ends a run of adjacent rows of a user. If the user may have other rows, their days
-// are kept until all rows of the file have been read.
+// endRows ends a run of adjacent rows of a user.
 func (u *users) endRows() {
-	if u.apart == nil || len(u.days) == 0 {
+	if u.apart == nil {
 		u.endUser()
 		return
 	}
-	all := u.apart[string(u.key)]
-	for _, d := range u.days {
-		all = did(all, d)
+	u.apart.rows(u.key, u.days)
+	u.days = u.days[:0]
+}
+
+// next moves to the next user of the roll that is compared.
+func (u *users) next() bool {
+	for u.it.Next() {
+		if u.share == every || shareOf(xxhash.Sum64(u.it.Entry().User)) == u.share {
+			return true
+		}
 	}
-	u.apart[string(u.key)], u.days = all, u.days[:0]
+	return false
 }
 
 // endUser compares the complete rows of a user with the roll's next entry.
@@ -116,7 +127,7 @@ func (u *users) endUser() {
 	if u.err != nil || len(u.days) == 0 {
 		return
 	}
-	if u.it.Next() {
+	if u.next() {
 		e := u.it.Entry()
 		if days := daysOf(e); !bytes.Equal(e.User, u.key) || !slices.Equal(days, u.days) {
 			u.err = fmt.Errorf("it has the user %q with %v where the HFile has %q with %v", e.User, days, u.key, u.days)
@@ -128,22 +139,30 @@ func (u *users) endUser() {
 	u.days = u.days[:0]
 }
 
-// end is called after all rows have been read.
-func (u *users) end(f *manifest.File) {
-	u.endRows()
-	for _, key := range slices.Sorted(maps.Keys(u.apart)) {
-		u.key, u.days = []byte(key), u.apart[key]
-		u.endUser()
-	}
-	u.ended = true
+// endRoll is called after all users of the rows have been compared.
+func (u *users) endRoll() {
 	switch {
 	case u.err != nil:
-	case u.it.Next():
+	case u.next():
 		u.err = fmt.Errorf("it has the user %q, who is not in the HFile", u.it.Entry().User)
-	case u.it.Err() != nil:
+	default:
 		u.err = u.it.Err()
-	case u.records != f.Records:
-		u.err = fmt.Errorf("it has %d records; written were %d", u.records, f.Records)
+	}
+}
+
+// end is called after all rows of h have been read.
+func (u *users) end(k *check, h *hfile.Reader) {
+	u.endRows()
+	u.ended = true
+	if u.apart == nil {
+		u.endRoll()
+	} else if u.records, u.err = u.apart.roll(u.it); u.err == nil {
+		if share, ok := u.apart.differing(); ok {
+			u.err = k.explain(h, u, share)
+		}
+	}
+	if u.err == nil && u.records != k.file.Records {
+		u.err = fmt.Errorf("it has %d records; written were %d", u.records, k.file.Records)
 	}
 }
 
