@@ -118,7 +118,7 @@ func CheckLaw(inputs []manifest.Input) error {
 
 // Failed is a file that was not loaded.
 type Failed struct {
-	Path  string `json:"path"`
+	Path  string `json:"path"` // with the root of the logs, as in Error
 	Error string `json:"error"`
 }
 

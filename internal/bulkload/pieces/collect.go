@@ -88,7 +88,7 @@ func (c *commit) undone(numbers []int, voids []string) error {
 		err := fmt.Errorf("piece %d has to be done again: %s", n, voids[n])
 		why = cmp.Or(why, err)
 		for i := range c.pieces[n].Inputs {
-			path := c.pieces[n].Inputs[i].Rel
+			path := c.pieces[n].Inputs[i].Path
 			if !slices.ContainsFunc(c.failures.Files, func(f bulkload.Failed) bool { return f.Path == path }) {
 				c.failures.Add(path, err)
 			}

@@ -1,6 +1,7 @@
 package pieces
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,7 @@ func (c *commit) refuse(out manifest.LeftOut) {
 	if out.TooBad {
 		why.kind = bulkload.ErrTooBad
 	}
-	c.failures.Add(out.Path, why)
+	c.failures.Add(cmp.Or(out.File, out.Path), why)
 }
 
 // A reportedError is the reason why a worker refused a file.

@@ -42,7 +42,7 @@ func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgem
 	}
 	for _, f := range outcomes {
 		if f.Error != "" {
-			c.refuse(manifest.LeftOut{Path: f.Path, Part: f.in.Part, Error: f.Error, TooBad: f.TooBad})
+			c.refuse(manifest.LeftOut{Path: f.Path, File: f.in.Path, Part: f.in.Part, Error: f.Error, TooBad: f.TooBad})
 			continue
 		}
 		holds := c.known.ContentOf(&f.Input)
@@ -51,7 +51,7 @@ func (c *commit) judge(ctx context.Context, reports []*manifest.Report) (*judgem
 		planned, now := f.in.copiesOf(f.SHA256), c.known.Others(holds, own, by.Of(f.Behaviour))
 		if i := slices.IndexFunc(planned, func(x ledger.Copy) bool { return !x.In(now, f.Behaviour, first) }); i >= 0 {
 			c.refuse(manifest.LeftOut{
-				Path: f.Path, Part: f.in.Part,
+				Path: f.Path, File: f.in.Path, Part: f.in.Part,
 				Error: fmt.Sprintf("%s: it has the bytes of %s, of which nothing is loaded: plan again to load it by itself", f.Path, planned[i].Path),
 			})
 			continue

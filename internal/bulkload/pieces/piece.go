@@ -266,6 +266,15 @@ func (in *Input) copiesOf(sha string) []ledger.Copy {
 	return in.Copies
 }
 
+// pathOf returns the path of a file of the piece. rel is its path below the logs' root.
+func (p *Piece) pathOf(rel string) string {
+	i := slices.IndexFunc(p.Inputs, func(in Input) bool { return in.Rel == rel })
+	if i < 0 {
+		return rel
+	}
+	return p.Inputs[i].Path
+}
+
 // day returns the date of the path, or MaxDate if it has none.
 func (in *Input) day() behaviour.Date {
 	if in.Date == nil {

@@ -354,7 +354,7 @@ func TestADamagedFileOfAPieceIsMadeAgain(t *testing.T) {
 				if !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), "run it again, then commit") {
 					t.Fatalf("commit: %v, want ErrMissing that says what to do", err)
 				}
-				if len(r.Failed) != 1 || r.Failed[0].Path != "2014-09-01/play.csv" || !strings.Contains(r.Failed[0].Error, "piece 0") {
+				if len(r.Failed) != 1 || r.Failed[0].Path != filepath.Join(y.Dir, "logs", "2014-09-01/play.csv") || !strings.Contains(r.Failed[0].Error, "piece 0") {
 					t.Errorf("failed is %+v, want the file of piece 0", r.Failed)
 				}
 				y.Commit(piece.ErrMissing, parts)

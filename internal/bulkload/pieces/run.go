@@ -293,7 +293,7 @@ func (w *worker) resultOf(r *manifest.Report) Result {
 	for i := range r.Inputs {
 		in := &r.Inputs[i]
 		if in.Error != "" {
-			out.Failed = append(out.Failed, bulkload.Failed{Path: in.Path, Error: in.Error})
+			out.Failed = append(out.Failed, bulkload.Failed{Path: w.piece.pathOf(in.Path), Error: in.Error})
 			continue
 		}
 		out.Counts.Add(in.Counts)

@@ -125,7 +125,7 @@ def test_a_commit_that_left_files_out_fails_at_each_try(world, context):
         with pytest.raises(AirflowException, match="status 1.*play.csv: it cannot be read") as e:
             commit.execute(given)
         assert not isinstance(e.value, (AirflowFailException, AirflowSkipException))
-        assert [file["path"] for file in given["ti"].pushed["return_value"]["failed"]] == [f"{DATES[0]}/play.csv"]
+        assert [file["path"] for file in given["ti"].pushed["return_value"]["failed"]] == [str(wrong)]
     wrong.unlink()
     wrong.write_text(text)
     world.load()
