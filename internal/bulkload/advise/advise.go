@@ -1,7 +1,7 @@
 // Package advise recommends a layout and the settings for a table, from a
 // sample of the logs, the queries that will be run, and measured figures.
 //
-//	Take    logs ──▶ Sample: how many, how large, how many a user; some users whole
+//	Take    logs ──▶ Sample: number and size of records, records per user, all records of some users
 //	Sample  ──▶ sizes: its records as each layout writes them, in HFiles
 //	Figures ──▶ the time of a load and of each kind of query, by layout, place of
 //	            the table, and behaviours of a user
@@ -164,12 +164,12 @@ func (a *Advice) choose(cfg Config, where Place) (Choice, error) {
 const (
 	// asGood is the factor by which the work of a smaller table may exceed the least work.
 	asGood = 1.05
-	// smaller is the factor by which it must be smaller.
+	// smaller is the largest size of such a table, as a share of the best table's size.
 	smaller = 0.95
 )
 
-// preferSmall moves the smallest layout among those that are about as good as the best to the
-// front, if it saves enough space.
+// preferSmall moves a smaller layout to the front, if its work is nearly as little as the least work
+// and it saves enough space.
 func (c *Choice) preferSmall() {
 	best := 0
 	for i, l := range c.Layouts {

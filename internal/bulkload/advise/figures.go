@@ -31,17 +31,17 @@ type Figure struct {
 	Queries     map[string]Timing `json:"questions"`
 }
 
-// A Timing holds what one query of a kind took.
+// A Timing has the measurements of one kind of query. Rows, Cells and Calls are averages of a query.
 type Timing struct {
 	P50       float64 `json:"p50_ms"`
 	P99       float64 `json:"p99_ms"`
-	PerSecond float64 `json:"per_second"` // of several clients; 0 where only the times are known
+	PerSecond float64 `json:"per_second"` // queries of several clients; 0 if only the times are known
 	Rows      float64 `json:"rows"`
 	Cells     float64 `json:"cells"`
 	Calls     float64 `json:"calls"`
 }
 
-// Figures are all that was measured.
+// Figures are the measurements of all layouts.
 type Figures []Figure
 
 // Measured describes the tables in which figures were measured.
@@ -51,10 +51,10 @@ type Measured struct {
 	Each    []float64 `json:"each"`
 }
 
-// MeasuredFigures are those that came with the program.
+// MeasuredFigures returns the figures that are part of the program.
 func MeasuredFigures() (Figures, error) { return ParseFigures(measuredJSON) }
 
-// ParseFigures reads figures, and refuses such as nothing can be reckoned by.
+// ParseFigures reads figures. It refuses figures from which no cost can be computed.
 func ParseFigures(data []byte) (Figures, error) {
 	var f Figures
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -71,7 +71,7 @@ func ParseFigures(data []byte) (Figures, error) {
 	return f, nil
 }
 
-// asked are the queries that must have been measured.
+// asked lists the queries that must have been measured.
 var asked = []job.Ask{job.At, job.User, job.Latest, job.Days, job.List, job.Hours}
 
 func (f *Figure) check() error {
@@ -105,13 +105,13 @@ func (f Figures) measured(where Place) Measured {
 	return m
 }
 
-// A curve is the figures of a layout, by events per user.
+// A curve has the figures of a layout, in order of events per user.
 type curve struct {
 	points []Figure
-	newest bool // the latest of a user come first
+	newest bool // the layout stores the latest events of a user first
 }
 
-// of returns the figures of a layout in a place, of all sizes.
+// of returns the figures of a layout in a place, for all sizes of the layout.
 func (f Figures) of(name string, where Place) curve {
 	var c curve
 	if l, err := layout.ByName(name); err == nil {
@@ -126,13 +126,13 @@ func (f Figures) of(name string, where Place) curve {
 	return c
 }
 
-// family is a layout's name without its sizes.
+// family returns a layout's name without its size.
 func family(name string) string {
 	first, _, _ := strings.Cut(name, "/")
 	return first
 }
 
-// at interpolates a figure between those measured, on logarithmic scales.
+// at interpolates a figure between the measured figures, on logarithmic scales.
 func (c curve) at(each float64, of func(*Figure) float64) float64 {
 	first, last := &c.points[0], &c.points[len(c.points)-1]
 	switch {
@@ -151,12 +151,12 @@ func (c curve) at(each float64, of func(*Figure) float64) float64 {
 	return math.Exp(math.Log(x) + t*(math.Log(y)-math.Log(x)))
 }
 
-// perRecord is how many seconds a load takes for a record.
+// perRecord returns the seconds that a load takes for a record.
 func (c curve) perRecord(each float64) float64 {
 	return c.at(each, func(f *Figure) float64 { return f.LoadSeconds / float64(f.Records) })
 }
 
-// query is what a query costs once.
+// query returns the cost of one run of a query.
 func (c curve) query(q job.Query, a *Advice) Each {
 	ask := func(of func(Timing) float64) float64 { return rounded(c.scaled(q, a, of)) }
 	return Each{
@@ -168,7 +168,7 @@ func (c curve) query(q job.Query, a *Advice) Each {
 	}
 }
 
-// mean is for how many milliseconds a query kept the machine busy.
+// mean returns the milliseconds for which a query keeps the machine busy.
 func (x Timing) mean() float64 {
 	if x.PerSecond > 0 {
 		return 1000 / x.PerSecond
@@ -176,15 +176,15 @@ func (x Timing) mean() float64 {
 	return x.P50
 }
 
-// The measured queries: the latest ten, ten days of four behaviours, lists of a hundredth of
-// the users over all days, and an hour.
+// The measured queries are: the latest ten events, ten days of four behaviours, a list of a hundredth
+// of the users over all days, and an hour.
 const (
 	measuredLast  = 10
 	measuredDays  = 10 * 4
 	measuredUsers = 0.01
 )
 
-// scaled is a figure of a query, for as much as it asks.
+// scaled returns a figure of a query, scaled from the measured query to the size of q.
 func (c curve) scaled(q job.Query, a *Advice, of func(Timing) float64) float64 {
 	value := func(ask job.Ask) float64 {
 		return c.at(a.Each, func(f *Figure) float64 { return of(f.Queries[string(ask)]) })

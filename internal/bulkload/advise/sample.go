@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	// chunkBytes are read of a file at once, and of each at least.
+	// chunkBytes is the size of a chunk of a file. At least one chunk of each file is read.
 	chunkBytes = 256 << 10
 
-	// keptRecords is how many records are laid out. They are of whole users, chosen by a
-	// hash, as far as the files were read.
+	// keptRecords is the largest number of records that are written in each layout. Users are
+	// chosen by a hash. All records of a chosen user in the sample are kept.
 	keptRecords = 40_000
 )
 
-// DefaultBytes is how much text of logs is read where nobody says another number.
+// DefaultBytes is the default amount of log text to read.
 const DefaultBytes = 128 << 20
 
 // A Sample has numbers about all logs, estimated from a part of them.
 type Sample struct {
 	Files   int     `json:"files"`
-	Bytes   int64   `json:"bytes"` // delivered
+	Bytes   int64   `json:"bytes"` // size of all files, as delivered
 	Days    int     `json:"days"`
 	Sampled int64   `json:"sampled"` // records that were read
-	Bad     int64   `json:"bad"`     // that were no records
+	Bad     int64   `json:"bad"`     // bad records
 	Whole   bool    `json:"whole"`   // the files were read to the end
 	Records float64 `json:"records"` // in all files
 	Users   float64 `json:"users"`   // in all files
@@ -47,14 +47,14 @@ type Sample struct {
 	names []string         // of layouts to compare
 }
 
-// A Kind is how often a behaviour was met.
+// A Kind has the number of records of a behaviour in the sample.
 type Kind struct {
 	Name  string `json:"name"`
 	Count int64  `json:"sampled"`
 }
 
-// Take reads the beginnings of the files that span and types ask for, about limit bytes
-// of text in all, and at least one chunk of each of a thousand files.
+// Take reads the beginnings of the files of span and types: about limit bytes of text in all, and
+// at least one chunk of each file, for at most a thousand files.
 func Take(ctx context.Context, files dfs.FS, j *job.Job, span behaviour.Span, types []string, limit int64) (*Sample, error) {
 	kinds, err := j.Schema.Select(types)
 	if err != nil {
@@ -93,10 +93,10 @@ type taker struct {
 
 	file    uint32
 	counts  map[uint64]int64 // records, by hash of the user
-	highest uint64           // hash of users who are kept
+	highest uint64           // the highest hash of a user whose records are kept
 	days    map[behaviour.Date]bool
 	layouts []layout.Layout
-	records float64 // of the files that were read, as their parts tell
+	records float64 // in the files that were read, estimated from the parts that were read
 	size    int64   // of these files
 }
 
@@ -115,8 +115,7 @@ func newTaker(j *job.Job, span behaviour.Span, kinds []int) *taker {
 	return t
 }
 
-// A meter counts the bytes that are read of a file, and keeps the error that ended the
-// reading.
+// A meter counts the bytes that are read of a file, and stores the error of the last read.
 type meter struct {
 	r   io.Reader
 	n   int64
@@ -162,10 +161,10 @@ func (t *taker) take(ctx context.Context, files dfs.FS, in job.Input, limit int6
 	return nil
 }
 
-// read reads chunks, and returns the share of the file that they were.
+// read reads chunks, and returns their share of the file.
 func (t *taker) read(ctx context.Context, r *record.Reader, p *record.Parser, m *meter, size, limit int64) (float64, error) {
 	buf := make([]byte, 0, chunkBytes)
-	for text := int64(0); text < limit-chunkBytes/2; { // a chunk is a little less than it may be
+	for text := int64(0); text < limit-chunkBytes/2; { // a chunk is a little smaller than chunkBytes
 		c, err := r.Next(buf)
 		if err != nil {
 			return 1, m.err
@@ -204,7 +203,7 @@ func (t *taker) Keep(r *behaviour.Record) error {
 	return nil
 }
 
-// fit notes which layouts cannot hold a record.
+// fit records which layouts cannot hold a record.
 func (t *taker) fit(r *behaviour.Record) {
 	for _, l := range t.layouts {
 		if name := l.Name(); t.s.unfit[name] == nil {
@@ -213,7 +212,7 @@ func (t *taker) fit(r *behaviour.Record) {
 	}
 }
 
-// keep keeps a record, and lets half of the users go where that is too many.
+// keep keeps a record. If there are too many records, it removes the records of half of the users.
 func (t *taker) keep(r *behaviour.Record) {
 	k := *r
 	k.User, k.ID = bytes.Clone(r.User), column.ID(t.file, r.ID)
@@ -227,8 +226,8 @@ func (t *taker) keep(r *behaviour.Record) {
 	}
 }
 
-// thin lets half of the users go who are kept, as often as it takes. If one is all that
-// would be left, no more records are kept.
+// thin removes the records of half of the users, until at most keptRecords are left. If none would be
+// left, it stops, and no more records are kept.
 func (t *taker) thin() {
 	for len(t.s.kept) > keptRecords {
 		t.highest /= 2
@@ -250,7 +249,7 @@ func (t *taker) Reject(*record.Reject) error {
 	return nil
 }
 
-// finish estimates what all files hold.
+// finish estimates the numbers of records and users in all files.
 func (t *taker) finish(inputs []job.Input) {
 	s := t.s
 	s.Days = max(len(t.days), 1)
@@ -264,9 +263,9 @@ func (t *taker) finish(inputs []job.Input) {
 	s.names = t.candidates()
 }
 
-// users is how many users all files have: those that were seen, and those who may have been
-// missed, by how many were seen once and twice, of records drawn without putting
-// them back (Chao and Lin 2012). It is rather too small, as all such numbers.
+// users estimates the number of users in all files. The number of missed users follows from the
+// numbers of users with one and with two records in the sample, for sampling without replacement
+// (Chao and Lin 2012). As with all such estimates, the result is more often too small than too large.
 func (t *taker) users() float64 {
 	var once, twice float64
 	for _, n := range t.counts {
@@ -286,18 +285,17 @@ func (t *taker) users() float64 {
 	return min(seen+missed, t.s.Records)
 }
 
-// widths are the sizes that layouts of a size are tried in, where the smaller ones do not
-// suffice.
+// widths lists the sizes of layouts that have a size, the smallest first.
 var widths = map[string][]string{"fixed": {"fixed", "fixed/8", "fixed/10", "fixed/12", "fixed/15", "fixed/18"}}
 
-// layouts are those that may be advised, in all sizes.
+// layouts returns the layouts that can be recommended, in all sizes.
 func layouts() []layout.Layout {
 	var out []layout.Layout
 	for _, name := range layout.Names() {
 		for _, sized := range sizesOf(name) {
 			l, err := layout.ByName(sized)
 			if err != nil {
-				panic(err) // of a name that is registered
+				panic(err) // the name is registered
 			}
 			out = append(out, l)
 		}
@@ -312,8 +310,8 @@ func sizesOf(name string) []string {
 	return []string{name}
 }
 
-// candidates are the layouts to compare, each in the smallest size that suffices, and in its
-// own if none does.
+// candidates returns the layouts to compare, each in the smallest size that can hold all records. If
+// no size can, it is the smallest size.
 func (t *taker) candidates() []string {
 	var out []string
 	for _, name := range layout.Names() {

@@ -16,8 +16,8 @@ import (
 const (
 	// regionBytes is half the size at which HBase splits a region.
 	regionBytes = 5 << 30
-	// loadBytes is how much of a load makes a region, and loadRegions how many it makes at
-	// most: as a first load does, so that as many files are written at once.
+	// loadBytes is the size of logs for one region, and loadRegions is the largest number of such
+	// regions. They are as in a first load, so that as many files are written at once.
 	loadBytes   = 256 << 20
 	loadRegions = 64
 	maxRegions  = 100_000
@@ -30,22 +30,22 @@ const (
 	useless = 0.95
 )
 
-// Settings are how a table is to be made.
+// Settings are the recommended settings of a new table.
 type Settings struct {
 	Regions   int              `json:"regions"`
 	Even      bool             `json:"even"`   // split points come from the layout, whatever the users are
 	Splits    []string         `json:"splits"` // rows that regions begin with, as HBase's shell writes them
 	Codec     string           `json:"compression"`
-	Codecs    map[string]int64 `json:"codecs"` // bytes of the table by each
+	Codecs    map[string]int64 `json:"codecs"` // bytes of the table with each codec
 	Bloom     string           `json:"bloom"`
 	BloomLen  int              `json:"bloom_prefix,omitempty"`
 	BlockSize int              `json:"block_size"`
 	Versions  int              `json:"versions"`
-	TTLDays   int              `json:"ttl_days"` // 0 is for ever
+	TTLDays   int              `json:"ttl_days"` // 0 means no limit
 	Reasons   []string         `json:"reasons"`
 }
 
-// settle says how a table of the chosen layout is to be made.
+// settle returns the settings of a table in the chosen layout.
 func (a *Advice) settle(cfg Config, where Place, best Cost) (Settings, error) {
 	s := Settings{Splits: []string{}, Codecs: map[string]int64{}, Bloom: "NONE", BlockSize: blockSize, Versions: 1}
 	l, err := layout.ByName(best.Layout)
@@ -68,10 +68,10 @@ func (s *Settings) reason(format string, args ...any) {
 	s.Reasons = append(s.Reasons, fmt.Sprintf(format, args...))
 }
 
-// codecs are compared, the faster first.
+// codecs lists the compared codecs, the fastest first.
 var codecs = []string{"none", "snappy", "zstd"}
 
-// chooseCodec takes the fastest that is worth it.
+// chooseCodec chooses the compression by the sizes of the table.
 func (a *Advice) chooseCodec(s *Settings, j *job.Job, l layout.Layout, where Place) error {
 	var forms []form
 	for _, c := range codecs {
@@ -127,7 +127,8 @@ func (a *Advice) suitServers(s *Settings, j *job.Job, l layout.Layout) {
 	}
 }
 
-// keyLen is how long all users' keys are where rows begin with them, 0 where they differ.
+// keyLen returns the length of all user keys. It returns 0 if lengths differ, or if rows do not begin with
+// user keys.
 func (a *Advice) keyLen(l layout.Layout) int {
 	if !l.Traits().Together {
 		return 0
@@ -143,7 +144,7 @@ func (a *Advice) keyLen(l layout.Layout) int {
 	return n
 }
 
-// cut says into which regions.
+// cut sets the number of regions and the split points.
 func (a *Advice) cut(s *Settings, j *job.Job, l layout.Layout, where Place) {
 	night := float64(a.Bytes) / float64(a.Days)
 	n := min(max(int(math.Ceil(night/loadBytes)), 1), loadRegions)
@@ -169,7 +170,7 @@ func (a *Advice) cut(s *Settings, j *job.Job, l layout.Layout, where Place) {
 	}
 }
 
-// samples are what regions are cut by.
+// samples returns the keys by which regions are cut.
 func (a *Advice) samples(s *behaviour.Schema, l layout.Layout) []split.Sample {
 	out := make([]split.Sample, len(a.kept))
 	for i := range a.kept {

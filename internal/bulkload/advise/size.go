@@ -18,10 +18,10 @@ import (
 // blockSize is the block size of all new tables. docs/reference/table.md has the measurements.
 const blockSize = 16 << 10
 
-// A form is how cells are written down.
+// A form is a place and a compression of HFiles.
 type form struct {
 	where Place
-	codec string // as a job calls it
+	codec string // its name in a job
 }
 
 // options returns the options of HFiles for a table in f's place.
@@ -35,7 +35,7 @@ func (f form) options(l layout.Layout) hfile.Options {
 	return o
 }
 
-// A counter counts what is written.
+// A counter is a writer that counts bytes.
 type counter int64
 
 // Write implements io.Writer.
@@ -44,8 +44,8 @@ func (n *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// sizes writes the sample in a layout, and returns the bytes of a record in each of the
-// forms. For a table of files they include rolls.
+// sizes writes the sample in a layout, and returns the bytes per record in each form. For a table of
+// files they include rolls.
 func (s *Sample) sizes(j *job.Job, l layout.Layout, forms []form) ([]float64, error) {
 	counts := make([]counter, len(forms))
 	writers := make([]*hfile.Writer, len(forms))
@@ -109,7 +109,7 @@ func (s *Sample) encode(schema *behaviour.Schema, l layout.Layout, emit func(*ce
 	return nil
 }
 
-// rolled is how large the roll of the kept records is.
+// rolled returns the size of the roll of the kept records.
 func (s *Sample) rolled(schema *behaviour.Schema, l layout.Layout) (counter, error) {
 	all := make([]placed, len(s.kept))
 	span := behaviour.Span{From: s.kept[0].Date, To: s.kept[0].Date}

@@ -82,7 +82,7 @@ type Result struct {
 	Files   int    `json:"files"` // HFiles
 	Bytes   int64  `json:"bytes"` // of them
 	Read    int64  `json:"bytes_read"`
-	Already int    `json:"already"` // of the files, those that an unfinished run before had made
+	Already int    `json:"already"` // number of Files that an unfinished earlier run made
 }
 
 // Counted implements outcome.Result.

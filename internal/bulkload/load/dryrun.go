@@ -17,14 +17,14 @@ import (
 // A Preview describes a load without running it.
 type Preview struct {
 	Files   int               `json:"files"`   // that would be read
-	Splits  int               `json:"splits"`  // in which they are read: a file is one, since IDs are offsets in it
-	Bytes   int64             `json:"bytes"`   // of them, as delivered
+	Splits  int               `json:"splits"`  // always equal to Files: a load reads a file as a whole
+	Bytes   int64             `json:"bytes"`   // size of these files, as delivered
 	Already int               `json:"already"` // files that are in the table
 	Missing int               `json:"missing"`
 	Batches []PreviewBatch    `json:"batches"`
 	Regions []PreviewRegion   `json:"regions"`
 	New     bool              `json:"new_table"`
-	Failed  []bulkload.Failed `json:"failed,omitempty"` // that a load would leave out, with status 1
+	Failed  []bulkload.Failed `json:"failed,omitempty"` // files that a load would leave out, with status 1
 	bulkload.NotRead
 	// Sample describes the records of the files; nil if nothing was parsed.
 	Sample *tryout.Report `json:"sample,omitempty"`

@@ -19,7 +19,7 @@ import (
 type judgement struct {
 	reports []*manifest.Report // by piece, without the records of files that are not loaded
 	good    []manifest.Input   // in order, as the ledger will have them
-	clean   []string           // paths of good files without a bad record, of which no load brought records before
+	clean   []string           // paths of good files without a bad record, if no earlier load has records of them
 	joined  []joinedBad        // bad records of files that were read in ranges
 	apart   bool               // the files of the load are Apart
 }

@@ -19,13 +19,14 @@ const distinctName = "count_distinct"
 // quoted matches a text in quotes.
 const quoted = "\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`"
 
-// distinctCall matches the begin of a count(distinct FIELD), and a text in quotes, in which nothing is one.
+// distinctCall matches the beginning of a count(distinct FIELD). It also matches a text in quotes, so that
+// nothing in quotes is taken for one.
 var distinctCall = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(quoted + `|\bcount\s*\(\s*(?i:distinct)\s+[\p{L}_$\[]`)
 })
 
-// parseable returns text with count_distinct(FIELD) for each count(distinct FIELD). Everything else is at
-// the place where it was.
+// parseable returns text with count_distinct(FIELD) for each count(distinct FIELD). Everything else keeps
+// its place.
 func parseable(text string) string {
 	return distinctCall().ReplaceAllStringFunc(text, func(s string) string {
 		if s[0] != 'c' {

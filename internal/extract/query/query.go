@@ -1,6 +1,6 @@
-// Package query parses what an extract is asked for, and checks it against the schema of its
-// table: users, days, behaviours, conditions, and the form of the result. A Query also says
-// which columns must be read, and which part of a trail.
+// Package query parses the query of an extract, and checks it against the schema of its table:
+// users, days, behaviours, conditions, and the form of the result. A Query also has the columns and
+// the part of a trail that must be read.
 package query
 
 import (

@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// dates tells the local dates of times as behaviour.DateAt does, at a tenth of its
-// cost: it remembers how far the zone is from UTC, and as of when it is not.
+// dates returns the local dates of times as behaviour.DateAt does, in a tenth of the time: it
+// remembers the zone's offset from UTC, and the times between which this offset holds.
 type dates struct {
 	zone string // IANA name
 
@@ -18,7 +18,7 @@ type dates struct {
 	offset     int64          // seconds
 }
 
-// at is the local date of a time in microseconds.
+// at returns the local date of a time in microseconds.
 func (d *dates) at(micros int64) (behaviour.Date, error) {
 	seconds := time.UnixMicro(micros).Unix()
 	if d.loc == nil || seconds < d.first || seconds >= d.end {

@@ -51,8 +51,8 @@ const (
 	tenth     = 100_000 // microseconds
 	maxTenths = 999_999
 
-	// maxFuzzy is for how many days rows are skipped on the server. Each is compared with
-	// each row there.
+	// maxFuzzy is the largest number of days for which the server skips rows. It compares each day
+	// with each row.
 	maxFuzzy = 1000
 )
 
@@ -148,8 +148,8 @@ func calendarOf(s *behaviour.Schema) (*calendar, error) {
 	return c.(*calendar), nil
 }
 
-// A calendar knows when the days of a zone begin. It remembers days, since records of
-// one come together. It may be used by many goroutines.
+// A calendar returns when the days of a zone begin. It remembers days, because records of one day are
+// decoded together. Many goroutines may use it.
 type calendar struct {
 	zone *time.Location
 	days [64]atomic.Pointer[begun] // by the date's last bits
@@ -157,11 +157,10 @@ type calendar struct {
 
 type begun struct {
 	date   behaviour.Date
-	micros int64 // at which it began
+	micros int64 // when the day began
 }
 
-// tenths is how long after the beginning of a date a time is, in whole tenths of a
-// second, rounded down.
+// tenths returns the time since the beginning of a date, in tenths of a second, rounded down.
 func (c *calendar) tenths(micros int64, d behaviour.Date) int64 {
 	at := &c.days[int(d)&(len(c.days)-1)]
 	day := at.Load()
@@ -191,8 +190,7 @@ func (l Fixed) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) [
 // foreignUser begins the key of a user that cannot have rows. It sorts after all digits.
 const foreignUser = '~'
 
-// AppendUserKey implements Layout. A user whose ID does not fit has a key as well, which
-// no row begins with.
+// AppendUserKey implements Layout. A user whose ID does not fit has a key, too. No row begins with it.
 func (l Fixed) AppendUserKey(dst, user []byte) []byte {
 	if l.fitsUser(user) != nil {
 		return appendUserKey(append(dst, foreignUser), user)
@@ -226,7 +224,7 @@ func (l Fixed) AppendUser(dst, key []byte) ([]byte, error) {
 	return append(dst, key[n:]...), nil
 }
 
-// isKey says whether rows can begin with key.
+// isKey reports whether rows can begin with key.
 func (l Fixed) isKey(key []byte) bool {
 	_, ok := parseDigits(key)
 	return ok && len(key) == l.digits
@@ -240,7 +238,7 @@ func (l Fixed) UserKey(row []byte) []byte {
 	return nil
 }
 
-// cut parts a row into the user key and the rest. The key is nil if it cannot be a row.
+// cut divides a row into the user key and the rest. The key is nil if row is no row of the layout.
 func (l Fixed) cut(row []byte) (key, rest []byte) {
 	n := l.digits
 	if len(row) != n+fixedTail || !l.isKey(row[:n]) || row[n+dateDigits+recordDigits] != sep || row[len(row)-idDigits-1] != sep {
@@ -275,8 +273,8 @@ func (l Fixed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}, nil
 }
 
-// fixedBounds are what follows the user in the rows where a query's begin and end,
-// nil if there can be none.
+// fixedBounds returns the parts after the user of the first and the last row of a query. They are
+// nil if the query can have no rows.
 func fixedBounds(s *behaviour.Schema, q Want) (first, last []byte, err error) {
 	times, err := q.times(s)
 	if err != nil {
@@ -309,7 +307,7 @@ func fixedBounds(s *behaviour.Schema, q Want) (first, last []byte, err error) {
 	return first, append(last, '9'+1), nil
 }
 
-// fuzzy match the rows of each day of a span, nil if there are too many.
+// fuzzy returns patterns that match the rows of each day of a span, nil if there are too many days.
 func (l Fixed) fuzzy(span behaviour.Span) []Fuzzy {
 	from, to := max(span.From, behaviour.MinDate), min(span.To, behaviour.MaxDate)
 	if from > to || int(to-from) >= maxFuzzy {

@@ -72,8 +72,8 @@ func (Game) UserKey(row []byte) []byte {
 	return nil
 }
 
-// cutGame parts a row into the user key, the escaped name and the rest. The key is nil
-// if it cannot be a row.
+// cutGame divides a row into the user key, the escaped name and the rest. The key is nil if row is no
+// row of the layout.
 func cutGame(row []byte) (key, name, rest []byte) {
 	n, end := userKeyLen(row), len(row)-gameTail
 	if n == 0 || end <= n || row[end] != sep || row[end+1+utcTextLen] != sep {
@@ -83,7 +83,7 @@ func cutGame(row []byte) (key, name, rest []byte) {
 }
 
 // Reads implements Layout. A user has a range for each behaviour, from the first second
-// asked for up to the separator's successor behind the last.
+// of the query up to the separator's successor after the last second.
 func (Game) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	times, err := q.times(s)
 	if err != nil {

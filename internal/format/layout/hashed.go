@@ -168,13 +168,13 @@ func (Hashed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}, nil
 }
 
-// hashedRows are a user's rows of some kinds.
+// hashedRows makes a user's rows of some kinds.
 type hashedRows struct {
 	kinds [][]byte // names, escaped
 	rows  [][]byte
 }
 
-// of returns the rows of the user with a key, ascending, valid until the next call.
+// of returns the rows of the user with a key, in order. They are valid until the next call.
 func (r *hashedRows) of(key []byte) [][]byte {
 	for i, kind := range r.kinds {
 		r.rows[i] = hashRow(append(append(appendNoHash(r.rows[i][:0]), key...), kind...), 0)
@@ -183,8 +183,8 @@ func (r *hashedRows) of(key []byte) [][]byte {
 	return r.rows
 }
 
-// hot are the fields of a kind that have columns. A kind's fields only grow at the
-// end, so a field that is hot stays so.
+// hot returns the fields of a kind that have columns. New fields of a kind are added at its end, so a
+// hot field stays hot.
 func hot(k behaviour.Kind) []int {
 	var out []int
 	for i, f := range k.Fields[:min(len(k.Fields), hotMost)] {
@@ -195,7 +195,7 @@ func hot(k behaviour.Kind) []int {
 	return out
 }
 
-// hashedKind says where the fields of a kind are.
+// hashedKind has the columns and the members of the remark for the fields of a kind.
 type hashedKind struct {
 	prefixes [][]byte // of its columns, in order of qualifier
 	slots    []int    // index in Kind.Fields; marker for REMARK
@@ -259,7 +259,7 @@ func (p *hashedParser) parse(row []byte) (key []byte, kind int, err error) {
 	return key, kind, nil
 }
 
-// dateOfMillis is the local date of a timestamp.
+// dateOfMillis returns the local date of a timestamp.
 func dateOfMillis(d *dates, millis int64) (behaviour.Date, error) {
 	date := behaviour.MaxDate + 1
 	if millis > -maxMillis && millis < maxMillis {
@@ -274,7 +274,7 @@ func dateOfMillis(d *dates, millis int64) (behaviour.Date, error) {
 	return date, nil
 }
 
-// maxMillis is beyond all years that a date can have, and few enough to be microseconds.
+// maxMillis is after all years that a date can have. As microseconds it fits 64 bits.
 const maxMillis = 1 << 49
 
 // Teller implements Layout.
@@ -347,8 +347,8 @@ func (e *hashedEncoder) Add(r *behaviour.Record) {
 	e.records = slices.Insert(e.records, i, m)
 }
 
-// Cells implements Encoder. Cells go column by column, in it by column ID, and of one
-// ID the latest day first.
+// Cells implements Encoder. Cells are in order of column, and within a column in order of column ID.
+// Cells with the same ID are in order of time, the latest first.
 func (e *hashedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 	k := &e.kinds[e.kind]
 	e.c.Row, e.c.Family, e.c.Type = row, e.family, cell.Put
@@ -394,7 +394,7 @@ func (Hashed) Decoder(s *behaviour.Schema, q Want) Decoder {
 // holds the row's records so far. The first sorted records belong to earlier columns and are in order.
 type hashedDecoder struct {
 	schema *behaviour.Schema
-	kinds  []hashedKind // members are those asked for
+	kinds  []hashedKind // members has the requested ones only
 	want   Want
 	wanted []bool // by kind
 	parser *hashedParser
@@ -405,11 +405,11 @@ type hashedDecoder struct {
 
 	row   []byte
 	skip  bool
-	ev    trail.Event // what the row's events have in common
+	ev    trail.Event // the common parts of the row's events
 	kind  *hashedKind
 	pos   int // column, -1 before the first
 	slot  int
-	asked bool // whether the column's values are
+	asked bool // the column's values are requested
 	last  version
 
 	met    []hashedRecord
@@ -442,8 +442,8 @@ func (d *hashedDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bool
 	d.row, d.skip = d.row[:0], true
 }
 
-// Flush implements Decoder. Events are in the batch as soon as they are met, so only
-// the row's state is left to forget.
+// Flush implements Decoder. An event is in the batch from its first cell on, so Flush only resets
+// the state of the row.
 func (d *hashedDecoder) Flush() error {
 	d.row, d.skip = d.row[:0], true
 	return nil
@@ -538,7 +538,7 @@ func (d *hashedDecoder) column(prefix []byte) bool {
 	return false
 }
 
-// event returns the row's event of a version; it is made when first met.
+// event returns the row's event of a version. It makes the event at the first cell.
 func (d *hashedDecoder) event(v version, date behaviour.Date) (*trail.Event, error) {
 	for d.at < d.sorted && d.met[d.at].compare(v) < 0 {
 		d.at++

@@ -109,10 +109,16 @@ type Teller interface {
 	Tell(c *cell.Cell) (Told, bool)
 }
 
-// TellRow tells by a row alone which records it can have, if t can: of a row whose cells have
-// timestamps or columns that no record of the schema has. The column ID is NoID.
+// A rowTeller is a Teller that tells by a row alone which records the row can have.
+type rowTeller interface {
+	tellRow(row []byte) (Told, bool)
+}
+
+// TellRow tells by a row alone which records it can have. It is for rows whose cells have timestamps
+// or columns that no record of the schema has. It returns false if t is no rowTeller, or if the row
+// can have no record. The column ID is NoID.
 func TellRow(t Teller, row []byte) (Told, bool) {
-	r, ok := t.(interface{ tellRow(row []byte) (Told, bool) })
+	r, ok := t.(rowTeller)
 	if !ok {
 		return Told{}, false
 	}

@@ -13,8 +13,8 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A row of one record tells its user, date, kind and column ID, and has a column for
-// each field:
+// A row of one record has the user, date, kind and column ID in its key, and a column for each
+// field:
 //
 //	qualifier  the field's name
 //	timestamp  the behaviour's time in milliseconds
@@ -36,13 +36,13 @@ type oneRow struct {
 	first, last int64 // the least and the largest timestamp of the row, in milliseconds
 }
 
-// anyTime makes r a row that tells no time.
+// anyTime makes r a row without a time.
 func (r oneRow) anyTime() oneRow {
 	r.first, r.last = math.MinInt64, math.MaxInt64
 	return r
 }
 
-// plain is a kind's fields, the marker among them, in order of qualifier.
+// plain has the fields of a kind and the marker, in order of qualifier.
 type plain struct {
 	names [][]byte
 	slots []int // index in Kind.Fields; marker for the marker
@@ -111,11 +111,11 @@ type oneRecordTeller struct {
 	row  []byte
 	of   oneRow // its key is not kept
 	told Told
-	ok   bool // that row is one
+	ok   bool // row is a row of the layout
 	pos  int  // column of the last cell, or -1
 
 	user func(dst, key []byte) ([]byte, error)
-	key  []byte // the last that was a user's
+	key  []byte // the last key of a user
 	buf  []byte
 }
 
@@ -133,7 +133,7 @@ func (t *oneRecordTeller) tellRow(row []byte) (Told, bool) {
 	return t.told, t.ok
 }
 
-// column says whether the row's kind has a qualifier, which mostly comes behind the last.
+// column reports whether the row's kind has a qualifier. It is mostly after the last qualifier.
 func (t *oneRecordTeller) column(qualifier []byte) bool {
 	p := &t.plains[t.of.kind]
 	pos := p.find(qualifier, t.pos+1)
@@ -222,8 +222,8 @@ func (e *oneRecordEncoder) value(slot int) []byte {
 	return nil
 }
 
-// oneRecordDecoder is the Decoder of rows of one record. The record's event is made of
-// the row's first cell.
+// oneRecordDecoder is the Decoder of rows of one record. It makes the record's event from the row's
+// first cell.
 type oneRecordDecoder struct {
 	schema *behaviour.Schema
 	parse  rowParser
@@ -233,7 +233,7 @@ type oneRecordDecoder struct {
 
 	batch *trail.Batch
 	user  func(key []byte) (uint32, bool)
-	key   []byte // of the user of the last row that was asked for by kind and date
+	key   []byte // of the user of the last row whose kind and date were requested
 	id    uint32
 	known bool // that user
 
@@ -255,8 +255,8 @@ func (d *oneRecordDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, b
 	d.row, d.key, d.skip = d.row[:0], d.key[:0], true
 }
 
-// Flush implements Decoder. The event is in the batch since the row's first cell, so
-// only the row's state is left to forget.
+// Flush implements Decoder. The event is in the batch from the row's first cell on, so Flush only
+// resets the state of the row.
 func (d *oneRecordDecoder) Flush() error {
 	d.row, d.key, d.skip = d.row[:0], d.key[:0], true
 	return nil
@@ -310,7 +310,7 @@ func (d *oneRecordDecoder) begin(row []byte) error {
 	return nil
 }
 
-// time makes the event of a row's first cell, and sees that the others are of its time.
+// time makes the event of a row's first cell, and checks that the other cells have its time.
 func (d *oneRecordDecoder) time(c *cell.Cell) error {
 	if d.pos >= 0 {
 		if c.Time != behaviour.Millis(d.ev.Time) {

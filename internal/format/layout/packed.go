@@ -13,9 +13,8 @@ import (
 //	uvarint(length + 1) , bytes      a field
 //	00                               null
 //
-// Nulls behind the last other field are left out. A kind only gets fields at its end, so
-// records from before it had them are read as if the new ones were null. A record has
-// one packed form; unpack takes no other.
+// Nulls at the end are left out. New fields of a kind are added at its end, so in older records the
+// new fields are null. A record has only one packed form; unpack refuses any other.
 var errPacked = errors.New("not a packed record")
 
 // appendPacked appends the packed record of values.
@@ -34,9 +33,9 @@ func appendPacked(dst []byte, values [][]byte) []byte {
 	return dst
 }
 
-// unpack puts the fields of a packed record into b, and returns the index of the first
-// of their Refs. has says of each field of the record's kind whether it is asked for;
-// one that is not, or that the record does not have, is null.
+// unpack adds the fields of a packed record to b, and returns the index of the first of their Refs.
+// has is true for each requested field of the record's kind. A field that is not requested, or that
+// the record does not have, is null.
 func unpack(b *trail.Batch, packed []byte, has []bool) (uint32, error) {
 	first, err := b.Nulls(len(has))
 	if err != nil {
@@ -49,9 +48,9 @@ func unpack(b *trail.Batch, packed []byte, has []bool) (uint32, error) {
 	return first, nil
 }
 
-// putPacked puts the fields of a packed record into b, and says in refs where.
+// putPacked adds the fields of a packed record to b, and their places to refs.
 func putPacked(b *trail.Batch, refs []trail.Ref, packed []byte, has []bool) error {
-	// To put the record whole takes a quarter less time than to put its fields one by one.
+	// Adding the whole record takes a quarter less time than adding its fields one by one.
 	whole := !slices.Contains(has, false)
 	var all trail.Ref
 	if whole {
@@ -79,7 +78,7 @@ func putPacked(b *trail.Batch, refs []trail.Ref, packed []byte, has []bool) erro
 	return nil
 }
 
-// nextPacked takes the first field, nil if it is null, off a packed record.
+// nextPacked returns the first field of a packed record, nil if it is null, and the rest of the record.
 func nextPacked(packed []byte) (v, rest []byte, err error) {
 	n, size := uint64(packed[0]), 1
 	if n >= 0x80 {

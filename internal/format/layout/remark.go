@@ -149,8 +149,8 @@ func appendBase64(dst, v []byte) []byte {
 	return append(base64.StdEncoding.AppendEncode(dst, v), `"}`...)
 }
 
-// remarkMicros are the microseconds of a remark, read without its other members. It
-// returns false for what no remark begins with.
+// remarkMicros returns the microseconds of a remark, without reading its other members. It returns
+// false if no remark begins like json.
 func remarkMicros(json []byte) (int64, bool) {
 	const begin = `{"` + microsMember + `":`
 	if len(json) < 2 || json[0] != '{' || json[len(json)-1] != '}' {
@@ -194,15 +194,14 @@ func newRemarkReader() *remarkReader {
 	return r
 }
 
-// read gives the values of members, as their cells would hold them, to take, and
-// returns the microseconds. It passes over other members: a later load may have
-// added their fields. A value is valid until take returns.
+// read calls take with the values of members, as their cells would hold them, and returns the
+// microseconds. It skips other members: a later load may have added their fields. A value is valid until take returns.
 func (r *remarkReader) read(json []byte, members []member, take func(slot int, value []byte) error) (micros int64, err error) {
 	v, err := r.parser.ParseBytes(json)
 	if err != nil {
 		return 0, err
 	}
-	// The parser lets more pass than JSON is.
+	// The parser accepts more than JSON.
 	if err := fastjson.ValidateBytes(json); err != nil {
 		return 0, err
 	}

@@ -64,7 +64,7 @@ func (Reversed) UserKey(row []byte) []byte {
 }
 
 // Reads implements Layout. A user's rows are one range, from the separator before the
-// first date up to the separator's successor behind the last.
+// first date up to the separator's successor after the last date.
 func (l Reversed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	prefixes, err := l.prefixes(s, q)
 	if err != nil {
@@ -146,7 +146,7 @@ func (t *reversedTeller) parse(row []byte) (ok bool) {
 	return ok
 }
 
-// order is a kind's fields, the marker among them, in order of qualifier.
+// order has the fields of a kind and the marker, in order of qualifier.
 type order struct {
 	prefixes [][]byte
 	slots    []int // index in Kind.Fields; marker for the marker
@@ -154,7 +154,7 @@ type order struct {
 
 const marker = -1
 
-// has says whether a field has a prefix.
+// has reports whether a field has a prefix.
 func (o *order) has(prefix []byte) bool {
 	return slices.ContainsFunc(o.prefixes, func(p []byte) bool { return bytes.Equal(p, prefix) })
 }
@@ -212,8 +212,8 @@ func (e *reversedEncoder) Add(r *behaviour.Record) {
 	e.values = append(e.values, r.Values...)
 }
 
-// Cells implements Encoder. Cells go field by field, and in a field by column
-// ID, which is the order of their qualifiers.
+// Cells implements Encoder. Cells are in order of field, and within a field in order of column ID. This
+// is the order of their qualifiers.
 func (e *reversedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 	o := e.orders[e.kind]
 	fields := len(o.slots) - 1
@@ -262,9 +262,9 @@ func (Reversed) Decoder(s *behaviour.Schema, q Want) Decoder {
 	return d
 }
 
-// reversedDecoder puts the records of a row together from its cells, which come
-// field by field. known are the row's records met in earlier fields, by ID;
-// fresh those first met in this field; both ascend.
+// reversedDecoder assembles the records of a row from its cells, which are added field by field.
+// known has the row's records that have a cell in an earlier field. fresh has the records whose first
+// cell is in this field. Both are in order of ID.
 type reversedDecoder struct {
 	schema *behaviour.Schema
 	orders []order
@@ -276,11 +276,11 @@ type reversedDecoder struct {
 
 	row   []byte
 	skip  bool
-	ev    trail.Event // what the row's events have in common
+	ev    trail.Event // the common parts of the row's events
 	o     *order
 	pos   int // field in o, -1 before the first
 	slot  int
-	asked bool  // whether the field's values are
+	asked bool  // the field's values are requested
 	last  int64 // column ID in that field
 
 	known, fresh, spare []record
@@ -298,8 +298,8 @@ func (d *reversedDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bo
 	d.row, d.skip = d.row[:0], true
 }
 
-// Flush implements Decoder. Events are in the batch as soon as they are met, so
-// only the row's state is left to forget.
+// Flush implements Decoder. An event is in the batch from its first cell on, so Flush only resets
+// the state of the row.
 func (d *reversedDecoder) Flush() error {
 	d.row, d.skip = d.row[:0], true
 	return nil
@@ -405,7 +405,7 @@ func (d *reversedDecoder) field(prefix []byte) bool {
 	return false
 }
 
-// merge makes the records first met in the last field known.
+// merge adds the records whose first cell is in the last field to known.
 func (d *reversedDecoder) merge() {
 	if len(d.fresh) == 0 {
 		return
@@ -428,7 +428,7 @@ func (d *reversedDecoder) merge() {
 	d.spare, d.known, d.fresh = d.known, out, d.fresh[:0]
 }
 
-// event returns the row's event with an ID; it is made when first met.
+// event returns the row's event with an ID. It makes the event at the first cell.
 func (d *reversedDecoder) event(id, millis int64) (*trail.Event, error) {
 	for d.at < len(d.known) && d.known[d.at].id < id {
 		d.at++

@@ -65,8 +65,8 @@ func (Tall) UserKey(row []byte) []byte {
 	return row[:n:n]
 }
 
-// Reads implements Layout. A user's rows are one range. They cannot be named: nobody
-// knows the column IDs.
+// Reads implements Layout. A user's rows are one range. The rows cannot be computed,
+// because the column IDs are not known.
 func (Tall) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	t, err := q.times(s)
 	if err != nil {

@@ -65,8 +65,7 @@ func (Wide) UserKey(row []byte) []byte {
 	return row[:n:n]
 }
 
-// Reads implements Layout. A user's one row is that user's key, whatever is asked; the
-// time bounds the columns.
+// Reads implements Layout. The row of a user is the user key. The time bounds the columns.
 func (Wide) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	t, err := q.times(s)
 	if err != nil {
@@ -111,7 +110,7 @@ type wideEncoder struct {
 	qual    []byte
 }
 
-// A wideRecord is one that ends at a byte of wideEncoder.packed.
+// A wideRecord is a record that ends at a byte of wideEncoder.packed.
 type wideRecord struct {
 	time, id   int64
 	start, end int
@@ -125,8 +124,8 @@ func (e *wideEncoder) Add(r *behaviour.Record) {
 	e.records = append(e.records, wideRecord{r.Time, r.ID, start, len(e.packed), r.Kind})
 }
 
-// Cells implements Encoder. Logs are for the most part in order of time, and so are the
-// records that come from them; their columns are the other way round.
+// Cells implements Encoder. Logs and their records are mostly in order of time. Their columns are in
+// the reverse order.
 func (e *wideEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 	if !slices.IsSortedFunc(e.records, inTime) {
 		slices.SortFunc(e.records, inTime)

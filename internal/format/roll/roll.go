@@ -30,10 +30,10 @@
 //	uv  bytes of lengths
 //	uv  bytes of rest
 //	uv  bytes of records
-//	shared    n × uv   bytes that the user has in common with the one before
-//	                   it in the block, as many as there are; 0 for the first
-//	lengths   n × uv   bytes of the user after those, at least 1
-//	rest               those bytes, of all users
+//	shared    n × uv   number of first bytes that the user shares with the user
+//	                   before it in the block; 0 for the first user
+//	lengths   n × uv   number of the user's other bytes, at least 1
+//	rest               these other bytes, of all users
 //	records   n × uv   the user's records, at least 1
 //	days      n ×      in a file of one date:   uv kinds
 //	                   in a file of more dates: uv d - 1, then d times
@@ -47,12 +47,12 @@
 //
 //	uv  number of behaviours less one
 //	uv  index of the first behaviour ID in the footer
-//	uv  for each other behaviour its index after the one before it less one
+//	uv  for each other behaviour: its index minus the index before it, minus one
 //
 // A file with at most 64 behaviour IDs has version 1, and a file with more has version 2.
 //
-// A block stores equal parts of all users together, because they compress better so, and because a
-// search reads only the first two columns.
+// A block stores the same part of all users together. They compress better in this order, and a search
+// reads only the first two columns.
 //
 // index:
 //
@@ -60,9 +60,9 @@
 //	    uv  bytes of the zstd frame
 //	    uv  bytes of raw
 //	    uv  users
-//	    uv  bytes that its first user has in common with the first of the
-//	        block before, as many as there are
-//	    uv  bytes of its first user after those; the bytes
+//	    uv  number of first bytes that its first user shares with the first
+//	        user of the block before
+//	    uv  number of its first user's other bytes; these bytes
 //	uv  bytes of the last user of the file, 0 if there is none; the bytes
 //
 // footer:
