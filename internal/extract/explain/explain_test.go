@@ -254,7 +254,7 @@ func TestExplainEstimatesWithoutRolls(t *testing.T) {
 	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByRows || p.Users != int64(len(w.Users)) || p.Calls == 0 || x.Logs.Files != 0 {
 		t.Errorf("a table without a record of a load: %+v, logs %+v", p, x.Logs)
 	}
-	if !strings.Contains(x.Notes[0], "nothing is known") {
+	if !strings.Contains(x.Notes[0], "the content of the table is not known") {
 		t.Errorf("said is %q", x.Notes)
 	}
 }

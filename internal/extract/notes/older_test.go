@@ -53,11 +53,11 @@ func TestDaysThatAreGoneAreSaid(t *testing.T) {
 	}
 	plain := func(l table.Loader) table.Loader { return l }
 	for _, ttl := range []time.Duration{0, 100000 * 24 * time.Hour} {
-		if said := notes(func(l table.Loader) table.Loader { return aging{l, ttl} }, w.Span.From); strings.Contains(said, "gone") {
+		if said := notes(func(l table.Loader) table.Loader { return aging{l, ttl} }, w.Span.From); strings.Contains(said, "expire") {
 			t.Errorf("of a table that keeps all is said %q", said)
 		}
 	}
-	if said := notes(func(l table.Loader) table.Loader { return aging{l, 10 * 24 * time.Hour} }, w.Span.From); !strings.Contains(said, "the table keeps events for 10d: what happened before ") {
+	if said := notes(func(l table.Loader) table.Loader { return aging{l, 10 * 24 * time.Hour} }, w.Span.From); !strings.Contains(said, "the table keeps events for 10d: events before ") {
 		t.Errorf("of days that have expired is said %q", said)
 	}
 	if _, err := upkeep.Drop(t.Context(), upkeep.Config{FS: h.FS, Store: h.Store("trails")}, half); err != nil {
