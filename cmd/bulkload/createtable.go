@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
@@ -176,7 +175,7 @@ func (o *creator) fitIDs(j *job.Job) (fit.Fit, error) {
 const maxRegions = 100_000
 
 func printTable(w io.Writer, r tableResult) {
-	by := fmt.Sprintf("split by %s users", humanize.Comma(int64(r.Sampled)))
+	by := "split by " + cli.Count(r.Sampled, "user")
 	if r.Sampled == 0 {
 		by = "split as the layout requires"
 	}

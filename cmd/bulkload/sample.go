@@ -43,8 +43,8 @@ with --each all users have the same number.`,
 			}
 			s, err := samplelog.Write(c.Context(), cli.Files(), args[0], cfg)
 			if err == nil {
-				fmt.Fprintf(env.Stdout, "generated %s records, %d of them bad, in %d files, %s, below %s\n",
-					humanize.Comma(s.Records), s.Bad, s.Files, humanize.IBytes(uint64(s.Bytes)), args[0])
+				fmt.Fprintf(env.Stdout, "generated %s, %d of them bad, in %s, %s, below %s\n",
+					cli.Count(s.Records, "record"), s.Bad, cli.Count(s.Files, "file"), humanize.IBytes(uint64(s.Bytes)), args[0])
 			}
 			return env.Report(s, err)
 		},

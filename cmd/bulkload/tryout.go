@@ -29,7 +29,7 @@ func printSample(w io.Writer, r *tryout.Report) {
 	}
 	for i, b := range r.Behaviours {
 		if i == maxSampled {
-			fmt.Fprintf(w, "            … and %d more behaviours\n", len(r.Behaviours)-i)
+			fmt.Fprintf(w, "            … and %s\n", english.Plural(len(r.Behaviours)-i, "more behaviour", ""))
 			break
 		}
 		printTried(w, &b)

@@ -23,6 +23,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
@@ -117,14 +119,14 @@ type Done struct {
 func (b *Batch) Work(ctx context.Context) (Done, error) {
 	at := b.progress.Worker("load")
 	defer at.End()
-	at.At("reading %d files", len(b.inputs))
+	at.At("reading %s", english.Plural(len(b.inputs), "file", ""))
 	if err := b.read(ctx); err != nil {
 		return Done{}, err
 	}
 	if err := b.judge(ctx); err != nil {
 		return Done{}, err
 	}
-	at.At("sorting the records of %d files", len(b.inputs))
+	at.At("sorting the records of %s", english.Plural(len(b.inputs), "file", ""))
 	if err := b.sorter.Finish(ctx); err != nil {
 		return Done{}, err
 	}
@@ -139,10 +141,10 @@ func (b *Batch) Work(ctx context.Context) (Done, error) {
 	var err error
 	regions := len(b.points) + 1
 	if b.puts() {
-		at.At("putting cells into %d regions", regions)
+		at.At("putting cells into %s", english.Plural(regions, "region", ""))
 		files, err = b.put(ctx, regions, tallies)
 	} else {
-		at.At("writing %d regions", regions)
+		at.At("writing %s", english.Plural(regions, "region", ""))
 		files, err = b.write(ctx, regions, tallies)
 	}
 	if err != nil {

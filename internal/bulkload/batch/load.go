@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/quarantine"
@@ -74,7 +76,7 @@ func loadOne(ctx context.Context, cfg *Config, inputs []*Input, s *shuffle.Sorte
 	}
 	at := p.Worker("load")
 	defer at.End()
-	at.At("committing load %d: the table takes %d files in", cfg.To.NextLoad(), len(done.Files))
+	at.At("committing load %d: the table takes %s in", cfg.To.NextLoad(), english.Plural(len(done.Files), "file", ""))
 	if err := b.commit(ctx, done, r); err != nil {
 		return err
 	}

@@ -130,12 +130,12 @@ func (g *guessed) guessSlack() {
 	case outside == 0:
 	case furthest <= maxSlack:
 		g.slack = furthest
-		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("records are up to %d days off the day of their path, which slack allows", furthest))
+		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("records are up to %s off the day of their path, which slack allows", english.Plural(furthest, "day", "")))
 	default:
 		for i, p := range g.paths {
 			g.paths[i] = dayless(p)
 		}
-		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s in a path is not the day of its records, which are up to %d days off: * stands for it, and every load reads all files", g.arranged.dayText, furthest))
+		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s in a path is not the day of its records, which are up to %s off: * stands for it, and every load reads all files", g.arranged.dayText, english.Plural(furthest, "day", "")))
 	}
 	g.paths = slices.Compact(slices.Sorted(slices.Values(g.paths)))
 	dated := !slices.ContainsFunc(g.paths, func(p string) bool { return !strings.Contains(p, "{date") })

@@ -217,7 +217,7 @@ func (p *preCheck) table(ctx context.Context) error {
 	case len(unread) > 0:
 		p.Warn(precheck.SchemaFits, bulkload.UnreadAdvice, "%s", bulkload.DescribeUnread(unread))
 	default:
-		p.OK(precheck.SchemaFits, "%d behaviours", len(t.Info().Schema.Kinds))
+		p.OK(precheck.SchemaFits, "%s", english.Plural(len(t.Info().Schema.Kinds), "behaviour", ""))
 	}
 	return nil
 }

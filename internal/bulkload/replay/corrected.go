@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/quarantine"
@@ -66,7 +67,7 @@ func openCorrected(ctx context.Context, with *bulkload.Resources, name string) (
 			known[r.Path] = true
 			c.paths = append(c.paths, r.Path)
 			if held += int64(len(r.Path)) + pathBytes; held > with.SortMemory()/8 {
-				return c.refused(cutIt, "line %d: it has records of more than %d delivered files", n, len(known)-1)
+				return c.refused(cutIt, "line %d: it has records of more than %s", n, english.Plural(len(known)-1, "delivered file", ""))
 			}
 		}
 		return nil

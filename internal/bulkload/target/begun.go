@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
@@ -119,7 +121,7 @@ func (t *Table) SameBad(begun []*manifest.Input, bad int64) error {
 		}
 		for name, old := range b.Reading.Fields {
 			if t.moreFields(name, old) {
-				return t.otherJob(b, fmt.Sprintf(", which finds %d bad records and not %d", bad, b.Quarantined))
+				return t.otherJob(b, fmt.Sprintf(", which finds %s and not %d", english.Plural(int(bad), "bad record", ""), b.Quarantined))
 			}
 		}
 	}

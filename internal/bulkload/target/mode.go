@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/table"
@@ -72,8 +73,8 @@ func (t *Table) choose(ctx context.Context, stager table.Stager, bytes int64, c 
 	}
 	c.Estimates = estimates(bytes, len(regions))
 	staged := c.Estimates[bulkload.HFile].Staged
-	size := fmt.Sprintf("%s of logs for %d regions make HFiles of about %s each",
-		humanize.IBytes(uint64(bytes)), len(regions), humanize.IBytes(uint64(staged/int64(len(regions)))))
+	size := fmt.Sprintf("%s of logs for %s make HFiles of about %s each",
+		humanize.IBytes(uint64(bytes)), english.Plural(len(regions), "region", ""), humanize.IBytes(uint64(staged/int64(len(regions)))))
 	if staged < leastFile*int64(len(regions)) {
 		c.Mode, c.Why = bulkload.Put, size+", too small to be worth a file"
 		return nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/layout"
@@ -94,15 +96,15 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 
 	at := r.progress.Worker("merging")
 	defer at.End()
-	at.At("%d files of region %d into %s", len(j.files), j.region, j.name)
+	at.At("%s of region %d into %s", english.Plural(len(j.files), "file", ""), j.region, j.name)
 	if err := r.read(ctx, w); err != nil {
-		return out, fmt.Errorf("merge %d files into %s: %w", len(j.files), j.name, err)
+		return out, fmt.Errorf("merge %s into %s: %w", english.Plural(len(j.files), "file", ""), j.name, err)
 	}
 	have := w.written.Tally
 	have.Add(w.left.Tally)
 	if have != want.Tally || w.all != want.Records {
-		return out, fmt.Errorf("merge %d files into %s: %w: they hold %s of %d records, and the manifest says %s of %d",
-			len(j.files), j.name, ErrDamaged, have, w.all, want.Tally, want.Records)
+		return out, fmt.Errorf("merge %s into %s: %w: they hold %s of %s, and the manifest says %s of %d",
+			english.Plural(len(j.files), "file", ""), j.name, ErrDamaged, have, english.Plural(int(w.all), "record", ""), want.Tally, want.Records)
 	}
 	out = rewritten{inputs: j.files, region: j.region, left: w.left.Tally}
 	if w.records == 0 {

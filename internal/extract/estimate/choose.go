@@ -59,8 +59,8 @@ func (f *Facts) whyPlan(p *Plan) string {
 	case p.Name == Get:
 		return "One row of each user is needed, and a get of one row costs no more than a scan: --plan auto gets."
 	}
-	return fmt.Sprintf("Each user may have %s rows (%s on %s). A scan looks up their place once, gets look it up %s times: --plan auto scans.",
-		humanize.Comma(rows), plural(f.read(), "behaviour"), plural(int64(f.Days), "day"), humanize.Comma(rows))
+	return fmt.Sprintf("Each user may have %s (%s on %s). A scan looks up their place once, gets look it up %s: --plan auto scans.",
+		plural(rows, "row"), plural(f.read(), "behaviour"), plural(int64(f.Days), "day"), plural(rows, "time"))
 }
 
 func (f *Facts) whySettle(p *Plan) string {

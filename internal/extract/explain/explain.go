@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
@@ -146,8 +147,8 @@ func (e *Explanation) fill(s *survey, f *facts.Facts, ledgers []*manifest.Load) 
 	}
 	values := values(q, ledgers)
 	e.Files = output.Files(e.Plans[e.Chosen].Behaviours, values, s.Sizes)
-	e.Why = append(e.Why, fmt.Sprintf("--partition-by %s writes the result to about %s files in %s directories.",
-		q.Output.Partition, humanize.Comma(e.Files), humanize.Comma(values)))
+	e.Why = append(e.Why, fmt.Sprintf("--partition-by %s writes the result to about %s in %s.",
+		q.Output.Partition, english.Plural(int(e.Files), "file", ""), english.Plural(int(values), "directory", "")))
 }
 
 // remarks returns notes about the estimate, and about a query that no user matches.
@@ -155,7 +156,7 @@ func (s *survey) remarks(ctx context.Context, t table.Loader, x *Explanation) ([
 	known := table.Known(t)
 	var said []string
 	if x.Sampled > 0 {
-		said = append(said, fmt.Sprintf("only %d of the %d regions were sampled: the numbers of users are multiplied by %.3g", x.Sampled, x.Regions, float64(x.Regions)/float64(x.Sampled)))
+		said = append(said, fmt.Sprintf("of %d regions only %d %s sampled: the numbers of users are multiplied by %.3g", x.Regions, x.Sampled, english.PluralWord(x.Sampled, "was", "were"), float64(x.Regions)/float64(x.Sampled)))
 	}
 	switch {
 	case known == nil || len(known.Files) == 0:
@@ -182,6 +183,6 @@ func (x *Explanation) String() string {
 	if !x.Exact {
 		about = "about "
 	}
-	return fmt.Sprintf("asked %s users: %s%s did any of --types, and %s%s may be active", humanize.Comma(x.Users), about,
+	return fmt.Sprintf("asked %s: %s%s did any of --types, and %s%s may be active", english.Plural(int(x.Users), "user", ""), about,
 		humanize.Comma(x.Found), about, humanize.Comma(x.May))
 }

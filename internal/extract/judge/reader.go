@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/extract/footprint"
 	"usertrail/internal/extract/memory"
@@ -200,7 +201,7 @@ func (r *reader) tooMuch(p *fetch.Batch, err error) error {
 // not shrink the trail.
 func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batch, error) {
 	if p.Keys.Len() > 0 {
-		r.at.At("a batch of %d users, from %q on", p.Keys.Len(), bytes.Clone(p.Keys.At(0)))
+		r.at.At("a batch of %s, from %q on", english.Plural(p.Keys.Len(), "user", ""), bytes.Clone(p.Keys.At(0)))
 		defer r.at.At("waiting for a batch")
 	}
 	keys, absent, err := r.exist(ctx, p.Keys)

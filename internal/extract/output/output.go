@@ -15,6 +15,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/extract/judge"
 	"usertrail/internal/extract/memory"
 	"usertrail/internal/extract/query"
@@ -85,7 +87,7 @@ func each(q *query.Query, parts <-chan *Part, at *progress.Worker, take func(*Pa
 	defer at.End()
 	at.At("waiting for a part")
 	for p := range parts {
-		at.At("%s: %d users, %d events", q.Output.PartName(p.number), len(p.users), p.events)
+		at.At("%s: %s, %s", q.Output.PartName(p.number), english.Plural(len(p.users), "user", ""), english.Plural(int(p.events), "event", ""))
 		if err := take(p); err != nil {
 			return err
 		}

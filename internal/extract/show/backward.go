@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
@@ -235,7 +237,7 @@ func (r *backward) take(e *trail.Event) error {
 		r.wanted = activity.Set{}
 	}
 	if r.held > r.asked.budget.most {
-		return r.asked.tooLarge(fmt.Sprintf("the last %d events", len(r.found)))
+		return r.asked.tooLarge("the last " + english.Plural(len(r.found), "event", ""))
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/store/hbase/rpc"
 	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/store/secure/token"
@@ -69,7 +71,7 @@ func (c *Client) BulkLoad(ctx context.Context, tableName string, r Region, files
 	b := &bulkLoad{
 		t: c.table(tableName), start: r.Start,
 		param:      wire.BulkLoadRequest{Region: r.Name, Files: files, Token: staging, FSToken: fsToken},
-		retryState: retryState{what: fmt.Sprintf("bulk load of %d files", len(files)), table: tableName, region: string(r.Name)},
+		retryState: retryState{what: "bulk load of " + english.Plural(len(files), "file", ""), table: tableName, region: string(r.Name)},
 	}
 	return b.run(ctx)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // Errors that a caller may distinguish with errors.Is. Errors that satisfy
@@ -51,8 +53,8 @@ func (e *GaveUpError) Error() string {
 	if e.Server != "" {
 		where += " on " + e.Server
 	}
-	return fmt.Sprintf("%s%s: gave up after %d attempts in %s: %v",
-		e.What, where, e.Attempts, e.Spent.Round(time.Millisecond), e.Err)
+	return fmt.Sprintf("%s%s: gave up after %s in %s: %v",
+		e.What, where, english.Plural(e.Attempts, "attempt", ""), e.Spent.Round(time.Millisecond), e.Err)
 }
 
 func (e *GaveUpError) Unwrap() []error {

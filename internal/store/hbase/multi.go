@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/run/ratelimit"
 	"usertrail/internal/store/hbase/rpc"
 	"usertrail/internal/store/hbase/wire"
@@ -481,7 +483,7 @@ func (s *scratch) fail(group int, class string, err error, a action) {
 // again applies the remedy for a failure to actions that were together in b.
 func (m *multi) again(b *batch, actions []action, r *region, s *server, took time.Duration, err error) {
 	next := &batch{actions: actions, retryState: b.retryState}
-	next.what = fmt.Sprintf("%s of %d rows from %q", m.what, len(actions), actions[0].row)
+	next.what = fmt.Sprintf("%s of %s from %q", m.what, english.Plural(len(actions), "row", ""), actions[0].row)
 	next.region, next.server = "", ""
 	if r != nil {
 		next.region, next.server = r.String(), s.addr

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/hfile"
@@ -83,8 +85,8 @@ func (t *Table) hfileOf(f *manifest.File, file dfs.File) (*hfile.Reader, error) 
 		return nil, err
 	}
 	if h.Cells() != f.Tally.Cells || !bytes.Equal(h.FirstRow(), f.First) || !bytes.Equal(h.LastRow(), f.Last) {
-		return nil, table.Damaged("%s is another HFile: it has %d cells in the rows %q to %q, and %d cells in %q to %q were written",
-			f.Name, h.Cells(), h.FirstRow(), h.LastRow(), f.Tally.Cells, []byte(f.First), []byte(f.Last))
+		return nil, table.Damaged("%s is another HFile: it has %s in the rows %q to %q, and %s in %q to %q were written",
+			f.Name, english.Plural(int(h.Cells()), "cell", ""), h.FirstRow(), h.LastRow(), english.Plural(int(f.Tally.Cells), "cell", ""), []byte(f.First), []byte(f.Last))
 	}
 	return h, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/store/hbase"
 	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
@@ -101,7 +103,7 @@ func (s *Store) checkVersion(ctx context.Context, l *precheck.List) {
 		return
 	}
 	m := versionText.FindStringSubmatch(status.Version)
-	detail := fmt.Sprintf("HBase %s, %d servers", status.Version, len(status.Live))
+	detail := fmt.Sprintf("HBase %s, %s", status.Version, english.Plural(len(status.Live), "server", ""))
 	if m != nil && m[1] == strconv.Itoa(known.major) {
 		if minor, err := strconv.Atoi(m[2]); err == nil && known.least <= minor && minor <= known.most {
 			l.OK(precheck.Versions, "%s", detail)

@@ -3,6 +3,8 @@ package rolls
 import (
 	"bytes"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/roll"
@@ -18,7 +20,7 @@ func Check(l layout.Layout, f *manifest.File, r *roll.Reader) error {
 		return table.OtherSize(f.Roll, m.Size, f.RollSize)
 	}
 	if m.Users != f.Users || f.Records > 0 && m.Records != f.Records {
-		return table.Damaged("%s is another roll: it has %d users and %d records, and %d and %d were written", f.Roll, m.Users, m.Records, f.Users, f.Records)
+		return table.Damaged("%s is another roll: it has %s and %s, and %d and %d were written", f.Roll, english.Plural(int(m.Users), "user", ""), english.Plural(int(m.Records), "record", ""), f.Users, f.Records)
 	}
 	if !m.Span.Has(f.Span.From) || !m.Span.Has(f.Span.To) {
 		return table.Damaged("%s is another roll: it has days of %s, and days of %s were written", f.Roll, m.Span, f.Span)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/run/pipe"
 	"usertrail/internal/store/dfs"
 )
@@ -157,7 +159,7 @@ func (f *file) read(p []byte, off int64) (int, error) {
 			return n, err
 		}
 		if try >= reads {
-			return n, fmt.Errorf("%w: %d bytes at %d, tried %d times: %w", dfs.ErrUnavailable, len(p), off, try, plain(err))
+			return n, fmt.Errorf("%w: %d bytes at %d, tried %s: %w", dfs.ErrUnavailable, len(p), off, english.Plural(try, "time", ""), plain(err))
 		}
 		if err := pipe.Sleep(f.ctx, wait); err != nil {
 			return n, err
