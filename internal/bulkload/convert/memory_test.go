@@ -3,6 +3,7 @@ package convert_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -78,6 +79,35 @@ func (h *fixture) convertWithin(t *testing.T, from, to string, memory, besides i
 			t.Errorf("%s to %s: %d files are left in %s", from, to, len(left), c.Temp)
 		}
 		h.remove(t, "out")
+	}
+}
+
+// TestUsersAreNotHeldForOneRegion converts many users with long IDs into one region, which needs no
+// sample of the users. The heap must not hold their 12 MB of keys.
+func TestUsersAreNotHeldForOneRegion(t *testing.T) {
+	const users, memory, besides = 60_000, 1 << 20, 8 << 20
+	day := behaviour.DateOf(2014, 9, 1)
+	h := &fixture{*testtable.New(t, testtable.FatJob("reversed")), &testworld.W{Span: behaviour.Span{From: day, To: day}}}
+	var text strings.Builder
+	text.WriteString("user_id,time,title,seconds\n")
+	for i := range users {
+		fmt.Fprintf(&text, "%0200d,%s 10:00:00,one,1\n", i, day)
+	}
+	h.Deliver(t, testworld.File{Name: day.String() + "/play.csv", Text: []byte(text.String())})
+	c := h.config("table", "reversed")
+	c.Memory = 256 << 20
+	if _, err := load.Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	text.Reset()
+	heap := dfstest.NewReadHeap(h.FS)
+	to := h.conversion("table", "tall", "out")
+	from := h.Store("table")
+	from.FS = heap
+	to.From, to.Memory, to.Workers = from, memory, 1
+	r, err := convert.Run(t.Context(), to)
+	if n := heap.Grown(); err != nil || r.Records != users || n < 0 || n > memory+besides {
+		t.Errorf("%+v, %v; the heap has %d MiB more than before, in %d MiB of memory", r, err, n>>20, memory>>20)
 	}
 }
 

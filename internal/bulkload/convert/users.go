@@ -32,7 +32,11 @@ func (r *run) choosePoints(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: zone of the table: %w", ErrRequest, err)
 	}
-	s := &survey{run: r, zone: zone, limit: math.MaxUint64, weights: map[string]int64{}}
+	regions := cmp.Or(r.cfg.Regions, len(r.m.Splits)+1)
+	s := &survey{run: r, zone: zone, limit: math.MaxUint64}
+	if regions > 1 && r.new.Traits().Splits == nil {
+		s.weights = map[string]int64{}
+	}
 	var size int64
 	for i := range r.m.Files {
 		size += r.m.Files[i].Records
@@ -47,20 +51,23 @@ func (r *run) choosePoints(ctx context.Context) error {
 		}
 		r.progress.Add(r.m.Files[i].Records)
 	}
-	points := s.points(cmp.Or(r.cfg.Regions, len(r.m.Splits)+1))
+	points := s.points(regions)
 	r.points = &points
 	return nil
 }
 
-// points returns the points that split the users into n regions.
+// points returns the points that split the users into n regions. It empties the sample, so that the keys
+// are not in memory twice.
 func (s *survey) points(n int) split.Points {
 	if splits := s.new.Traits().Splits; splits != nil {
 		return splits(n)
 	}
-	var samples []split.Sample
+	samples := make([]split.Sample, 0, len(s.weights))
 	for key, weight := range s.weights {
 		samples = append(samples, split.Sample{Key: []byte(key), Weight: weight})
+		delete(s.weights, key)
 	}
+	s.weights = nil
 	return split.Balanced(samples, n)
 }
 
@@ -70,7 +77,7 @@ type survey struct {
 	*run
 	zone      *time.Location
 	limit     uint64
-	weights   map[string]int64 // number of records by new key
+	weights   map[string]int64 // number of records by new key; nil if the points need no sample
 	user, key []byte
 	values    [][]byte // as many nulls as any behaviour has fields
 }
@@ -130,7 +137,7 @@ func (s *survey) nulls(n int) [][]byte {
 
 // weigh adds the current key to the sample, if its hash is within the limit.
 func (s *survey) weigh(records int64) {
-	if xxhash.Sum64(s.key) > s.limit {
+	if s.weights == nil || xxhash.Sum64(s.key) > s.limit {
 		return
 	}
 	s.weights[string(s.key)] += records

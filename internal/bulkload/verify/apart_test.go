@@ -2,10 +2,8 @@ package verify_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -14,7 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/format/roll"
-	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
 )
@@ -113,49 +111,13 @@ func TestAUserWhoDiffersIsNamed(t *testing.T) {
 // hold them.
 func TestUsersApartAreComparedInLittleMemory(t *testing.T) {
 	h := manyUsers(t, "hashed", 100_000)
-	l := &looks{FS: h.store().FS}
-	l.look()
-	before := l.most
+	heap := dfstest.NewReadHeap(h.store().FS)
 	_, err := h.verify(t, func(c *verify.Config) {
 		s := h.store()
-		s.FS = l
+		s.FS = heap
 		c.Store = s
 	})
-	if grown := l.most - before; err != nil || grown > 3<<20 || l.reads < 10 {
-		t.Errorf("%v; the heap has %d KiB more than before, after %d reads", err, grown>>10, l.reads)
+	if n := heap.Grown(); err != nil || n < 0 || n > 3<<20 {
+		t.Errorf("%v; the heap has %d KiB more than before", err, n>>10)
 	}
-}
-
-// looks measures the heap at each read of a file.
-type looks struct {
-	dfs.FS
-	reads int
-	most  uint64
-}
-
-func (l *looks) look() {
-	l.reads++
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	l.most = max(l.most, m.HeapAlloc)
-}
-
-func (l *looks) Open(ctx context.Context, name string) (dfs.File, error) {
-	f, err := l.FS.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return &looked{f, l}, nil
-}
-
-// A looked file measures the heap when it is read.
-type looked struct {
-	dfs.File
-	*looks
-}
-
-func (f *looked) ReadAt(b []byte, off int64) (int, error) {
-	f.look()
-	return f.File.ReadAt(b, off)
 }

@@ -68,3 +68,29 @@ func (p *measured) Write(b []byte) (int, error) {
 	p.h.measure(p.scratch)
 	return p.Pending.Write(b)
 }
+
+// A ReadHeap is a Heap that also measures at each read of a file at an offset.
+type ReadHeap struct{ *Heap }
+
+// NewReadHeap returns a ReadHeap over fs. It compares the heap with its current size.
+func NewReadHeap(fs dfs.FS) ReadHeap { return ReadHeap{NewHeap(fs)} }
+
+// Open implements dfs.FS.
+func (h ReadHeap) Open(ctx context.Context, name string) (dfs.File, error) {
+	f, err := h.FS.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &measuredFile{f, h.Heap}, nil
+}
+
+type measuredFile struct {
+	dfs.File
+	h *Heap
+}
+
+// ReadAt implements dfs.File.
+func (f *measuredFile) ReadAt(b []byte, off int64) (int, error) {
+	f.h.measure(false)
+	return f.File.ReadAt(b, off)
+}
