@@ -26,7 +26,7 @@ func newReplay(env *cli.Env) *cobra.Command {
 		Long: `Replay loads the records of a quarantine file after you have corrected their "raw" text. Each record
 gets the column ID that it would have had in its log. A record that was replayed before counts as a
 duplicate. Records that are still bad are written to a new quarantine file, and the status is 65. It is also
-65 if the job or the table skips a record; its line stays.
+65 if the job or the table skips a record, or if the table has it with another text; its line stays.
 
 When the records are in the table, replay removes their lines from the file. Lines of records that are
 still bad move to the new file. --keep leaves the file as it is. If no record was corrected, replay says so, and writes nothing.

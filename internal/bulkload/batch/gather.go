@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/column"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/segment"
@@ -97,8 +98,13 @@ func (g *gatherer) take(ctx context.Context, it records, r *behaviour.Record) er
 func (g *gatherer) repeatsReplayed(ctx context.Context, it records, in *Input, r *behaviour.Record, repeats bool) (bool, error) {
 	if !repeats {
 		there, err := g.there.has(ctx, in.corrected, it.Row(), r)
-		if there || err != nil {
-			return there, err
+		if err != nil {
+			return false, err
+		}
+		if there {
+			_, offset := column.Place(r.ID)
+			in.brings(offset)
+			return true, nil
 		}
 	}
 	in.replayed(r.ID)

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -39,6 +40,14 @@ type Input struct {
 	replays []int64       // offsets of the records that replays brought, in order
 	bad     *quarantine.File
 	places  []int64 // offsets of the corrected records that no earlier replay loaded
+	there   []int64 // offsets of the corrected records that a load brought
+	texts   []textAt
+}
+
+// A textAt is the checksum of the good text of the corrected record at an offset.
+type textAt struct {
+	offset int64
+	sum    uint32
 }
 
 // NewInput returns the input of a delivered file.
@@ -190,6 +199,37 @@ func (in *Input) Places() []int64 {
 	return slices.Sorted(slices.Values(in.places))
 }
 
+// There returns the sorted offsets of the corrected records that a load brought.
+func (in *Input) There() []int64 {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Sorted(slices.Values(in.there))
+}
+
+// brings records that a load brought the corrected record at an offset.
+func (in *Input) brings(offset int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.there = append(in.there, offset)
+}
+
+// settles records the good text of the corrected record at an offset.
+func (in *Input) settles(offset int64, text []byte) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.texts = append(in.texts, textAt{offset, manifest.TextSum(text)})
+}
+
+// sums returns the checksums of the texts of the corrected records in places, which are sorted.
+func (in *Input) sums() (out manifest.TextSums) {
+	slices.SortFunc(in.texts, func(a, b textAt) int { return cmp.Compare(a.offset, b.offset) })
+	for _, place := range in.places {
+		i, _ := slices.BinarySearchFunc(in.texts, place, func(t textAt, offset int64) int { return cmp.Compare(t.offset, offset) })
+		out = out.Append(in.texts[i].sum)
+	}
+	return out
+}
+
 // replayed records that a corrected record is not one of an earlier replay.
 func (in *Input) replayed(id int64) {
 	_, offset := column.Place(id)
@@ -214,7 +254,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 	} else {
 		out.Dates, out.Undated = nil, in.Date == nil
 		slices.Sort(in.places)
-		out.Offsets = in.places
+		out.Offsets, out.Texts = in.places, in.sums()
 		if out.Offsets == nil {
 			out.Offsets = []int64{}
 		}

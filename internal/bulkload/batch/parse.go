@@ -214,6 +214,7 @@ func (p *parser) texts(t task) error {
 		case p.counts.Quarantined > 0:
 		case !p.settled:
 			p.settled, good = true, c.Data
+			t.in.settles(c.Offset, bytes.TrimSuffix(c.Data, []byte("\n")))
 		case !bytes.Equal(c.Data, good):
 			t.in.fail(fmt.Errorf("%w: %s, line %d: two corrected texts of it differ: keep one", bulkload.ErrRequest, t.in.Rel, c.Line))
 		}
@@ -240,6 +241,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	}
 	if p.in.corrected != nil && p.in.corrected.Brought(r.ID, r.Date, p.job.Schema.Kinds[r.Kind].Name, p.text()) {
 		p.counts.Duplicate++
+		p.in.brings(r.ID)
 		return nil
 	}
 	p.counts.Loaded++

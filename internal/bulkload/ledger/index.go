@@ -3,6 +3,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -33,6 +34,13 @@ type Index struct {
 type replayed struct {
 	behaviour string
 	offsets   []int64
+	texts     manifest.TextSums
+}
+
+// A ReplayedText is the checksum of the text that a replay brought of the record at an offset.
+type ReplayedText struct {
+	Offset int64
+	Sum    uint32
 }
 
 // New returns the index of loads, the oldest first. The index keeps the ledgers. names may be nil.
@@ -69,7 +77,7 @@ func (x *Index) Add(in *manifest.Input) {
 		}
 	}
 	if len(in.Offsets) > 0 {
-		x.replays[of.SHA256] = append(x.replays[of.SHA256], replayed{of.Behaviour, in.Offsets})
+		x.replays[of.SHA256] = append(x.replays[of.SHA256], replayed{of.Behaviour, in.Offsets, in.Texts})
 	}
 }
 
@@ -82,6 +90,23 @@ func (x *Index) Replayed(of Content) (offsets []int64) {
 	}
 	slices.Sort(offsets)
 	return slices.Compact(offsets)
+}
+
+// ReplayedTexts returns the texts of the records that replays brought of a content, in order of their offsets. Ledgers of older versions
+// do not have them.
+func (x *Index) ReplayedTexts(of Content) (texts []ReplayedText) {
+	for _, r := range x.replays[of.SHA256] {
+		if !sameBehaviour(r.behaviour, of.Behaviour) {
+			continue
+		}
+		for i, offset := range r.offsets {
+			if sum, ok := r.texts.At(i); ok {
+				texts = append(texts, ReplayedText{offset, sum})
+			}
+		}
+	}
+	slices.SortStableFunc(texts, func(a, b ReplayedText) int { return cmp.Compare(a.Offset, b.Offset) })
+	return texts
 }
 
 // Inputs returns the entries of the delivered file at path in all loads, the oldest first.

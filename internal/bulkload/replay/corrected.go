@@ -40,6 +40,7 @@ type corrected struct {
 type correction struct {
 	offset, line int64
 	proven       bool // its line has the digest of the loaded bytes
+	edited       bool // its line has marks, and the user corrected the text
 	clip         clip
 	fault        uint64 // faultOf the reason in its line
 	raw          []byte
@@ -48,7 +49,7 @@ type correction struct {
 const (
 	// offsetBytes is the memory that the offset of a record takes while a replay writes its
 	// ledger and its quarantine file.
-	offsetBytes = 112
+	offsetBytes = 128
 	// pathBytes is the memory that the path of a delivered file takes in addition to its bytes.
 	pathBytes = 256
 )
@@ -162,8 +163,8 @@ func (c *corrected) one(n int64, line []byte, do func(n int64, r *quarantine.Rec
 }
 
 // memory returns how many bytes of Resources.SortMemory a replay takes: a quarter for sorting, a
-// quarter for reading the users' records from the table, and 32 bytes for each record's offset.
-func (c *corrected) memory() int64 { return c.with.SortMemory()/2 + 32*c.records }
+// quarter for reading the users' records from the table, and 48 bytes for each record's offset and the checksum of its text.
+func (c *corrected) memory() int64 { return c.with.SortMemory()/2 + 48*c.records }
 
 // sort sorts the records of each file by offset. Records with the same offset stay in
 // order. parts is the number of files. byName maps the path of a delivered file to its file.
@@ -185,7 +186,7 @@ func (c *corrected) sort(ctx context.Context, byName map[string]*file, parts int
 		if f == nil || read > c.records {
 			return c.changed()
 		}
-		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", clip: clipOf(r, raw), fault: fault(r), raw: raw}
+		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", edited: r.RawMark != "" && r.Corrected(), clip: clipOf(r, raw), fault: fault(r), raw: raw}
 		if x.proven && r.SHA256 != f.sha {
 			return fmt.Errorf("%w: %s, line %d: the quarantine file is of other bytes (sha256 %s) than were loaded (%s), which brought its corrected records: remove the quarantine file",
 				bulkload.ErrRequest, r.Path, r.Line, r.SHA256, f.sha)
@@ -259,9 +260,12 @@ func (c *corrected) part(ctx context.Context, part int) iter.Seq2[[]correction, 
 
 // appendPacked appends all fields of x except its offset.
 func (x *correction) appendPacked(dst []byte) []byte {
-	flags := byte(x.clip) << 1
+	flags := byte(x.clip) << 2
 	if x.proven {
 		flags |= 1
+	}
+	if x.edited {
+		flags |= 2
 	}
 	dst = binary.BigEndian.AppendUint64(append(dst, flags), x.fault)
 	return append(binary.AppendVarint(dst, x.line), x.raw...)
@@ -276,7 +280,7 @@ func unpackCorrection(offset int64, b []byte) (correction, error) {
 		if line, n := binary.Varint(b[packedHead:]); n > 0 {
 			raw := b[packedHead+n:]
 			return correction{
-				offset: offset, line: line, proven: b[0]&1 != 0, clip: clip(b[0] >> 1), fault: binary.BigEndian.Uint64(b[1:]),
+				offset: offset, line: line, proven: b[0]&1 != 0, edited: b[0]&2 != 0, clip: clip(b[0] >> 2), fault: binary.BigEndian.Uint64(b[1:]),
 				raw: append(make([]byte, 0, len(raw)+1), raw...),
 			}, nil
 		}

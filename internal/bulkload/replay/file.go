@@ -27,13 +27,16 @@ type file struct {
 	part  int // of the sorter of from
 	sha   string
 
-	names    []string      // paths, below the logs' root, of its records in the quarantine file
-	paths    []string      // paths of it and of all files of the same bytes
-	numbers  []uint32      // of the file and its copies
-	done     []int64       // offsets of records that earlier replays brought, sorted
+	names    []string // paths, below the logs' root, of its records in the quarantine file
+	paths    []string // paths of it and of all files of the same bytes
+	numbers  []uint32 // of the file and its copies
+	done     []int64  // offsets of records that earlier replays brought, sorted
+	doneAs   []ledger.ReplayedText
 	reads    []earlierRead // by loads, of the file and its copies
 	unproven bool          // some lines do not have the digest
 	offsets  []int64       // of the records that were read, sorted
+	edited   []int64       // of them, those with a text that the user has corrected
+	others   []int64       // of them, those that the table has with another text than a corrected one
 	found    []bool        // by the index in offsets: held.find found the record in the table
 }
 
@@ -69,6 +72,7 @@ func (f *file) Each(ctx context.Context, do func(batch.Texts) error) error {
 		}
 		offset := texts[0].offset
 		f.offsets = append(f.offsets, offset)
+		f.note(texts)
 		var out batch.Texts
 		if f.replayedBefore(offset) {
 			out.Repeated = int64(len(texts))

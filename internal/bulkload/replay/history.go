@@ -130,7 +130,7 @@ func (f *file) remember(h *history) {
 	if h.byColumn(f.sha) {
 		holds.Behaviour = "" // the replays of all files of the bytes brought its records
 	}
-	f.done = h.known.Replayed(holds)
+	f.done, f.doneAs = h.known.Replayed(holds), h.known.ReplayedTexts(holds)
 }
 
 // An earlierRead is the reading of a replayed file or of a copy by one load.

@@ -77,7 +77,7 @@ func replayIn(y *bulkloadtest.Fixture, memory int64, name string) (map[string]st
 // TestAReplayLargerThanTheMemory replays a quarantine file, in any order of its lines, in
 // little memory and in much: the tables are the same, and little memory is held.
 func TestAReplayLargerThanTheMemory(t *testing.T) {
-	const name, plays = "2014-09-01/play.csv", 8000
+	const name, plays = "2014-09-01/play.csv", 7000
 	text := manyBad(plays)
 	var want map[string]string
 	for _, memory := range []int64{256 << 20, 2 << 20} {

@@ -52,6 +52,8 @@ func (p *replay) endOf(f *file, in *batch.Input) func(offset int64) lineEnd {
 	elsewhere := dfs.Base(p.from.name) != dfs.Base(in.Bad().Name())
 	return func(offset int64) lineEnd {
 		switch {
+		case has(f.others, offset):
+			return stays
 		case f.replayedBefore(offset), has(places, offset):
 			return loaded
 		case !sure, !has(f.offsets, offset):

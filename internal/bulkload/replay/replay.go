@@ -179,7 +179,7 @@ func (p *replay) load(ctx context.Context, inputs []*batch.Input, unledgered boo
 	if err := batch.Load(ctx, cfg, inputs, p.to.BatchBytes(0), p.result.Bytes, &p.result); err != nil {
 		return err
 	}
-	err := bulkload.Joined([]error{p.failures.Err(nil), p.stillBad(inputs), p.skipped()})
+	err := bulkload.Joined([]error{p.failures.Err(nil), p.stillBad(inputs), p.skipped(), p.otherTexts(inputs)})
 	if p.cfg.Remove {
 		err = errors.Join(err, p.remove(ctx, inputs))
 	}

@@ -108,6 +108,8 @@ type Input struct {
 	// Offsets are the offsets of replayed records. If set, the load took only these records of
 	// the file.
 	Offsets []int64 `json:"offsets,omitzero"`
+	// Texts has a checksum of the text of each record of Offsets. Ledgers of older versions do not have it.
+	Texts TextSums `json:"texts,omitempty"`
 	// Undated is set for replayed records of a file whose path has no date. Ledgers of older versions do not have it.
 	Undated bool `json:"undated,omitempty"`
 	// BadAt are the offsets of the quarantined records, see BadOffsets.

@@ -62,6 +62,7 @@ type entry struct {
 	same  string       // an earlier loaded file with the same bytes
 	copy  bool         // everything requested was in such files
 	lines map[int]bool // replayed lines; nil for a load
+	texts map[int]string
 	bad   map[int]bool // of a load
 
 	loaded int // number of records
@@ -106,6 +107,7 @@ type outcome struct {
 	counts   *counts  // nil is unknown
 	next     *table   // nil: the table does not change
 	unsure   []string // quarantine files that may exist or not
+	stays    []string // corrected texts that a replay must leave in the quarantine file: the table has the records with other texts
 }
 
 func newModel(q *Sequence) *model {
@@ -637,10 +639,11 @@ func (t *table) numbered() bool {
 func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	c := counts{read: len(lines)}
 	t.loads++
-	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}}
+	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}, texts: map[int]string{}}
 	var still []badLine
 	either := false        // a record belongs to a dropped day and not to a day of its file
 	gone := map[int]bool{} // records of dropped days or of an earlier load; a good line settles a record
+	brought := map[int]bool{}
 	unknown, skipped := 0, 0
 	for _, b := range lines {
 		either = either || b.rec.Bad == "" && b.rec.date(m.job.Zone) < t.dropped && m.job.bad(&b.rec, path)
@@ -662,9 +665,11 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 		case t.brought(&b, m.job.Zone):
 			c.left++
 			gone[b.index] = true
+			brought[b.index] = true
 		default:
 			c.loaded++
 			e.lines[b.index] = true
+			e.texts[b.index] = b.raw
 			t.add(m.job.event(r))
 		}
 	}
@@ -676,16 +681,32 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 		t.merge(&m.job)
 	}
 	out := outcome{statuses: []int{0}, counts: &c, next: t, unsure: []string{path + again}}
+	for _, b := range lines {
+		text, known := t.replayedText(path, b.index)
+		if b.raw != b.wrote && (brought[b.index] || known && text != b.raw && !e.lines[b.index]) {
+			out.stays = append(out.stays, b.raw)
+		}
+	}
 	if len(still) > 0 {
 		t.bad[path+again] = still
 	}
-	if len(still)+skipped > 0 {
+	if len(still)+skipped+len(out.stays) > 0 {
 		out.statuses = []int{65}
 	}
 	if either {
 		out.statuses, out.counts = []int{0, 65}, nil
 	}
 	return out
+}
+
+// replayedText returns the text with which a replay brought a record.
+func (t *table) replayedText(path string, index int) (string, bool) {
+	for _, e := range t.entries {
+		if text, ok := e.texts[index]; ok && e.path == path {
+			return text, true
+		}
+	}
+	return "", false
 }
 
 // replayed reports whether a record was replayed before.

@@ -498,7 +498,7 @@ func (x *run) readBad(s *Step, name string) ([]byte, error) {
 	return x.readTable(name)
 }
 
-// correct corrects lines of a quarantine file, or of its copy.
+// correct corrects lines of a quarantine file, or of its copy. A line that is listed twice gets another time.
 func (x *run) correct(s *Step) error {
 	lines := slices.Clone(x.quarantined(s))
 	if len(lines) == 0 || x.files[s.File] == nil {
@@ -516,9 +516,12 @@ func (x *run) correct(s *Step) error {
 	if err != nil || len(objects) != len(lines) {
 		return fmt.Errorf("%s has %d lines, want %d: %w", name, len(objects), len(lines), err)
 	}
-	for _, n := range s.Lines {
+	for i, n := range s.Lines {
 		l := &lines[n%len(lines)]
 		l.rec = corrected(l.rec, s.File)
+		if slices.Contains(s.Lines[:i], n) {
+			l.rec.Micros += 1_000_000
+		}
 		l.raw = x.line(x.files[s.File].columns, &l.rec)
 		objects[n%len(lines)]["raw"] = marshal(l.raw)
 	}
@@ -579,15 +582,20 @@ func (x *run) replayFile(s *Step) error {
 	if err := x.apply(s, o, got, breakpoint.Loaded); err != nil || s.Saved {
 		return err
 	}
-	return x.lost(s.Table, s.File)
+	return x.lost(s.Table, s.File, o.stays, got.Status)
 }
 
 // lost removes the lines that a replay has removed from a quarantine file. The file has no other lines than
-// before.
-func (x *run) lost(name, path string) error {
+// before, and it has the lines of stays.
+func (x *run) lost(name, path string, stays []string, status int) error {
 	got, err := x.quarantines(name)
 	if err != nil {
 		return err
+	}
+	for _, raw := range stays {
+		if status != killed && !slices.Contains(got[path], raw) {
+			return fmt.Errorf("replay: the corrected text %q is lost", raw)
+		}
 	}
 	t := x.ground(name)
 	left := slices.Clone(got[path])

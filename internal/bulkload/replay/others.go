@@ -1,0 +1,51 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/batch"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/format/manifest"
+)
+
+// A record in the table is never changed. If the user corrects a record that the table has with another text, the replay says so, and the
+// line stays. If a load brought the record, a corrected text is another text. If a replay brought it, its ledger has a checksum of the
+// text. Lines without marks and ledgers of older versions do not tell; then the record is a duplicate only.
+
+// note records whether the texts of the next record are corrected, and whether an earlier replay brought another text.
+func (f *file) note(texts []correction) {
+	offset := texts[0].offset
+	if !slices.ContainsFunc(texts, func(x correction) bool { return x.edited }) {
+		return
+	}
+	f.edited = append(f.edited, offset)
+	i, ok := slices.BinarySearchFunc(f.doneAs, offset, func(t ledger.ReplayedText, offset int64) int { return cmp.Compare(t.Offset, offset) })
+	if ok && slices.ContainsFunc(texts, func(x correction) bool { return x.edited && manifest.TextSum(x.raw) != f.doneAs[i].Sum }) {
+		f.others = append(f.others, offset)
+	}
+}
+
+// otherTexts returns the error of corrected records that the table has with another text.
+func (p *replay) otherTexts(inputs []*batch.Input) error {
+	n := 0
+	for i, f := range p.files {
+		if inputs[i].Failed() {
+			continue
+		}
+		for _, offset := range inputs[i].There() {
+			if has(f.edited, offset) {
+				f.others = append(f.others, offset)
+			}
+		}
+		slices.Sort(f.others)
+		n += len(f.others)
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %d of %d are in the table with another text, which was not changed: their lines stay in %s: remove the lines if the table is right; otherwise correct the log, and load the logs into a new table",
+		bulkload.ErrLeft, n, p.result.Read, p.from.name)
+}
