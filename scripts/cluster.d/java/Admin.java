@@ -1,4 +1,6 @@
+import com.google.protobuf.ServiceException;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
@@ -6,6 +8,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.security.PrivilegedExceptionAction;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -46,8 +49,12 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.protobuf.generated.AccessControlProtos;
 import org.apache.hadoop.hbase.quotas.QuotaSettingsFactory;
 import org.apache.hadoop.hbase.quotas.ThrottleType;
+import org.apache.hadoop.hbase.security.AccessDeniedException;
+import org.apache.hadoop.hbase.security.access.AccessControlUtil;
 import org.apache.hadoop.hbase.security.access.Permission;
 import org.apache.hadoop.hbase.security.access.UserPermission;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -84,7 +91,7 @@ public class Admin implements AutoCloseable {
     "split TABLE KEY", "merge ENCODED ENCODED", "move ENCODED HOST:PORT", "unassign ENCODED", "assign ENCODED",
     "flush TABLE", "compact TABLE: all into one file a region",
     "snapshot NAME TABLE", "drop-snapshot NAME",
-    "grant USER ACTIONS [TABLE]: letters of RWXCA; without TABLE everywhere", "revoke USER [TABLE]",
+    "grant USER ACTIONS [TABLE]: letters of RWXCA; without TABLE everywhere; done when the servers of TABLE have it", "revoke USER [TABLE]",
     "throttle TABLE TYPE NUMBER: of ThrottleType, a second on each server; 0 is no throttle of any type",
     "space PATH BYTES: of all replicas that may be below it; 0 is without bound",
     "names PATH NUMBER: of files and directories that may be below it, itself included",
@@ -98,8 +105,11 @@ public class Admin implements AutoCloseable {
     final Connection connection;
     final Connection patient;
     final FileSystem files;
+    final File keytabs;
 
-    Shared() throws IOException {
+    /** keytabs is the directory with the keytabs of users, or null where nobody needs one. */
+    Shared(File keytabs) throws IOException {
+      this.keytabs = keytabs;
       Configuration conf = HBaseConfiguration.create();
       // A call to the master that assigns a region lasts until it is done, and cannot be made twice.
       // A whole table is read when the last of its regions has been recovered.
@@ -120,6 +130,7 @@ public class Admin implements AutoCloseable {
   private final Connection connection;
   private final Connection patient;
   private final FileSystem files;
+  private final File keytabs;
   private final org.apache.hadoop.hbase.client.Admin admin;
   private final org.apache.hadoop.hbase.client.Admin assignments;
 
@@ -127,6 +138,7 @@ public class Admin implements AutoCloseable {
     connection = shared.connection;
     patient = shared.patient;
     files = shared.files;
+    keytabs = shared.keytabs;
     admin = connection.getAdmin();
     assignments = patient.getAdmin();
   }
@@ -138,11 +150,13 @@ public class Admin implements AutoCloseable {
   }
 
   public static void main(String[] args) throws Exception {
+    File keytabs = null;
     if (args.length > 2) {
       UserGroupInformation.setConfiguration(HBaseConfiguration.create());
       UserGroupInformation.loginUserFromKeytab(args[2], args[3]);
+      keytabs = new File(args[3]).getParentFile();
     }
-    Shared shared = new Shared();
+    Shared shared = new Shared(keytabs);
     try (ServerSocket listener = new ServerSocket(Integer.parseInt(args[1]), 50, InetAddress.getByName(args[0]))) {
       for (;;) {
         Socket client = listener.accept();
@@ -235,8 +249,7 @@ public class Admin implements AutoCloseable {
         admin.deleteSnapshot(w[1]);
         return List.of();
       case "grant":
-        admin.grant(new UserPermission(w[1], permission(w, 3, actions(w[2]))), false);
-        return List.of();
+        return grant(w);
       case "revoke":
         admin.revoke(new UserPermission(w[1], permission(w, 2, Permission.Action.values())));
         return List.of();
@@ -464,6 +477,54 @@ public class Admin implements AutoCloseable {
     return w.length > at
       ? Permission.newBuilder(table(w[at])).withActions(actions).build()
       : Permission.newBuilder().withActions(actions).build();
+  }
+
+  /** Is done when every server of the table's regions has the grant: ZooKeeper informs them later. */
+  private List<String> grant(String[] w) throws IOException, InterruptedException {
+    Permission.Action[] actions = actions(w[2]);
+    admin.grant(new UserPermission(w[1], permission(w, 3, actions)), false);
+    if (w.length > 3) {
+      TableName name = table(w[3]);
+      try (Connection theirs = connectAs(w[1]); Table table = theirs.getTable(name); RegionLocator locator = connection.getRegionLocator(name)) {
+        for (byte[] start : locator.getStartKeys()) {
+          for (long end = System.currentTimeMillis() + LIMIT_MS; !allowed(table, start, actions); Thread.sleep(20)) {
+            if (System.currentTimeMillis() > end) {
+              throw new IOException("the server of region " + Bytes.toStringBinary(start) + " has no grant after " + LIMIT_MS + " ms");
+            }
+          }
+        }
+      }
+    }
+    return List.of();
+  }
+
+  /** A connection of another user, who has a keytab next to the daemon's where Kerberos is used. */
+  private Connection connectAs(String user) throws IOException, InterruptedException {
+    UserGroupInformation ugi = keytabs == null
+      ? UserGroupInformation.createRemoteUser(user)
+      : UserGroupInformation.loginUserFromKeytabAndReturnUGI(user, new File(keytabs, user + ".keytab").getPath());
+    return ugi.doAs((PrivilegedExceptionAction<Connection>) () -> ConnectionFactory.createConnection(connection.getConfiguration()));
+  }
+
+  /** Whether the server of the region that has row permits the table's user all actions. */
+  private static boolean allowed(Table table, byte[] row, Permission.Action[] actions) throws IOException {
+    AccessControlProtos.TablePermission.Builder of = AccessControlProtos.TablePermission.newBuilder()
+      .setTableName(ProtobufUtil.toProtoTableName(table.getName()));
+    for (Permission.Action action : actions) {
+      of.addAction(AccessControlUtil.toPermissionAction(action));
+    }
+    AccessControlProtos.Permission wanted = AccessControlProtos.Permission.newBuilder()
+      .setType(AccessControlProtos.Permission.Type.Table).setTablePermission(of).build();
+    try {
+      AccessControlProtos.AccessControlService.newBlockingStub(table.coprocessorService(row))
+        .checkPermissions(null, AccessControlProtos.CheckPermissionsRequest.newBuilder().addPermission(wanted).build());
+      return true;
+    } catch (ServiceException e) {
+      if (e.getCause() instanceof AccessDeniedException) {
+        return false;
+      }
+      throw new IOException("check permissions of " + table.getName(), e);
+    }
   }
 
   private static Permission.Action[] actions(String letters) {
