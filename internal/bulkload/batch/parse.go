@@ -163,7 +163,8 @@ type parser struct {
 	counts  manifest.Counts
 	others  manifest.Unmapped
 	rejects []quarantine.Record
-	settled bool // a text of the corrected record was good
+	begins  int64 // the offset of the corrected record
+	settled bool  // a text of the corrected record was good
 	packed  []byte
 }
 
@@ -200,7 +201,7 @@ func (p *parser) texts(t task) error {
 		if len(c.Data) == 0 {
 			continue // the record was replayed before
 		}
-		p.counts, p.rejects = manifest.Counts{}, nil
+		p.counts, p.rejects, p.begins = manifest.Counts{}, nil, c.Offset
 		if err := p.parser.Parse(c, p); err != nil {
 			return err
 		}
@@ -226,9 +227,18 @@ func (p *parser) texts(t task) error {
 	return nil
 }
 
+// checkPlace fails the file if the text of a corrected record has the record at another offset than the delivered file:
+// it would have another column ID.
+func (p *parser) checkPlace(offset int64) {
+	if p.in.corrected != nil && offset != p.begins && p.counts.Read == 1 {
+		p.in.fail(fmt.Errorf("%w: %s, byte %d: the corrected text begins with an empty line: remove it from \"raw\"", bulkload.ErrRequest, p.in.Rel, p.begins))
+	}
+}
+
 // Keep implements record.Sink.
 func (p *parser) Keep(r *behaviour.Record) error {
 	p.counts.Read++
+	p.checkPlace(r.ID)
 	if p.settled {
 		p.counts.Duplicate++
 		return nil
@@ -286,6 +296,7 @@ func (p *parser) Skip(s *record.Skipped) error {
 // Reject implements record.Sink.
 func (p *parser) Reject(r *record.Reject) error {
 	p.counts.Read++
+	p.checkPlace(r.Offset)
 	p.counts.Quarantined++
 	p.rejects = append(p.rejects, quarantine.NewRecord(p.in.Rel, r))
 	return nil

@@ -366,3 +366,25 @@ func TestALoadOfPutsKnowsWhatAReplayBrought(t *testing.T) {
 		t.Errorf("the table has %d cells, and its ledgers count %d", got, told)
 	}
 }
+
+// TestATextMayNotBeginWithAnEmptyLine has a good and a bad text with an empty line before it. Each would have the place of another record.
+func TestATextMayNotBeginWithAnEmptyLine(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(name, ",many", ",8")
+	for _, text := range []string{`"raw":"b,2014`, `"raw":",2014`} {
+		begun := strings.Replace(text, `:"`, `:"\n`, 1)
+		y.Correct(name, text, begun)
+		before := y.Quarantined(name)
+		if _, err := replayed(y, name); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "begins with an empty line") {
+			t.Errorf("%s: %v, want ErrRequest", begun, err)
+		}
+		if y.Quarantined(name) != before {
+			t.Errorf("the quarantine file has\n%s\nwant\n%s", y.Quarantined(name), before)
+		}
+		y.Correct(name, begun, text)
+	}
+	y.WantCounts(y.Replay(bulkload.ErrLeft, name), 2, 1, 1, 0, 0)
+}

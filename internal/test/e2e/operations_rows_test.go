@@ -33,6 +33,7 @@ var rowScripts = map[string]rowScript{
 	"has the bytes of …, which was loaded by a job with other settings of": {64, kinds + "sed -i 's/{play: {id: 1}}/{play: {id: 1}, seek: {id: 2}}/; s/{date}.csv/{date}*.csv/' usertrail.yaml; " +
 		"mv events/2014-09-01.csv events/2014-09-01b.csv; bulkload --quiet --from 2014-09-01 --to 2014-09-01"},
 	"the corrected text holds … records: it must hold the one that it was": {64, allowed + `sed -i 's/u9,yesterday,x,1/u9,2014-09-01 09:00:00,x,1\\nu8,2014-09-01 09:00:00,x,1/' ` + bad + "; bulkload replay " + bad},
+	"the corrected text begins with an empty line: remove it from \"raw\"": {64, allowed + `sed -i 's/"raw":"u9,yesterday,x,1/"raw":"\\nu9,2014-09-01 09:00:00,x,1/' ` + bad + "; bulkload replay " + bad},
 	"the path, line, offset or sha256 of the record was changed":           {65, allowed + `sed -i 's/"offset":/"offset":1/' ` + bad + "; bulkload replay " + bad},
 	"two corrected texts of it differ: keep one":                           {64, allowed + "sed 's/yesterday/2014-09-01 09:00:00/' " + bad + " > both.jsonl; sed 's/yesterday/2014-09-01 10:00:00/' " + bad + " >> both.jsonl; bulkload replay both.jsonl"},
 	"is none of the job's files":                                           {64, allowed + "sed -i 's/yesterday/2014-09-01 09:00:00/' " + bad + "; sed 's|{behaviour}.csv|{behaviour}.log|' usertrail.yaml > other.yaml; bulkload replay --job other.yaml " + bad},
