@@ -91,6 +91,7 @@ var statuses = map[string]struct {
 	"manifest.ErrNoResult": {manifest.ErrNoResult, 64},
 
 	"bulkload.ErrTooBad": {bulkload.ErrTooBad, 65},
+	"bulkload.ErrLeft":   {bulkload.ErrLeft, 65},
 	"extract.ErrForeign": {extract.ErrForeign, 65},
 
 	"job.ErrNoInput":          {job.ErrNoInput, 66},
