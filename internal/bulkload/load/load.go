@@ -20,8 +20,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dustin/go-humanize/english"
-
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/batch"
@@ -233,7 +231,7 @@ func (l *Load) Nothing() error {
 		return l.To.SkippedAll(l.cfg.Span)
 	}
 	if l.Result.Already > 0 {
-		return fmt.Errorf("%w: all %d %s of %s were loaded before", bulkload.ErrNothing, l.Result.Already, english.PluralWord(l.Result.Already, "file", ""), l.cfg.Span)
+		return l.To.LoadedBefore(l.Result.Already, l.cfg.Span)
 	}
 	return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, l.cfg.Span, l.cfg.Job.Pattern.Root)
 }

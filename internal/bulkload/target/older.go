@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/manifest"
@@ -42,4 +44,14 @@ func (t *Table) SkippedAll(span behaviour.Span) error {
 func AllDropped(span behaviour.Span, before behaviour.Date, address string) error {
 	return fmt.Errorf("%w: nothing was loaded: all good records of the files of %s are of days before %s, which were dropped from %s: correct --from and --to, or bring the days back by bulkload undrop and load again",
 		bulkload.ErrRequest, span, before, address)
+}
+
+// LoadedBefore returns the error of a load of a span whose n files were all loaded before. It names the dropped days of the span,
+// because the table does not have them.
+func (t *Table) LoadedBefore(n int, span behaviour.Span) error {
+	dropped := ""
+	if d := t.Info().Dropped; d != nil && span.From < *d {
+		dropped = fmt.Sprintf("; the days before %s were dropped from the table: bulkload undrop brings them back", d)
+	}
+	return fmt.Errorf("%w: all %d %s of %s were loaded before%s", bulkload.ErrNothing, n, english.PluralWord(n, "file", ""), span, dropped)
 }
