@@ -14,13 +14,14 @@ const Statuses = `Exit status:
   0   done
   1   failed; finished work is kept, and the same command continues from there
   64  the command line or the job file is wrong; a retry fails again
-  65  more bad records than the job allows; nothing of the offending file is loaded.
-      With --strict: the table has foreign cells
-  66  required input is missing
+  65  bulkload: a file has more bad or unknown records than the job allows, and nothing of
+      it is loaded; or a replay left records. extract --strict: the table has foreign cells
+  66  required input is missing: logs, a table, a list of users; extract --require-days and
+      --append: a day
   73  the output exists already
   75  not now: a server is unreachable, there is too little free space, or another run
       holds the lock; try again later
-  99  nothing to do: no files for these dates, or everything was loaded before
+  99  nothing to do: no files for these dates, or everything was done before
 `
 
 // ErrUsage is wrapped by errors in the command line.

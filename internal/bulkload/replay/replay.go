@@ -117,7 +117,7 @@ func (p *replay) open(ctx context.Context) (err error) {
 		return err
 	}
 	if p.to.NextLoad() == 1 {
-		return fmt.Errorf("%w: %s", table.ErrNoTable, store.Address())
+		return fmt.Errorf("%w: %s has no loads: load the log of these records first; max_bad of the job allows its bad records", table.ErrNoTable, store.Address())
 	}
 	if err := p.to.Fit(p.cfg.Job); err != nil {
 		return err
