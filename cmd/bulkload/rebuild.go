@@ -43,7 +43,7 @@ it, writes no manifest and ends with status 1. The same holds if retired.json na
 the ledgers nor base have: put the newest file of base back, or type rebuild --with-dropped to bring the
 dropped days back.
 
-If the manifest is correct, rebuild mends two other files. It writes the copy in the folder base again if
+If the manifest is correct, rebuild repairs two other files. It writes the copy in the folder base again if
 that is damaged. If retired.json is missing, damaged or not the newest, rebuild gives up the files that
 compact or drop replaced: the next load, compact or drop removes them, and undrop cannot bring them back.
 If the manifest and retired.json are damaged, rebuild writes the manifest, names retired.json and ends
@@ -64,7 +64,7 @@ so no load runs at the same time. Status 99 says that these files are correct.`,
 	}
 	env.Reports(c, rebuiltResult{})
 	o.flags.AddTable(c)
-	c.Flags().BoolVar(&withDropped, "with-dropped", false, "make the manifest without a drop that it lacks, which brings the dropped days back")
+	c.Flags().BoolVar(&withDropped, "with-dropped", false, "ignore a drop that only retired.json has: its days are in the table again")
 	return c
 }
 
