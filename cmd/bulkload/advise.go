@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/bulkload/advise"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/outcome"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/live"
 )
@@ -214,9 +215,9 @@ func printSampled(w io.Writer, a *advise.Advice) {
 	if !a.Whole {
 		how = "of their beginnings; users and records are estimates"
 	}
-	fmt.Fprintf(w, "sample      %s of %s, %s, %s\n", cli.Count(a.Sampled, "record"), cli.Count(a.Files, "file"), advise.Bytes(a.Bytes), how)
-	fmt.Fprintf(w, "logs        %s of %s on %s\n", cli.Count(int64(a.Records), "record"), cli.Count(int64(a.Users), "user"), cli.Count(a.Days, "day"))
-	fmt.Fprintf(w, "table       %s: %s, %s a user\n", cli.Count(a.TableDays, "day"), cli.Count(int64(a.Held), "record"), perUser(a.Each))
+	fmt.Fprintf(w, "sample      %s of %s, %s, %s\n", quantity.Of(a.Sampled, "record"), quantity.Of(a.Files, "file"), advise.Bytes(a.Bytes), how)
+	fmt.Fprintf(w, "logs        %s of %s on %s\n", quantity.Of(int64(a.Records), "record"), quantity.Of(int64(a.Users), "user"), quantity.Of(a.Days, "day"))
+	fmt.Fprintf(w, "table       %s: %s, %s a user\n", quantity.Of(a.TableDays, "day"), quantity.Of(int64(a.Held), "record"), perUser(a.Each))
 }
 
 // perUser returns a mean number of records with three digits, or as a whole number.

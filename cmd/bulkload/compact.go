@@ -11,6 +11,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
@@ -115,9 +116,9 @@ func (o *keeping) compact(ctx context.Context) (upkeep.Compacted, error) {
 
 func printCompacted(w io.Writer, r upkeep.Compacted, verb, address string) {
 	for _, m := range r.Months {
-		fmt.Fprintf(w, "%-11s %s, %s, into %d\n", m.Month, cli.Count(m.Merged, "file"), humanize.IBytes(uint64(m.Bytes)), m.Made)
+		fmt.Fprintf(w, "%-11s %s, %s, into %d\n", m.Month, quantity.Of(m.Merged, "file"), humanize.IBytes(uint64(m.Bytes)), m.Made)
 	}
 	if len(r.Months) > 0 {
-		fmt.Fprintf(w, "%-11s %s of %s into %d, %s\n", verb, cli.Count(r.Before, "file"), address, r.After, cli.Count(r.Records, "record"))
+		fmt.Fprintf(w, "%-11s %s of %s into %d, %s\n", verb, quantity.Of(r.Before, "file"), address, r.After, quantity.Of(r.Records, "record"))
 	}
 }

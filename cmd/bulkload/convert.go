@@ -13,6 +13,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload/convert"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
@@ -135,8 +136,8 @@ func (o *converting) source(ctx context.Context, fs dfs.FS) (table.Store, error)
 
 func printConverted(w io.Writer, r convert.Result) {
 	fmt.Fprintf(w, "converted   %s of %s into %s, layout %s, %s\n",
-		cli.Count(r.Records, "record"), cli.Count(r.Loads, "load"), r.Out, r.Layout, cli.Count(r.Regions, "region"))
-	fmt.Fprintf(w, "written     %s in %s, %s\n", cli.Count(r.Cells, "cell"), cli.Count(r.Files, "HFile"), humanize.IBytes(uint64(r.Bytes)))
+		quantity.Of(r.Records, "record"), quantity.Of(r.Loads, "load"), r.Out, r.Layout, quantity.Of(r.Regions, "region"))
+	fmt.Fprintf(w, "written     %s in %s, %s\n", quantity.Of(r.Cells, "cell"), quantity.Of(r.Files, "HFile"), humanize.IBytes(uint64(r.Bytes)))
 	if r.Already > 0 {
 		fmt.Fprintf(w, "continued   %d of the HFiles were written by an earlier run\n", r.Already)
 	}

@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/outcome"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/live"
 )
@@ -175,7 +176,7 @@ func (o *creator) fitIDs(j *job.Job) (fit.Fit, error) {
 const maxRegions = 100_000
 
 func printTable(w io.Writer, r tableResult) {
-	by := "split by " + cli.Count(r.Sampled, "user")
+	by := "split by " + quantity.Of(r.Sampled, "user")
 	if r.Sampled == 0 {
 		by = "split as the layout requires"
 	}

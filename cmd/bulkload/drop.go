@@ -11,6 +11,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/run/quantity"
 )
 
 func newDrop(env *cli.Env) *cobra.Command {
@@ -81,6 +82,6 @@ func (o *keeping) drop(ctx context.Context) (dropResult, error) {
 
 func printDropped(w io.Writer, d upkeep.Dropped, verb, address string) {
 	fmt.Fprintf(w, "%-11s %s in %s of %s before %s, of %s\n",
-		verb, cli.Count(d.Behaviours, "record"), cli.Count(d.Rows, "row"), cli.Count(d.Days, "day"), d.Before, address)
+		verb, quantity.Of(d.Behaviours, "record"), quantity.Of(d.Rows, "row"), quantity.Of(d.Days, "day"), d.Before, address)
 	fmt.Fprintf(w, "%-11s %d removed, %d rewritten; %s less\n", "files", d.Files, d.Rewritten, humanize.IBytes(uint64(max(d.Bytes, 0))))
 }

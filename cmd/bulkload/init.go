@@ -18,6 +18,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/jobdraft"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 )
 
@@ -159,7 +160,7 @@ func printDraft(w io.Writer, cfg jobdraft.Config, out string, d *jobdraft.Draft)
 	fmt.Fprintf(w, "sampled     %d of %s in %s\n", d.Looked, english.Plural(d.Files, "file", ""), cfg.Logs)
 	fmt.Fprintf(w, "found       %s: %s\n", english.Plural(len(d.Behaviours), "behaviour", ""), strings.Join(d.Behaviours, ", "))
 	if d.Problem == nil {
-		fmt.Fprintf(w, "parsed      %s of %s with the draft\n", humanize.Comma(d.Good+d.Skipped), cli.Count(d.Read, "record"))
+		fmt.Fprintf(w, "parsed      %s of %s with the draft\n", humanize.Comma(d.Good+d.Skipped), quantity.Of(d.Read, "record"))
 	}
 	for _, l := range d.LeftOut {
 		fmt.Fprintf(w, "left out    %s (%s): no log: %s\n", l.Example, english.Plural(l.Files, "file", ""), l.Why)

@@ -25,6 +25,7 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
@@ -320,7 +321,7 @@ func printResult(w io.Writer, store table.Store, r bulkload.Result) {
 		return
 	}
 	fmt.Fprintf(w, "loaded      %s of %s from %s into %s\n",
-		humanize.Comma(r.Loaded), cli.Count(r.Read, "record"), cli.Count(r.Files, "file"), store.Address())
+		humanize.Comma(r.Loaded), quantity.Of(r.Read, "record"), quantity.Of(r.Files, "file"), store.Address())
 	if r.Quarantined > 0 {
 		fmt.Fprintf(w, "quarantined %s bad %s: %s\n", humanize.Comma(r.Quarantined), english.PluralWord(int(r.Quarantined), "record", ""), dfs.Dir(store.Quarantine("x")))
 	}
@@ -329,14 +330,14 @@ func printResult(w io.Writer, store table.Store, r bulkload.Result) {
 		if r.Skipped > 0 {
 			why = fmt.Sprintf(" (%s)", r.Skips)
 		}
-		fmt.Fprintf(w, "skipped     %s%s, and %s\n", cli.Count(r.Skipped, "record"), why, cli.Count(r.Duplicate, "duplicate"))
+		fmt.Fprintf(w, "skipped     %s%s, and %s\n", quantity.Of(r.Skipped, "record"), why, quantity.Of(r.Duplicate, "duplicate"))
 	}
 	if texts := r.Unmapped.Describe(r.Skips.Unknown); texts != "" {
 		fmt.Fprintf(w, "unmapped    %s\n", texts)
 	}
 	if r.Mode == bulkload.Put {
-		fmt.Fprintf(w, "put         %s\n", cli.Count(r.Cells, "cell"))
+		fmt.Fprintf(w, "put         %s\n", quantity.Of(r.Cells, "cell"))
 		return
 	}
-	fmt.Fprintf(w, "written     %s in %s\n", cli.Count(r.Cells, "cell"), cli.Count(r.HFiles, "HFile"))
+	fmt.Fprintf(w, "written     %s in %s\n", quantity.Of(r.Cells, "cell"), quantity.Of(r.HFiles, "HFile"))
 }

@@ -17,6 +17,7 @@ import (
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 )
 
@@ -163,7 +164,7 @@ func (o *options) explainPieces(p pieces.Planned) {
 	}
 	say := func(format string, args ...any) { fmt.Fprintf(o.env.Stderr, format+"\n", args...) }
 	say("planned     %s of %s, %s; done: %d; files loaded already: %d, missing: %d",
-		cli.Count(p.Pieces, "piece"), cli.Count(p.Files, "file"), humanize.IBytes(uint64(p.Bytes)), p.Done, p.Already, p.Missing)
+		quantity.Of(p.Pieces, "piece"), quantity.Of(p.Files, "file"), humanize.IBytes(uint64(p.Bytes)), p.Done, p.Already, p.Missing)
 	for _, f := range p.Failed {
 		say("not loaded  %s", strings.ReplaceAll(f.Error, "\n", "; "))
 	}

@@ -10,6 +10,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/run/outcome"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
@@ -87,7 +88,7 @@ func (o *options) rebuild(ctx context.Context, withDropped bool) (r rebuiltResul
 		r.Records += l.Records
 	}
 	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s, %s, %s; check them with bulkload verify\n",
-		store.Address(), cli.Count(r.Loads, "load"), cli.Count(r.Files, "file"), cli.Count(r.Records, "record"))
+		store.Address(), quantity.Of(r.Loads, "load"), quantity.Of(r.Files, "file"), quantity.Of(r.Records, "record"))
 	return r, err
 }
 

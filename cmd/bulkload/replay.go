@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 )
 
@@ -82,7 +83,7 @@ func (o *options) replay(ctx context.Context, name string, keep bool) error {
 		fmt.Fprintf(o.env.Stdout, "unchanged   %s without a corrected record\n", english.Plural(r.Unchanged, "file", ""))
 	}
 	if r.Removed > 0 {
-		fmt.Fprintf(o.env.Stdout, "removed     %s from %s: the table has them\n", cli.Count(r.Removed, "record"), name)
+		fmt.Fprintf(o.env.Stdout, "removed     %s from %s: the table has them\n", quantity.Of(r.Removed, "record"), name)
 	}
 	return o.env.Report(r, err)
 }

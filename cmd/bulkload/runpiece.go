@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/run/progress"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
@@ -162,7 +163,7 @@ func (o *options) printPiece(p *pieces.Piece, r pieces.Result) {
 		fmt.Fprintf(o.env.Stdout, "piece %-5d of %d was done before\n", p.Piece, p.Of)
 		return
 	}
-	from := cli.Count(r.Files, "file")
+	from := quantity.Of(r.Files, "file")
 	switch in := &p.Inputs[0]; {
 	case in.Cuts != nil:
 		from = fmt.Sprintf("%s, of which it computes the digests", in.Path)
@@ -170,7 +171,7 @@ func (o *options) printPiece(p *pieces.Piece, r pieces.Result) {
 		from = fmt.Sprintf("%s, bytes %d to %d", in.Path, in.Range.From, in.Range.To)
 	}
 	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: %s of %s from %s, %s\n",
-		p.Piece, p.Of, humanize.Comma(r.Loaded), cli.Count(r.Read, "record"), from, cli.Count(r.Cells, "cell"))
+		p.Piece, p.Of, humanize.Comma(r.Loaded), quantity.Of(r.Read, "record"), from, quantity.Of(r.Cells, "cell"))
 	for _, f := range r.Failed {
 		fmt.Fprintf(o.env.Stdout, "not loaded  %s\n", f.Error)
 	}

@@ -9,6 +9,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/samplelog"
+	"usertrail/internal/run/quantity"
 )
 
 func newSample(env *cli.Env) *cobra.Command {
@@ -44,7 +45,7 @@ with --each all users have the same number.`,
 			s, err := samplelog.Write(c.Context(), cli.Files(), args[0], cfg)
 			if err == nil {
 				fmt.Fprintf(env.Stdout, "generated %s, %d of them bad, in %s, %s, below %s\n",
-					cli.Count(s.Records, "record"), s.Bad, cli.Count(s.Files, "file"), humanize.IBytes(uint64(s.Bytes)), args[0])
+					quantity.Of(s.Records, "record"), s.Bad, quantity.Of(s.Files, "file"), humanize.IBytes(uint64(s.Bytes)), args[0])
 			}
 			return env.Report(s, err)
 		},

@@ -8,8 +8,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
-	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload/tryout"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/run/visible"
 )
 
@@ -23,7 +23,7 @@ func printSample(w io.Writer, r *tryout.Report) {
 		return
 	}
 	fmt.Fprintf(w, "sampled     %s of %s, %s of text; %s parsed whole\n",
-		cli.Count(r.Records, "record"), english.Plural(r.Files, "file", ""), humanize.IBytes(uint64(r.Bytes)), english.Plural(r.Whole, "file", ""))
+		quantity.Of(r.Records, "record"), english.Plural(r.Files, "file", ""), humanize.IBytes(uint64(r.Bytes)), english.Plural(r.Whole, "file", ""))
 	for _, b := range r.Beginnings {
 		fmt.Fprintf(w, "            %s parsed from the beginning only: %s\n", english.Plural(int(b.Count), "file", ""), b.Text)
 	}
@@ -53,7 +53,7 @@ func printTried(w io.Writer, b *tryout.Behaviour) {
 	if b.Bad > 0 {
 		bad += fmt.Sprintf(" (%.3g%%, max_bad is %s)", 100*float64(b.Bad)/float64(b.Records), b.MaxBad)
 	}
-	fmt.Fprintf(w, "%-11s %s: %s good, %s, %s skipped: %s\n", name, cli.Count(b.Records, "record"), humanize.Comma(b.Good), bad, humanize.Comma(b.Skipped), b.Verdict)
+	fmt.Fprintf(w, "%-11s %s: %s good, %s, %s skipped: %s\n", name, quantity.Of(b.Records, "record"), humanize.Comma(b.Good), bad, humanize.Comma(b.Skipped), b.Verdict)
 	for _, r := range b.Reasons {
 		kind := "skipped"
 		if r.Bad {

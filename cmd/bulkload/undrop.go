@@ -8,6 +8,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/run/quantity"
 )
 
 func newUndrop(env *cli.Env) *cobra.Command {
@@ -54,6 +55,6 @@ func (o *keeping) undrop(ctx context.Context) (undropResult, error) {
 	}
 	out.Date = out.Before.String()
 	fmt.Fprintf(o.env.Stdout, "restored    %s of %s before %s in %s; run again the loads that skipped records\n",
-		cli.Count(out.Behaviours, "record"), cli.Count(out.Days, "day"), out.Before, cfg.Store.Address())
+		quantity.Of(out.Behaviours, "record"), quantity.Of(out.Days, "day"), out.Before, cfg.Store.Address())
 	return out, nil
 }

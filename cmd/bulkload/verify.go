@@ -13,6 +13,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload/verify"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/tally"
 )
 
@@ -100,16 +101,16 @@ func printVerified(w io.Writer, address string, r verify.Result) {
 		fmt.Fprintf(w, "regions     not compared: %s\n", r.Unlocated)
 	}
 	if r.ExpiredDays > 0 {
-		fmt.Fprintf(w, "expired     %s of behaviours, whose cells HBase removes by age\n", cli.Count(r.ExpiredDays, "day"))
+		fmt.Fprintf(w, "expired     %s of behaviours, whose cells HBase removes by age\n", quantity.Of(r.ExpiredDays, "day"))
 	}
 	if len(r.Unfinished) > 0 {
-		fmt.Fprintf(w, "unfinished  %s loaded in part: %s\n", cli.Count(len(r.Unfinished), "delivered file"), shortened(r.Unfinished))
+		fmt.Fprintf(w, "unfinished  %s loaded in part: %s\n", quantity.Of(len(r.Unfinished), "delivered file"), shortened(r.Unfinished))
 	}
 	if len(r.Since) > 0 {
-		fmt.Fprintf(w, "meanwhile   %s committed\n", cli.Count(len(r.Since), "load"))
+		fmt.Fprintf(w, "meanwhile   %s committed\n", quantity.Of(len(r.Since), "load"))
 	}
 	fmt.Fprintf(w, "verified    %s of %s, %s of behaviours, in %s\n",
-		cli.Count(r.Cells, "cell"), cli.Count(r.Records, "record"), cli.Count(r.Compared, "day"), address)
+		quantity.Of(r.Cells, "cell"), quantity.Of(r.Records, "record"), quantity.Of(r.Compared, "day"), address)
 }
 
 func dayLines(r verify.Result) []string {
@@ -154,16 +155,16 @@ func foreignLines(r verify.Result) []string {
 	if r.ForeignCells == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("foreign     %s, in rows that belong to no behaviour, the first in %q", cli.Count(r.ForeignCells, "cell"), r.Foreign.First)}
+	return []string{fmt.Sprintf("foreign     %s, in rows that belong to no behaviour, the first in %q", quantity.Of(r.ForeignCells, "cell"), r.Foreign.First)}
 }
 
 // change describes the difference between the loaded cells and the found cells.
 func change(loaded, found tally.Tally) string {
 	if loaded.Cells == found.Cells && loaded.Bytes == found.Bytes {
-		return fmt.Sprintf("%s with the same number of bytes and another digest", cli.Count(found.Cells, "cell"))
+		return fmt.Sprintf("%s with the same number of bytes and another digest", quantity.Of(found.Cells, "cell"))
 	}
 	return fmt.Sprintf("%s and %s were loaded, the table has %s and %s",
-		cli.Count(loaded.Cells, "cell"), cli.Count(loaded.Bytes, "byte"), humanize.Comma(found.Cells), humanize.Comma(found.Bytes))
+		quantity.Of(loaded.Cells, "cell"), quantity.Of(loaded.Bytes, "byte"), humanize.Comma(found.Cells), humanize.Comma(found.Bytes))
 }
 
 // shortened returns the first three names.

@@ -14,6 +14,7 @@ import (
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
 	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/quantity"
 )
 
 // standardOutput is the --out for a result on standard output.
@@ -66,12 +67,12 @@ func (o *output) of(env *cli.Env, c *extract.Config) {
 
 // summary returns a line with the counts of a result.
 func summary(r extract.Result) string {
-	out := fmt.Sprintf("asked %s, found %s, active %s, kept %s: %s ", cli.Count(r.Users, "user"),
-		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), cli.Count(r.Events, "event"))
+	out := fmt.Sprintf("asked %s, found %s, active %s, kept %s: %s ", quantity.Of(r.Users, "user"),
+		humanize.Comma(r.Found), humanize.Comma(r.Active), humanize.Comma(r.Kept), quantity.Of(r.Events, "event"))
 	if r.Out == standardOutput {
 		return out + "to standard output"
 	}
-	return out + fmt.Sprintf("in %s in %s", cli.Count(r.Files, "file"), r.Out)
+	return out + fmt.Sprintf("in %s in %s", quantity.Of(r.Files, "file"), r.Out)
 }
 
 // notes explains a partitioned result without users, in which a reader finds no file.

@@ -15,6 +15,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract/notes"
 	"usertrail/internal/extract/pieces"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
@@ -85,7 +86,7 @@ func (o *options) cut(ctx context.Context) error {
 	}
 	say(o.env, r.Notes)
 	if err == nil && !o.flags.Quiet {
-		fmt.Fprintf(o.env.Stderr, "planned     %s for %s; done: %d\n", cli.Count(r.Pieces, "piece"), r.Out, r.Done)
+		fmt.Fprintf(o.env.Stderr, "planned     %s for %s; done: %d\n", quantity.Of(r.Pieces, "piece"), r.Out, r.Done)
 	}
 	return o.env.Report(r, err)
 }

@@ -11,6 +11,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/extract/report"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 )
 
@@ -67,7 +68,7 @@ func (o *reportOptions) run(ctx context.Context, dir string) error {
 		return err
 	}
 	if o.out != "" {
-		fmt.Fprintf(o.env.Stdout, "%s of %s in %s\n", cli.Count(r.Events, "event"), cli.Count(r.Kept, "user"), o.out)
+		fmt.Fprintf(o.env.Stdout, "%s of %s in %s\n", quantity.Of(r.Events, "event"), quantity.Of(r.Kept, "user"), o.out)
 	}
 	if o.asJSON {
 		return o.env.Report(r, nil)

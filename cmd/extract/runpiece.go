@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/piece"
 	"usertrail/internal/run/progress"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
@@ -125,7 +126,7 @@ func (o *options) printPiece(p *pieces.Piece, r pieces.Result) {
 		return
 	}
 	fmt.Fprintf(o.env.Stdout, "piece %-5d of %d: found %s, active %s, kept %s: %s in %s\n", p.Piece, p.Of,
-		cli.Count(r.Found, "user"), humanize.Comma(r.Active), humanize.Comma(r.Kept), cli.Count(r.Events, "event"), cli.Count(r.Files, "file"))
+		quantity.Of(r.Found, "user"), humanize.Comma(r.Active), humanize.Comma(r.Kept), quantity.Of(r.Events, "event"), quantity.Of(r.Files, "file"))
 }
 
 // openFor opens the table of a piece. The function closes it.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/run/quantity"
 )
 
 // Choose returns the index of the plan that an extract uses, and the reasons, in sentences.
@@ -60,14 +62,14 @@ func (f *Facts) whyPlan(p *Plan) string {
 		return "One row of each user is needed, and a get of one row costs no more than a scan: --plan auto gets."
 	}
 	return fmt.Sprintf("Each user may have %s (%s on %s). A scan looks up their place once, gets look it up %s: --plan auto scans.",
-		plural(rows, "row"), plural(f.read(), "behaviour"), plural(int64(f.Days), "day"), plural(rows, "time"))
+		quantity.Of(rows, "row"), quantity.Of(f.read(), "behaviour"), quantity.Of(int64(f.Days), "day"), quantity.Of(rows, "time"))
 }
 
 func (f *Facts) whySettle(p *Plan) string {
 	because := ""
 	switch {
 	case p.Settle == ByRolls:
-		return fmt.Sprintf("The rolls show that %s may be active. No other user is read.", plural(f.Stay.Users, "user"))
+		return fmt.Sprintf("The rolls show that %s may be active. No other user is read.", quantity.Of(f.Stay.Users, "user"))
 	case p.Name == Snapshot:
 		because = "A snapshot has no rolls"
 	case f.Rolls == Off:
@@ -90,7 +92,7 @@ func (f *Facts) whoseAre(p *Plan) string {
 	if f.Name == "" {
 		return ""
 	}
-	return fmt.Sprintf("; %s are returned, without values", plural(p.Walked, "row"))
+	return fmt.Sprintf("; %s are returned, without values", quantity.Of(p.Walked, "row"))
 }
 
 // Another plan is mentioned if it takes half the time, and saves some seconds.
@@ -144,11 +146,4 @@ func About(seconds float64) string {
 		return fmt.Sprintf("%s h", humanize.CommafWithDigits(d.Hours(), 1))
 	}
 	return d.String()
-}
-
-func plural(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return humanize.Comma(n) + " " + what
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"usertrail/internal/run/quantity"
 )
 
 // A Row describes the content of a row of a table.
@@ -153,10 +155,10 @@ func (f *Facts) whyRows(p *Plan, a *averages) string {
 		row = DayKind
 	}
 	said := fmt.Sprintf("In the layout %s a row holds %s. %s with %s are read; the result needs %s.", f.Name, row,
-		plural(p.Rows, "row"), plural(p.Cells, "cell"), plural(p.Needs, "cell"))
+		quantity.Of(p.Rows, "row"), quantity.Of(p.Cells, "cell"), quantity.Of(p.Needs, "cell"))
 	if most := max(p.Cells, p.Passed); most > muchMore*p.Needs {
 		if because := f.because(p, a); len(because) > 0 {
-			said += fmt.Sprintf(" To find them, %s are scanned: %s.", plural(most, "cell"), strings.Join(because, "; "))
+			said += fmt.Sprintf(" To find them, %s are scanned: %s.", quantity.Of(most, "cell"), strings.Join(because, "; "))
 		}
 	}
 	return said

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/run/quantity"
 )
 
 // Logs sums up the delivered files that hold the days and behaviours of a query.
@@ -39,5 +41,5 @@ func (l *Logs) Compare(p *Plan) string {
 		return ""
 	}
 	return fmt.Sprintf("The raw logs would be cheaper: %s of %s hold these days and behaviours, and an engine that reads them whole, such as DuckDB, might take %s instead of %s.",
-		plural(l.Files, "delivered file"), humanize.IBytes(uint64(max(l.Bytes, 0))), About(l.Seconds), About(p.Seconds))
+		quantity.Of(l.Files, "delivered file"), humanize.IBytes(uint64(max(l.Bytes, 0))), About(l.Seconds), About(p.Seconds))
 }

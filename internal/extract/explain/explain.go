@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/extract/output"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/table"
 	"usertrail/internal/table/fetch"
 )
@@ -148,7 +149,7 @@ func (e *Explanation) fill(s *survey, f *facts.Facts, ledgers []*manifest.Load) 
 	values := values(q, ledgers)
 	e.Files = output.Files(e.Plans[e.Chosen].Behaviours, values, s.Sizes)
 	e.Why = append(e.Why, fmt.Sprintf("--partition-by %s writes the result to about %s in %s.",
-		q.Output.Partition, english.Plural(int(e.Files), "file", ""), english.Plural(int(values), "directory", "")))
+		q.Output.Partition, quantity.Of(e.Files, "file"), quantity.Of(values, "directory")))
 }
 
 // remarks returns notes about the estimate, and about a query that no user matches.
@@ -183,6 +184,6 @@ func (x *Explanation) String() string {
 	if !x.Exact {
 		about = "about "
 	}
-	return fmt.Sprintf("asked %s: %s%s did any of --types, and %s%s may be active", english.Plural(int(x.Users), "user", ""), about,
+	return fmt.Sprintf("asked %s: %s%s did any of --types, and %s%s may be active", quantity.Of(x.Users, "user"), about,
 		humanize.Comma(x.Found), about, humanize.Comma(x.May))
 }

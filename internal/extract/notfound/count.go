@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
 )
 
@@ -53,7 +53,7 @@ func (m *Count) Notes(users int64, out string) []string {
 	if m.Users == 1 {
 		were = "was"
 	}
-	note := fmt.Sprintf("%s of the %s asked for %s not found", humanize.Comma(m.Users), english.Plural(int(users), "user", ""), were)
+	note := fmt.Sprintf("%s of the %s asked for %s not found", humanize.Comma(m.Users), quantity.Of(users, "user"), were)
 	if out != "" && m.File != nil {
 		note += "; " + dfs.Join(out, m.File.Name) + " names them"
 	}

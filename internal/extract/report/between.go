@@ -1,12 +1,12 @@
 package report
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"usertrail/internal/format/trailfile"
+	"usertrail/internal/run/quantity"
 )
 
 // between holds the times between the steps of a sequence.
@@ -144,20 +144,13 @@ func within(text string) string {
 	day := 24 * time.Hour
 	switch {
 	case d%day == 0:
-		return plural(int64(d/day), "day")
+		return quantity.Of(int64(d/day), "day")
 	case d%time.Hour == 0:
-		return plural(int64(d/time.Hour), "hour")
+		return quantity.Of(int64(d/time.Hour), "hour")
 	case d%time.Minute == 0:
-		return plural(int64(d/time.Minute), "minute")
+		return quantity.Of(int64(d/time.Minute), "minute")
 	case d%time.Second == 0:
-		return plural(int64(d/time.Second), "second")
+		return quantity.Of(int64(d/time.Second), "second")
 	}
 	return d.String()
-}
-
-func plural(n int64, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%s %ss", count(n), one)
 }

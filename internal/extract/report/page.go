@@ -9,6 +9,7 @@ import (
 	"io"
 	"sync"
 
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/run/visible"
 )
 
@@ -28,7 +29,7 @@ var words = template.FuncMap{
 	"count":    count,
 	"size":     size,
 	"share":    share,
-	"plural":   plural,
+	"plural":   quantity.Of[int64],
 	"bar":      bar,
 	"heat":     heat,
 	"seconds":  lasting,

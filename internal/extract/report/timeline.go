@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/run/quantity"
 )
 
 // A Tick is a line on the axis of the time line.
@@ -145,7 +146,7 @@ func (r *Report) Describe(t Trail) string {
 // Title returns a kind's name. The title of the rest has the number of its behaviours.
 func (k Kind) Title() string {
 	if k.Rest > 0 {
-		return plural(int64(k.Rest), "other")
+		return quantity.Of(int64(k.Rest), "other")
 	}
 	return k.Name
 }
