@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/dustin/go-humanize/english"
+	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"

@@ -30,7 +30,7 @@ func (w *timeSource) doubtOrder(other string) {
 	}
 }
 
-// whenOf finds the time among the columns.
+// timeSourceOf finds the time among the columns.
 func (s *sheet) timeSourceOf(columns []column, f *format) timeSource {
 	var found []int
 	ordered := map[int]bool{}

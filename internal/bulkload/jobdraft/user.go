@@ -70,7 +70,7 @@ func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string)
 	return g.askUser(s, of, w, all)
 }
 
-// whoIs makes a candidate the user.
+// userSourceOf makes a candidate the user.
 func (s *sheet) userSourceOf(c *candidate) userSource {
 	w := userSource{column: c.column, pattern: c.pattern, taken: c.at, skip: !fewWrong(len(s.rows)-c.rows, len(s.rows)) && len(s.rows) >= 30}
 	if c.pattern != "" {

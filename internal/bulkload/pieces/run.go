@@ -200,16 +200,16 @@ func (w *worker) work(ctx context.Context) (report *manifest.Report, err error) 
 		}
 		defer bulkload.Unlock(lock, &err)
 	}
-	fileState := 0
+	seen := 0
 	if compares {
-		fileState = to.NextLoad()
+		seen = to.NextLoad()
 	}
 	cfg := &batch.Config{Resources: w.with, Job: w.job, To: to, Known: known, Failures: new(bulkload.Failures)}
 	report, err = w.load(ctx, cfg, inputs, bytes)
 	if err != nil {
 		return nil, err
 	}
-	report.Seen = fileState
+	report.Seen = seen
 	return report, w.folder.SetReport(ctx, report)
 }
 

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/dustin/go-humanize/english"
+	"golang.org/x/sync/semaphore"
 
 	"usertrail/internal/run/ratelimit"
 	"usertrail/internal/store/hbase/rpc"

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/colinmarc/hdfs/v2"
-
 	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/run/pipe"
