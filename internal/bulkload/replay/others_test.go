@@ -22,14 +22,21 @@ func wantOther(y *bulkloadtest.Fixture, name string) {
 	}
 }
 
-// TestASecondCorrectionIsNotLost corrects a record again after it was loaded.
-func TestASecondCorrectionIsNotLost(t *testing.T) {
-	const name = "2014-09-01/play.csv"
+// loadCorrected loads a file with two bad records, and corrects both.
+func loadCorrected(t *testing.T, name string) *bulkloadtest.Fixture {
+	t.Helper()
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write(name, bulkloadtest.WithBad)
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	y.Correct(name, ",many", ",8")
 	y.Correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	return y
+}
+
+// TestASecondCorrectionIsNotLost corrects a record again after it was loaded.
+func TestASecondCorrectionIsNotLost(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := loadCorrected(t, name)
 	y.WantCounts(y.Replay(nil, name), 2, 2, 0, 0, 0)
 	y.Correct(name, ",8", ",9")
 	before := y.Trails(true)
@@ -52,11 +59,7 @@ func TestASecondCorrectionIsNotLost(t *testing.T) {
 // TestLedgersWithoutTextsAreRead: a ledger of an older version does not show which text a replay brought.
 func TestLedgersWithoutTextsAreRead(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.Write(name, bulkloadtest.WithBad)
-	y.Load(nil, "2014-09-01", "2014-09-01")
-	y.Correct(name, ",many", ",8")
-	y.Correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	y := loadCorrected(t, name)
 	y.WantCounts(y.Replay(nil, name), 2, 2, 0, 0, 0)
 	forget(y, `,\s*"texts": "[^"]*"`)
 	y.Correct(name, ",8", ",9")

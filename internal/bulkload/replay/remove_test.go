@@ -81,11 +81,7 @@ func TestReplayRemovesWhatIsLoaded(t *testing.T) {
 // TestReplayOfDuplicatesRemovesThem replays a file twice. The first replay removes nothing.
 func TestReplayOfDuplicatesRemovesThem(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.Write(name, bulkloadtest.WithBad)
-	y.Load(nil, "2014-09-01", "2014-09-01")
-	y.Correct(name, "many", "8")
-	y.Correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	y := loadCorrected(t, name)
 	y.WantCounts(y.Replay(nil, name), 2, 2, 0, 0, 0)
 	if r, err := replayed(y, name); err != nil || r.Duplicate != 2 || r.Removed != 2 {
 		t.Errorf("%+v, %v; want two duplicates, which are removed", r, err)

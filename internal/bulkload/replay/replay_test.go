@@ -122,11 +122,7 @@ func TestATextReplacesBytes(t *testing.T) {
 // names come from this file, so it must be the file that was loaded.
 func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
 	const name = "2014-09-01/play.csv"
-	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.Write(name, bulkloadtest.WithBad)
-	y.Load(nil, "2014-09-01", "2014-09-01")
-	y.Correct(name, "many", "8")
-	y.Correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	y := loadCorrected(t, name)
 	before := y.Trails(true)
 	y.Write(name, strings.Replace(bulkloadtest.WithBad, "time,title", "title,time", 1)+"c,2014-09-01 12:00:00,five,5\n")
 	y.Replay(bulkload.ErrChanged, name)

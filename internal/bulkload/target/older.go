@@ -9,6 +9,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/table"
 )
 
 // A file may have records, within the job's slack, of days that were dropped from the table. A load
@@ -49,9 +50,9 @@ func AllDropped(span behaviour.Span, before behaviour.Date, address string) erro
 // LoadedBefore returns the error of a load of a span whose n files were all loaded before. It names the dropped days of the span,
 // because the table does not have them.
 func (t *Table) LoadedBefore(n int, span behaviour.Span) error {
-	dropped := ""
-	if d := t.Info().Dropped; d != nil && span.From < *d {
-		dropped = fmt.Sprintf("; the days before %s were dropped from the table: bulkload undrop brings them back", d)
+	dropped := table.Dropped(t, span)
+	if dropped != "" {
+		dropped = "; " + dropped + ": bulkload undrop brings them back"
 	}
 	return fmt.Errorf("%w: all %d %s of %s were loaded before%s", bulkload.ErrNothing, n, english.PluralWord(n, "file", ""), span, dropped)
 }

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -85,18 +84,13 @@ func (k *check) explain(h *hfile.Reader, u *users, share int) error {
 	c := k.newCount()
 	c.cells = nil // they are counted already
 	some := map[string][]userDay{}
-	cells := 0
-	err := h.Verify(func(x *cell.Cell) error {
-		if cells++; cells&0xfff == 0 && k.ctx.Err() != nil {
-			return context.Cause(k.ctx)
-		}
+	err := k.each(h, func(x *cell.Cell) {
 		if !c.add(x) || !c.known {
-			return nil
+			return
 		}
 		if key := c.layout.UserKey(c.row); shareOf(xxhash.Sum64(key)) == share {
 			some[string(key)] = did(some[string(key)], u.dayOf(c))
 		}
-		return nil
 	})
 	if err != nil {
 		return err

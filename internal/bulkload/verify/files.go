@@ -134,6 +134,18 @@ func (k *check) hfile(users *users) error {
 	return k.note(k.file.Name, err)
 }
 
+// each verifies an HFile, and calls do with each cell.
+func (k *check) each(h *hfile.Reader, do func(*cell.Cell)) error {
+	cells := 0
+	return h.Verify(func(x *cell.Cell) error {
+		if cells++; cells&0xfff == 0 && k.ctx.Err() != nil {
+			return context.Cause(k.ctx)
+		}
+		do(x)
+		return nil
+	})
+}
+
 // read counts the cells of an HFile and compares them with the manifest.
 func (k *check) read(src *source, users *users) error {
 	if src.Size() != k.file.Size {
@@ -143,15 +155,10 @@ func (k *check) read(src *source, users *users) error {
 	if err != nil {
 		return err
 	}
-	cells := 0
-	err = h.Verify(func(x *cell.Cell) error {
-		if cells++; cells&0xfff == 0 && k.ctx.Err() != nil {
-			return context.Cause(k.ctx)
-		}
+	err = k.each(h, func(x *cell.Cell) {
 		if k.add(x) && users != nil {
 			users.stretch(k.count)
 		}
-		return nil
 	})
 	if err != nil {
 		return err

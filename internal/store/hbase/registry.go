@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"usertrail/internal/run/pipe"
 	"usertrail/internal/store/hbase/wire"
 )
 
@@ -192,10 +193,8 @@ func (d *zkDialer) get(ctx context.Context, servers []string, name string, timeo
 		if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrSessionExpired) {
 			return b, err
 		}
-		select {
-		case <-ctx.Done():
+		if pipe.Sleep(ctx, backoff(n)) != nil {
 			return nil, err
-		case <-time.After(backoff(n)):
 		}
 	}
 }
