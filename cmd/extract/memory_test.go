@@ -81,10 +81,7 @@ func weigh(t *testing.T, dir, step, program string, args ...string) (int64, int)
 // limits take turns.
 func TestMemoryIsKept(t *testing.T) {
 	t.Parallel()
-	bin := t.TempDir()
-	if err := testkit.Build(bin); err != nil { // without the race detector, which takes memory of its own
-		t.Fatal(err)
-	}
+	bin := testkit.Commands(t) // without the race detector, which takes memory of its own
 	for i, c := range []struct {
 		name                    string
 		users, each, size, busy int
@@ -156,10 +153,7 @@ func manyUsers(t *testing.T, dir string, users, length int) {
 // IDs and one play each. A list of users with very long IDs does not fit next to their trails.
 func TestManyUsersFitIntoMemory(t *testing.T) {
 	t.Parallel()
-	bin := t.TempDir()
-	if err := testkit.Build(bin); err != nil { // without the race detector, which takes memory of its own
-		t.Fatal(err)
-	}
+	bin := testkit.Commands(t) // without the race detector, which takes memory of its own
 	type extract struct{ users, format, partition string }
 	everyone := []extract{{"all", "parquet", ""}, {"all", "parquet", "date"}, {"all", "csv", ""}, {"all", "arrow", ""}}
 	for length, extracts := range map[int][]extract{
