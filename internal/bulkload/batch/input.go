@@ -74,8 +74,7 @@ type Corrected interface {
 	// Held reports whether the table has the record at an offset, under any user, date and behaviour. It is called after
 	// Each, and many goroutines may call it at once.
 	Held(ctx context.Context, offset int64) (bool, error)
-	// Keeps returns which lines stay in the quarantine file of records that are bad again. It is
-	// called after Each.
+	// Keeps returns which lines stay in the quarantine file of records that are bad again.
 	Keeps() quarantine.Keeps
 }
 

@@ -4,6 +4,7 @@
 package quarantine
 
 import (
+	"bytes"
 	"encoding/base64"
 	"unicode/utf8"
 
@@ -41,8 +42,15 @@ func NewRecord(path string, r *record.Reject) Record {
 // sameRecord reports whether both lines are of the same record.
 func (b *Record) sameRecord(o *Record) bool { return b.Path == o.Path && b.Offset == o.Offset }
 
-// sameText reports whether both lines have the same text.
-func (b *Record) sameText(o Record) bool { return b.Raw == o.Raw && b.Base64 == o.Base64 }
+// sameText reports whether both lines have the same text. If a line is cut, it has the beginning of the text.
+func (b *Record) sameText(o Record) bool {
+	one, err := b.Text()
+	other, otherErr := o.Text()
+	if err != nil || otherErr != nil {
+		return false
+	}
+	return bytes.Equal(one, other) || b.Cut && bytes.HasPrefix(other, one) || o.Cut && bytes.HasPrefix(one, other)
+}
 
 // Text returns the raw text of the record. If the line has Raw and Base64, the user has written a text into Raw in
 // place of the bytes.

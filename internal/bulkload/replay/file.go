@@ -43,17 +43,13 @@ type file struct {
 // Numbers implements batch.Corrected.
 func (f *file) Numbers() []uint32 { return f.numbers }
 
-// Keeps implements batch.Corrected. It keeps lines of other paths, and lines of the same bytes whose
-// records were not replayed. If a record is bad again, it keeps the text to which the user has corrected the record meanwhile.
+// Keeps implements batch.Corrected. It keeps all lines of the loaded bytes, because the table does not have the records
+// of this replay yet. A line leaves only if the record is bad again with the same text: its new line replaces it. Package replay
+// removes the lines of loaded records after the commit.
 func (f *file) Keeps() quarantine.Keeps {
 	return func(old *quarantine.Record) quarantine.Stay {
-		switch {
-		case old.Path != f.Rel:
-			return quarantine.Stays
-		case old.SHA256 != f.sha || f.replayedBefore(old.Offset):
+		if old.Path == f.Rel && old.SHA256 != f.sha {
 			return quarantine.Goes
-		case has(f.offsets, old.Offset):
-			return quarantine.IfCorrected
 		}
 		return quarantine.Stays
 	}
