@@ -36,10 +36,15 @@ func printDays(w io.Writer, days []bulkload.DayLine) {
 // stretch returns the number of days, from the first on, without a load for the same reason.
 func stretch(days []bulkload.DayLine) int {
 	n := 0
-	for n < len(days) && days[n].Ended == days[0].Ended && (days[n].Ended == bulkload.DayEmpty || days[n].Ended == bulkload.DayAlready) {
+	for n < len(days) && days[n].Ended == days[0].Ended && idle(&days[n]) {
 		n++
 	}
 	return n
+}
+
+// idle reports whether a load read no record of a day, and the day did not fail.
+func idle(d *bulkload.DayLine) bool {
+	return d.Ended == bulkload.DayEmpty || d.Ended == bulkload.DayAlready || d.Ended == bulkload.DayDropped && d.Read == 0
 }
 
 // printDay prints one line for one or more days.

@@ -139,7 +139,7 @@ type DayEnd string
 const (
 	DayLoaded  DayEnd = "loaded"  // all of its files are in, and some were not before
 	DayAlready DayEnd = "already" // all of its files were in before
-	DayDropped DayEnd = "dropped" // all good records of one of its files are of days that were dropped, and no file brought others
+	DayDropped DayEnd = "dropped" // it was dropped after its files were loaded, or all good records of one of its files are of dropped days; no file is new
 	DayEmpty   DayEnd = "empty"   // it has no file
 	DayFailed  DayEnd = "failed"  // nothing of one of its files was loaded, at least
 	DayLeft    DayEnd = "left"    // the load did not come to all of its files: the same command does

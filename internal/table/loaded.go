@@ -70,9 +70,10 @@ func Unloaded(ctx context.Context, t Loader, span behaviour.Span, behaviours []s
 	return "days that are not loaded: " + daysOf(missing), nil
 }
 
-// Dropped returns "the days before … were dropped from the table" if span has such days, or "".
-func Dropped(t Table, span behaviour.Span) string {
-	if first := t.Info().Dropped; first != nil && span.From < *first {
+// Dropped returns "the days before … were dropped from the table" if span has such days, or "". first is Info.Dropped of
+// the table.
+func Dropped(first *behaviour.Date, span behaviour.Span) string {
+	if first != nil && span.From < *first {
 		return fmt.Sprintf("the days before %s were dropped from the table", first)
 	}
 	return ""

@@ -76,7 +76,8 @@ func (c *calendar) add(d *bulkload.DayLine, f *job.Input) {
 			ended = bulkload.DayLeft
 		}
 	}
-	if inTable := ended == bulkload.DayLoaded || ended == bulkload.DayAlready; inTable && len(known) > 0 && known[len(known)-1].AllOlder() {
+	older := len(known) > 0 && known[len(known)-1].AllOlder()
+	if ended == bulkload.DayLoaded && older || ended == bulkload.DayAlready && (older || c.load.dropped(d.Date)) {
 		ended = bulkload.DayDropped
 	}
 	if severity[ended] > severity[d.Ended] {

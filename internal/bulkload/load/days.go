@@ -3,12 +3,12 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
-
-	"github.com/dustin/go-humanize/english"
+	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/target"
+	"usertrail/internal/table"
 )
 
 // Days loads the days of cfg.Span one by one, each as Run does. A day that fails, or whose
@@ -16,11 +16,10 @@ import (
 // load: later days are left.
 func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 	var sum bulkload.Result
-	var failed []error
-	said := map[string]bool{}
+	var ends dayErrors
 	counts := new(bulkload.DayCounts)
 	for d := cfg.Span.From; d <= cfg.Span.To; d++ {
-		if ctx.Err() != nil || bulkload.StopsAll(errors.Join(failed...)) {
+		if ctx.Err() != nil || bulkload.StopsAll(errors.Join(ends.failed...)) {
 			counts.Left++
 			sum.Calendar = append(sum.Calendar, bulkload.DayLine{Date: d, Ended: bulkload.DayLeft})
 			continue
@@ -29,33 +28,56 @@ func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 		one.Span = behaviour.Span{From: d, To: d}
 		r, err := Run(ctx, one)
 		sum.Add(r)
-		line := dayLine(&r, d, err)
+		line := bulkload.DayLine{Date: d, Files: r.Files + r.Already + len(r.Failed), Missing: r.Missing, Counts: r.Counts, Ended: ends.add(err)}
 		counts.Add(line.Ended)
 		sum.Calendar = append(sum.Calendar, line)
-		if err != nil && !errors.Is(err, bulkload.ErrNothing) && !said[err.Error()] { // without the folder of the logs all days say the same
-			said[err.Error()] = true
-			failed = append(failed, err)
-		}
 	}
 	if sum.Days = counts; cfg.Span.Days() < 2 {
 		sum.Days, sum.Calendar = nil, nil
 	}
-	if len(failed) == 0 && counts.Loaded == 0 {
-		return sum, fmt.Errorf("%w: of %s all %d %s were loaded before", bulkload.ErrNothing, cfg.Span, sum.Already, english.PluralWord(sum.Already, "file", ""))
-	}
-	return sum, bulkload.Joined(failed)
+	return sum, ends.err(&cfg, &sum, counts.Loaded > 0)
 }
 
-// dayLine returns the result of a day. Run returned r and err for it.
-func dayLine(r *bulkload.Result, d behaviour.Date, err error) bulkload.DayLine {
-	line := bulkload.DayLine{Date: d, Files: r.Files + r.Already + len(r.Failed), Missing: r.Missing, Counts: r.Counts, Ended: bulkload.DayLoaded}
+// dayErrors collects the errors of days that were loaded separately.
+type dayErrors struct {
+	failed  []error // of days that failed; without the folder of the logs all days have the same error, which is here once
+	skipped []error // of days whose good records belong to dropped days
+	before  *target.LoadedBeforeError
+}
+
+// add adds the error of a day, or nil. It returns how the day ended.
+func (e *dayErrors) add(err error) bulkload.DayEnd {
+	var before *target.LoadedBeforeError
+	var skipped *target.SkippedAllError
 	switch {
-	case errors.Is(err, bulkload.ErrNothing) && r.Already > 0:
-		line.Ended = bulkload.DayAlready
+	case err == nil:
+		return bulkload.DayLoaded
+	case errors.As(err, &before):
+		if e.before = before; table.Dropped(before.Dropped, before.Span) != "" {
+			return bulkload.DayDropped
+		}
+		return bulkload.DayAlready
+	case errors.As(err, &skipped):
+		e.skipped = append(e.skipped, err)
+		return bulkload.DayDropped
 	case errors.Is(err, bulkload.ErrNothing):
-		line.Ended = bulkload.DayEmpty
-	case err != nil:
-		line.Ended = bulkload.DayFailed
+		return bulkload.DayEmpty
 	}
-	return line
+	if !slices.ContainsFunc(e.failed, func(o error) bool { return o.Error() == err.Error() }) {
+		e.failed = append(e.failed, err)
+	}
+	return bulkload.DayFailed
+}
+
+// err returns the error of the load of all days. loaded says that a day was loaded.
+func (e *dayErrors) err(cfg *Config, sum *bulkload.Result, loaded bool) error {
+	switch {
+	case len(e.failed) > 0 || loaded:
+		return bulkload.Joined(e.failed)
+	case len(e.skipped) > 0 && (sum.Older > 0 || e.before == nil):
+		return bulkload.Joined(e.skipped)
+	case e.before != nil:
+		return &target.LoadedBeforeError{Files: sum.Already, Span: cfg.Span, Dropped: e.before.Dropped}
+	}
+	return noFile(cfg)
 }

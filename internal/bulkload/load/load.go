@@ -221,6 +221,12 @@ func (l *Load) batchBytes() int64 {
 	return l.To.BatchBytes(l.cfg.Batch)
 }
 
+// dropped reports whether a day was dropped from the table.
+func (l *Load) dropped(d behaviour.Date) bool {
+	first := l.To.Info().Dropped
+	return first != nil && d < *first
+}
+
 // Nothing returns the error of a load without a file to read. It returns nil if the load finished
 // another load.
 func (l *Load) Nothing() error {
@@ -233,5 +239,10 @@ func (l *Load) Nothing() error {
 	if l.Result.Already > 0 {
 		return l.To.LoadedBefore(l.Result.Already, l.cfg.Span)
 	}
-	return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, l.cfg.Span, l.cfg.Job.Pattern.Root)
+	return noFile(&l.cfg)
+}
+
+// noFile returns the error of a load whose days have no file.
+func noFile(cfg *Config) error {
+	return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, cfg.Span, cfg.Job.Pattern.Root)
 }

@@ -185,7 +185,7 @@ func (p *preCheck) allOlder() bool {
 
 // allDropped returns the error of a load if all good records are of dropped days.
 func (p *preCheck) allDropped() error {
-	return target.AllDropped(p.load.cfg.Span, *p.dropped, p.load.cfg.Store.Address())
+	return &target.SkippedAllError{Span: p.load.cfg.Span, Dropped: *p.dropped, Address: p.load.cfg.Store.Address()}
 }
 
 // errNoBehaviour is wrapped if no text of the sample names a behaviour of the job.

@@ -36,23 +36,48 @@ func (t *Table) AllOlder(r *bulkload.Result, span behaviour.Span) error {
 	return t.SkippedAll(span)
 }
 
-// SkippedAll returns the error of a load of a span whose good records all belong to dropped days.
+// SkippedAll returns the error of a load of a span if all of its good records belong to dropped days.
 func (t *Table) SkippedAll(span behaviour.Span) error {
-	return AllDropped(span, *t.Info().Dropped, t.Address)
+	return &SkippedAllError{Span: span, Dropped: *t.Info().Dropped, Address: t.Address}
 }
 
-// AllDropped is SkippedAll for a table at an address from which the days before a date were dropped.
-func AllDropped(span behaviour.Span, before behaviour.Date, address string) error {
-	return fmt.Errorf("%w: nothing was loaded: all good records of the files of %s are of days before %s, which were dropped from %s: correct --from and --to, or bring the days back by bulkload undrop and load again",
-		bulkload.ErrRequest, span, before, address)
+// A SkippedAllError is the error of a load of a span whose good records all belong to dropped days.
+type SkippedAllError struct {
+	Span    behaviour.Span
+	Dropped behaviour.Date // the days before it were dropped
+	Address string         // of the table
 }
 
-// LoadedBefore returns the error of a load of a span whose n files were all loaded before. It names the dropped days of the span,
-// because the table does not have them.
+// Error implements error.
+func (e *SkippedAllError) Error() string {
+	return fmt.Sprintf("%v: nothing was loaded: all good records of the files of %s are of days before %s, which were dropped from %s: correct --from and --to, or bring the days back by bulkload undrop and load again",
+		bulkload.ErrRequest, e.Span, e.Dropped, e.Address)
+}
+
+// Unwrap returns the kind of e.
+func (e *SkippedAllError) Unwrap() error { return bulkload.ErrRequest }
+
+// LoadedBefore returns the error of a load of a span whose n files were all loaded before.
 func (t *Table) LoadedBefore(n int, span behaviour.Span) error {
-	dropped := table.Dropped(t, span)
-	if dropped != "" {
-		dropped = "; " + dropped + ": bulkload undrop brings them back"
-	}
-	return fmt.Errorf("%w: all %d %s of %s were loaded before%s", bulkload.ErrNothing, n, english.PluralWord(n, "file", ""), span, dropped)
+	return &LoadedBeforeError{Files: n, Span: span, Dropped: t.Info().Dropped}
 }
+
+// A LoadedBeforeError is the error of a load of a span whose files were all loaded before. It names the dropped days of the span,
+// because the table does not have them.
+type LoadedBeforeError struct {
+	Files   int
+	Span    behaviour.Span
+	Dropped *behaviour.Date // the days before it were dropped; nil if no day was
+}
+
+// Error implements error.
+func (e *LoadedBeforeError) Error() string {
+	dropped := table.Dropped(e.Dropped, e.Span)
+	if dropped != "" {
+		dropped = "; " + dropped + ": bulkload undrop restores them"
+	}
+	return fmt.Sprintf("%v: all %d %s of %s were loaded before%s", bulkload.ErrNothing, e.Files, english.PluralWord(e.Files, "file", ""), e.Span, dropped)
+}
+
+// Unwrap returns the kind of e.
+func (e *LoadedBeforeError) Unwrap() error { return bulkload.ErrNothing }

@@ -12,7 +12,7 @@ import (
 // older returns a note if requested days are gone: they were dropped, or they are older than
 // the TTL of the table.
 func older(ctx context.Context, q *query.Query, t table.Table, now time.Time) ([]string, error) {
-	if dropped := table.Dropped(t, q.Span); dropped != "" {
+	if dropped := table.Dropped(t.Info().Dropped, q.Span); dropped != "" {
 		return []string{dropped}, nil
 	}
 	a, ok := table.As[table.Expiring](t)

@@ -52,7 +52,7 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 		}
 	}
 	dropped := ""
-	if text := table.Dropped(t, a.Span); text != "" {
+	if text := table.Dropped(t.Info().Dropped, a.Span); text != "" {
 		dropped = "; " + text
 	}
 	if len(there) > 0 {
