@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/bulkload"
 )
 
@@ -12,10 +14,11 @@ import (
 // record was corrected is only counted. A file that fails does not stop the others, unless every file would fail.
 func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bulkload.Result, error) {
 	var sum bulkload.Result
+	var all left
 	var failed []error
 	done := 0
 	for _, name := range files {
-		r, err := Run(ctx, cfg, name)
+		r, left, err := run(ctx, cfg, name)
 		var foreign *foreignError
 		switch {
 		case errors.Is(err, ErrUnchanged), errors.As(err, &foreign) && !foreign.corrected:
@@ -27,6 +30,7 @@ func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bul
 			err = fmt.Errorf("%w: %s: %s", bulkload.ErrLeft, name, foreign.why)
 		}
 		sum.Add(r)
+		all.add(&left)
 		done++
 		if err != nil {
 			failed = append(failed, err)
@@ -37,10 +41,10 @@ func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bul
 	}
 	switch {
 	case done > 0:
-		return sum, bulkload.Joined(failed)
+		return sum, bulkload.Joined(append([]error{all.err(&sum)}, failed...))
 	case sum.Unchanged > 0:
-		return sum, fmt.Errorf("%w: %s: %w: in %d of %d files no record is corrected: correct the text in \"raw\", or the job, and replay them again",
-			bulkload.ErrLeft, folder, ErrUnchanged, sum.Unchanged, len(files))
+		return sum, fmt.Errorf("%w: %s: %w in the %d %s bad records: correct the text in \"raw\", or the job, and replay them again",
+			bulkload.ErrLeft, folder, ErrUnchanged, sum.Unchanged, english.PluralWord(sum.Unchanged, "file that has", "files that have"))
 	}
 	return sum, fmt.Errorf("%w: %s holds no bad records", bulkload.ErrNothing, folder)
 }

@@ -2,10 +2,8 @@ package replay
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/batch"
 	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/manifest"
@@ -28,9 +26,8 @@ func (f *file) note(texts []correction) {
 	}
 }
 
-// otherTexts returns the error of corrected records that the table has with another text.
-func (p *replay) otherTexts(inputs []*batch.Input) error {
-	n := 0
+// noteOthers adds the records that a load brought, and that the user has corrected, to the others of each file.
+func (p *replay) noteOthers(inputs []*batch.Input) {
 	for i, f := range p.files {
 		if inputs[i].Failed() {
 			continue
@@ -41,11 +38,5 @@ func (p *replay) otherTexts(inputs []*batch.Input) error {
 			}
 		}
 		slices.Sort(f.others)
-		n += len(f.others)
 	}
-	if n == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %d of %d are in the table with another text, which was not changed: their lines stay in %s: remove the lines if the table is right; otherwise correct the log, and load the logs into a new table",
-		bulkload.ErrLeft, n, p.result.Read, p.from.name)
 }

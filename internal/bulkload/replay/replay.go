@@ -6,6 +6,7 @@
 //	file        a delivered file of these records; it proves that the records are records of the
 //	            loaded bytes, and gives them to package batch in place of the delivered file
 //	held        the records that the table has by their column IDs
+//	left        the records that are neither loaded nor duplicates
 //
 // # Memory
 //
@@ -43,25 +44,31 @@ type Config struct {
 // Run loads the corrected records of the quarantine file called name. A record keeps the column ID of its
 // line in the delivered file. A record that was replayed before is a duplicate. Records that are
 // still bad go to another quarantine file. The result is also valid if Run returns an error.
-func Run(ctx context.Context, cfg Config, name string) (r bulkload.Result, err error) {
+func Run(ctx context.Context, cfg Config, name string) (bulkload.Result, error) {
+	r, left, err := run(ctx, cfg, name)
+	return r, bulkload.Joined([]error{err, left.err(&r)})
+}
+
+// run does the same as Run. Its error is not of the records that it left.
+func run(ctx context.Context, cfg Config, name string) (r bulkload.Result, l left, err error) {
 	cfg.Resources = cfg.WithDefaults()
 	from, err := openCorrected(ctx, &cfg.Resources, name)
 	if err != nil {
-		return r, err
+		return r, l, err
 	}
 	defer from.close(ctx)
 	if from.records == 0 {
-		return r, fmt.Errorf("%w: %s holds no records", bulkload.ErrNothing, name)
+		return r, l, fmt.Errorf("%w: %s holds no records", bulkload.ErrNothing, name)
 	}
 	lock, err := cfg.Store.Lock(ctx)
 	if err != nil {
-		return r, err
+		return r, l, err
 	}
 	defer bulkload.Unlock(lock, &err)
 	p := &replay{cfg: &cfg, from: from}
 	err = p.run(ctx)
 	p.result.Failed = p.failures.Files
-	return p.result, err
+	return p.result, p.left, err
 }
 
 // A replay is one call of Run.
@@ -73,6 +80,7 @@ type replay struct {
 	files    []*file // the delivered files of the records
 	held     held
 	result   bulkload.Result
+	left     left
 	failures bulkload.Failures
 }
 
@@ -171,7 +179,7 @@ func (p *replay) file(known *history, name string, part int) (*file, error) {
 	return f, nil
 }
 
-// load loads the records. It returns an error if a record is neither loaded nor a duplicate.
+// load loads the records, and notes which records are neither loaded nor duplicates.
 func (p *replay) load(ctx context.Context, inputs []*batch.Input, unledgered bool) error {
 	cfg := &batch.Config{
 		Resources: p.cfg.Resources, Job: p.cfg.Job, To: p.to, Known: p.known, Failures: &p.failures, Reserved: p.from.memory(), Unledgered: unledgered,
@@ -179,38 +187,12 @@ func (p *replay) load(ctx context.Context, inputs []*batch.Input, unledgered boo
 	if err := batch.Load(ctx, cfg, inputs, p.to.BatchBytes(0), p.result.Bytes, &p.result); err != nil {
 		return err
 	}
-	err := bulkload.Joined([]error{p.failures.Err(nil), p.stillBad(inputs), p.skipped(), p.otherTexts(inputs)})
+	p.noteLeft(inputs)
+	err := p.failures.Err(nil)
 	if p.cfg.Remove {
 		err = errors.Join(err, p.remove(ctx, inputs))
 	}
 	return err
-}
-
-// stillBad returns the error of records that are bad again. It names their quarantine files.
-func (p *replay) stillBad(inputs []*batch.Input) error {
-	if p.result.Quarantined == 0 {
-		return nil
-	}
-	var names []string
-	for _, in := range inputs {
-		if in.Bad().Count() > 0 {
-			names = append(names, in.Bad().Name())
-		}
-	}
-	return fmt.Errorf("%w: %d of %d are still bad; see %s", bulkload.ErrLeft, p.result.Quarantined, p.result.Read, bulkload.Few(names))
-}
-
-// skipped returns the error of corrected records that the job or the table skips.
-func (p *replay) skipped() error {
-	if p.result.Skipped == 0 {
-		return nil
-	}
-	why := p.result.Skips.String()
-	if texts := p.result.Unmapped.Describe(p.result.Skips.Unknown); texts != "" {
-		why += ": " + texts
-	}
-	return fmt.Errorf("%w: %d of %d are skipped: %s: their lines stay in %s: correct the text in \"raw\" or the job, bring dropped days back with bulkload undrop, or remove the lines to give up the records",
-		bulkload.ErrLeft, p.result.Skipped, p.result.Read, why, p.from.name)
 }
 
 // hasUnledgered reports whether a killed replay may have left records in the table. A load

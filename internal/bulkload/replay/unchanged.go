@@ -15,7 +15,7 @@ import (
 
 // ErrUnchanged is wrapped if no record of a quarantine file was corrected. Run then writes nothing. The error
 // also wraps bulkload.ErrLeft.
-var ErrUnchanged = errors.New("the quarantine file is as the load wrote it")
+var ErrUnchanged = errors.New("no record is corrected")
 
 // faultOf returns a digest of the reason why a record is bad.
 func faultOf(reason record.Reason, detail string) uint64 {

@@ -1,0 +1,57 @@
+package replay_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/replay"
+)
+
+// replayedAll replays all quarantine files of a table, and removes the loaded records.
+func replayedAll(y *bulkloadtest.Fixture) (bulkload.Result, error) {
+	y.T.Helper()
+	cfg := bulkloadtest.ReplayOf(y.Config("2014-09-01", "2014-09-01"))
+	cfg.Remove = true
+	folder := filepath.Dir(y.Store.Quarantine("x"))
+	list, err := os.ReadDir(folder)
+	if err != nil {
+		y.T.Fatal(err)
+	}
+	var files []string
+	for _, f := range list {
+		files = append(files, filepath.Join(folder, f.Name()))
+	}
+	return replay.RunAll(y.T.Context(), cfg, folder, slices.Sorted(slices.Values(files)))
+}
+
+// TestAFolderIsCountedAsAWhole replays a folder of two files twice. One of two records of each file is corrected.
+func TestAFolderIsCountedAsAWhole(t *testing.T) {
+	const play, order = "2014-09-01/play.csv", "2014-09-01/order.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(play, bulkloadtest.WithBad)
+	y.Write(order, "user,time,price\na,2014-09-01 10:00:00,1\na,2014-09-01 10:00:01,x\na,2014-09-01 10:00:02,y\nb,2014-09-01 10:00:02,2\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(play, "many", "8")
+	y.Correct(order, "10:00:01,x", "10:00:01,2")
+
+	r, err := replayedAll(y)
+	want := "2 of 4 records in 2 files are still bad; see " + y.Store.Quarantine(order+".replay") + ", " + y.Store.Quarantine(play+".replay")
+	if !errors.Is(err, bulkload.ErrLeft) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if r.Read != 4 || r.Loaded != 2 || r.Quarantined != 2 {
+		t.Errorf("%+v, want two records loaded and two bad", r)
+	}
+
+	r, err = replayedAll(y)
+	want = filepath.Dir(y.Store.Quarantine("x")) + ": no record is corrected in the 2 files that have bad records: "
+	if !errors.Is(err, replay.ErrUnchanged) || !errors.Is(err, bulkload.ErrLeft) || !strings.Contains(err.Error(), want) || r.Unchanged != 2 {
+		t.Errorf("again: %+v, %v, want %q", r, err, want)
+	}
+}
