@@ -150,18 +150,31 @@ func (s Span) Gaps(spans []Span) (out []Span) {
 	return out
 }
 
-// SpansOf returns days as spans in order, with at least one day between two spans. It never returns nil. It sorts days.
+// SpansOf returns days as Join does.
 func SpansOf(days []Date) []Span {
-	spans := []Span{}
-	slices.Sort(days)
-	for _, d := range slices.Compact(days) {
-		if n := len(spans); n > 0 && spans[n-1].To+1 == d {
-			spans[n-1].To = d
+	spans := make([]Span, len(days))
+	for i, d := range days {
+		spans[i] = Span{From: d, To: d}
+	}
+	return Join(spans)
+}
+
+// Join returns the days of spans in order, with at least one day between two spans. It never returns nil. It sorts spans, and uses
+// their memory.
+func Join(spans []Span) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.From <= out[n-1].To+1 {
+			out[n-1].To = max(out[n-1].To, s.To)
 		} else {
-			spans = append(spans, Span{From: d, To: d})
+			out = append(out, s)
 		}
 	}
-	return spans
+	if out == nil {
+		out = []Span{}
+	}
+	return out
 }
 
 // NoDays is the span without days.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -27,17 +28,18 @@ type Input struct {
 	mu      sync.Mutex
 	counts  manifest.Counts // Loaded is what may be loaded, until the batch is written
 	others  manifest.Unmapped
-	parsing int           // chunks that were sent to the workers and are not counted
-	sent    bool          // all chunks were sent
-	err     error         // why nothing of it is loaded
-	sha     string        // of the bytes that are read
-	ranges  []string      // digests of all ranges, if Cuts is set
-	lines   int64         // that end in the range
-	self    ledger.Copy   // the file as its copies see it
-	copies  []ledger.Copy // of the file, in the table already
-	marks   []*rule.Rule  // the conditions of Partly, and those by which loads may have skipped records of copies
-	sameAs  string        // the first of them, if they have every requested record
-	replays []int64       // offsets of the records that replays brought, in order
+	days    map[behaviour.Date]bool // of the records, if the path has no date
+	parsing int                     // chunks that were sent to the workers and are not counted
+	sent    bool                    // all chunks were sent
+	err     error                   // why nothing of it is loaded
+	sha     string                  // of the bytes that are read
+	ranges  []string                // digests of all ranges, if Cuts is set
+	lines   int64                   // that end in the range
+	self    ledger.Copy             // the file as its copies see it
+	copies  []ledger.Copy           // of the file, in the table already
+	marks   []*rule.Rule            // the conditions of Partly, and those by which loads may have skipped records of copies
+	sameAs  string                  // the first of them, if they have every requested record
+	replays []int64                 // offsets of the records that replays brought, in order
 	bad     *quarantine.File
 	places  []int64 // offsets of the corrected records that no earlier replay loaded
 	there   []int64 // offsets of the corrected records that a load brought
@@ -138,6 +140,16 @@ func (in *Input) countOthers(u *manifest.Unmapped) {
 	in.others.Merge(u)
 	in.parsing--
 	in.shorten()
+}
+
+// addDays adds the days of the records of a chunk.
+func (in *Input) addDays(days map[behaviour.Date]bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.days == nil {
+		in.days = map[behaviour.Date]bool{}
+	}
+	maps.Copy(in.days, days)
 }
 
 // shorten keeps only the texts that the ledger lists, when all records of the file are counted. A batch
@@ -257,6 +269,9 @@ func (b *Batch) entry(in *Input) manifest.Input {
 		if out.Offsets == nil {
 			out.Offsets = []int64{}
 		}
+	}
+	if in.Date == nil {
+		out.Days = behaviour.SpansOf(slices.Collect(maps.Keys(in.days)))
 	}
 	out.SetSelection(b.by)
 	return out

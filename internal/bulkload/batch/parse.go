@@ -157,7 +157,9 @@ type parser struct {
 	ctx     context.Context
 	sorter  partition
 	records *progress.Counter
-	dates   behaviour.Span // of the records kept
+	dates   behaviour.Span          // of the records kept
+	days    map[behaviour.Date]bool // of the records of the current file, if its path has no date
+	day     behaviour.Date          // the last one that was added to days
 
 	// Of the current chunk:
 	counts  manifest.Counts
@@ -174,7 +176,7 @@ func (p *parser) parse(t task) error {
 		t.in.fail(delivered.Unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}
-	p.counts, p.others, p.rejects = manifest.Counts{}, manifest.Unmapped{}, nil
+	p.counts, p.others, p.rejects, p.days = manifest.Counts{}, manifest.Unmapped{}, nil, nil
 	var err error
 	if t.in.corrected == nil {
 		err = p.parser.Parse(t.chunk, p)
@@ -185,6 +187,7 @@ func (p *parser) parse(t task) error {
 		return fmt.Errorf("load %s: %w", t.in.Path, err)
 	}
 	p.in.count(p.counts)
+	p.in.addDays(p.days)
 	p.in.countOthers(&p.others)
 	p.records.Add(p.counts.Read)
 	return p.in.bad.Add(t.number, p.rejects)
@@ -225,6 +228,17 @@ func (p *parser) texts(t task) error {
 		p.counts.Duplicate, p.counts.Quarantined, p.rejects = sum.Duplicate+sum.Quarantined, 0, nil
 	}
 	return nil
+}
+
+// addDay adds the day of a record of a file whose path has no date.
+func (p *parser) addDay(day behaviour.Date) {
+	switch {
+	case p.in.Date != nil, p.days != nil && p.day == day:
+		return
+	case p.days == nil:
+		p.days = map[behaviour.Date]bool{}
+	}
+	p.days[day], p.day = true, day
 }
 
 // checkPlace fails the file if the text of a corrected record has the record at another offset than the delivered file:
@@ -269,6 +283,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 			bulkload.ErrRequest, at, time.UnixMicro(r.Time).UTC().Format(time.DateTime))
 	}
 	p.dates.AddDay(r.Date)
+	p.addDay(r.Date)
 	if p.to.Putter != nil {
 		if err := p.addToRoll(r); err != nil {
 			return err

@@ -126,12 +126,14 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	var found []string
 	var badAt []int64
 	var others manifest.Unmapped
+	var days []behaviour.Span
 	for _, r := range ranges {
 		if r.Error != "" && out.Error == "" {
 			out.Error, out.TooBad = r.Error, r.TooBad
 		}
 		out.Counts.Add(r.Counts)
 		others.AddList(r.Unmapped)
+		days = append(days, r.Days...)
 		if out.Older += r.Older; r.Older > 0 {
 			out.Part = r.Part
 		}
@@ -146,6 +148,9 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 		out.Error = delivered.Written(in.Path).Error()
 	}
 	out.Unmapped = others.List(manifest.ListedUnmapped)
+	if out.Days != nil {
+		out.Days = behaviour.Join(days)
+	}
 	refused, err := c.refusal(ctx, in, &out, &others, bad.files)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"usertrail/internal/behaviour"
 )
@@ -24,41 +23,42 @@ func (d *DaysOf) Of(behaviour string) bool {
 // of its delivered files, also if a file had no records, of the behaviours that it took from the file. If a file has no day
 // in its path, the load has the days of its records. A replay of a file with a day in its path brings no day.
 func (l *Load) Delivered() []DaysOf {
-	days := map[string][]behaviour.Date{}
-	undated := map[string][]string{}
-	if len(l.Inputs) == 0 {
-		undated[""] = []string{""}
-	}
+	days := map[string][]behaviour.Span{}
 	for i := range l.Inputs {
 		in := &l.Inputs[i]
+		of := l.daysOf(in)
+		for _, name := range in.behaviours() {
+			days[name] = append(days[name], of...)
+		}
+	}
+	if len(l.Inputs) == 0 {
+		days[""] = l.daysOf(&Input{})
+	}
+	for name, spans := range days {
+		days[name] = behaviour.Join(spans)
+	}
+	return GroupDays(days)
+}
+
+// daysOf returns the days that the load has by one of its files.
+func (l *Load) daysOf(in *Input) (out []behaviour.Span) {
+	switch {
+	case in.Dates != nil: // the day in the path, plus and minus the slack
+		day := in.Dates.From + (in.Dates.To-in.Dates.From)/2
+		if in.Part.dates().Has(day) { // the day was not dropped before the load
+			out = append(out, behaviour.Span{From: day, To: day})
+		}
+	case in.Days != nil:
+		out = in.Days
+	case in.Offsets == nil, in.Undated: // an older version wrote the ledger
 		names := in.behaviours()
-		switch {
-		case in.Dates != nil: // the day in the path, plus and minus the slack
-			day := in.Dates.From + (in.Dates.To-in.Dates.From)/2
-			for _, name := range names {
-				if in.Part.dates().Has(day) { // the day was not dropped before the load
-					days[name] = append(days[name], day)
-				}
-			}
-		case in.Offsets == nil, in.Undated:
-			undated[strings.Join(names, "\x00")] = names
-		}
-	}
-	for _, names := range undated {
 		for _, d := range l.Days {
-			if !slices.Contains(names, "") && !slices.Contains(names, d.Behaviour) {
-				continue
-			}
-			for _, name := range names {
-				days[name] = append(days[name], d.Date)
+			if slices.Contains(names, "") || slices.Contains(names, d.Behaviour) {
+				out = append(out, behaviour.Span{From: d.Date, To: d.Date})
 			}
 		}
 	}
-	spans := map[string][]behaviour.Span{}
-	for name, dates := range days {
-		spans[name] = behaviour.SpansOf(dates)
-	}
-	return GroupDays(spans)
+	return out
 }
 
 // GroupDays joins the behaviours that have the same days. The behaviour "" is all behaviours. It leaves out behaviours

@@ -105,6 +105,9 @@ type Input struct {
 	// date.
 	Dates  *behaviour.Span `json:"dates,omitempty"`
 	SameAs string          `json:"same_as,omitempty"` // the file of the same bytes that was loaded
+	// Days are the days of the records that the load took from the file, duplicates included, if its path has no date. Ledgers
+	// of older versions do not have them.
+	Days []behaviour.Span `json:"days,omitzero"`
 	// Offsets are the offsets of replayed records. If set, the load took only these records of
 	// the file.
 	Offsets []int64 `json:"offsets,omitzero"`

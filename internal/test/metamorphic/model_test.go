@@ -107,6 +107,7 @@ type outcome struct {
 	counts   *counts  // nil is unknown
 	next     *table   // nil: the table does not change
 	unsure   []string // quarantine files that may exist or not
+	idle     bool     // every record is bad again or skipped, so a replay may write nothing
 	stays    []string // corrected texts that a replay must leave in the quarantine file: the table has the records with other texts
 }
 
@@ -644,7 +645,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	either := false        // a record belongs to a dropped day and not to a day of its file
 	gone := map[int]bool{} // records of dropped days or of an earlier load; a good line settles a record
 	brought := map[int]bool{}
-	unknown, skipped := 0, 0
+	skipped := 0
 	for _, b := range lines {
 		either = either || b.rec.Bad == "" && b.rec.date(m.job.Zone) < t.dropped && m.job.bad(&b.rec, path)
 		switch r := &b.rec; {
@@ -652,7 +653,6 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 			c.left++
 		case m.unknown(r):
 			c.left++
-			unknown++
 			skipped++
 		case m.job.bad(r, path):
 			c.bad++
@@ -674,13 +674,9 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 		}
 	}
 	e.loaded = c.loaded
-	if unknown == len(lines) {
-		t.loads-- // there is no ledger
-	} else {
-		t.entries = append(t.entries, e)
-		t.merge(&m.job)
-	}
-	out := outcome{statuses: []int{0}, counts: &c, next: t, unsure: []string{path + again}}
+	t.entries = append(t.entries, e)
+	t.merge(&m.job)
+	out := outcome{statuses: []int{0}, counts: &c, next: t, unsure: []string{path + again}, idle: len(still)+skipped == len(lines)}
 	for _, b := range lines {
 		text, known := t.replayedText(path, b.index)
 		if b.raw != b.wrote && (brought[b.index] || known && text != b.raw && !e.lines[b.index]) {

@@ -576,8 +576,8 @@ func (x *run) replayFile(s *Step) error {
 	if err != nil {
 		return err
 	}
-	if o.next != nil && o.counts != nil && o.counts.bad == o.counts.read && got.Status == 65 && got.number("loads") == 0 {
-		o.next = nil // no record was corrected, and nothing is written
+	if o.idle && got.Status == 65 && got.number("loads") == 0 {
+		o.next = nil
 	}
 	if err := x.apply(s, o, got, breakpoint.Loaded); err != nil || s.Saved {
 		return err
