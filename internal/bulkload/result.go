@@ -118,7 +118,7 @@ func CheckLaw(inputs []manifest.Input) error {
 
 // Failed is a file that was not loaded.
 type Failed struct {
-	Path  string `json:"path"` // with the root of the logs, as in Error
+	Path  string `json:"path"` // with the root of the logs, as in Error; of a replay, the quarantine file
 	Error string `json:"error"`
 }
 

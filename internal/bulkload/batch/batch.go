@@ -165,7 +165,7 @@ func (b *Batch) judge(ctx context.Context) error {
 			}
 		}
 		if in.err != nil {
-			b.cfg.Failures.Add(in.Path, in.err)
+			b.cfg.Failures.Add(in.source(), in.err)
 			continue
 		}
 		if in.corrected != nil {

@@ -63,6 +63,8 @@ func NewCorrected(f *delivered.File, sha string, c Corrected) *Input {
 // Corrected are the corrected records of one delivered file. A batch loads them in place of the file.
 // Package replay implements it.
 type Corrected interface {
+	// From returns the name of the quarantine file.
+	From() string
 	// Header returns the names of the columns.
 	Header(ctx context.Context) ([]string, error)
 	// Each calls do for each record, in order of the records' offsets. If an error concerns these records
@@ -83,6 +85,7 @@ type Corrected interface {
 // Texts are the texts of one corrected record.
 type Texts struct {
 	Chunks   []record.Chunk // one for each text; the first good one is the record
+	Lines    []int64        // the line of each in the quarantine file
 	Repeated int64          // further texts, which are duplicates
 }
 
@@ -94,6 +97,14 @@ func Refuse(err error) error { return &refusedError{err} }
 
 // Unwrap returns the cause.
 func (r *refusedError) Unwrap() error { return r.error }
+
+// source returns the name of the file that the records are read from: the delivered file or a quarantine file.
+func (in *Input) source() string {
+	if in.corrected != nil {
+		return in.corrected.From()
+	}
+	return in.Path
+}
 
 // fail records that nothing of the file is loaded. The first reason counts.
 func (in *Input) fail(err error) {

@@ -166,6 +166,7 @@ type parser struct {
 	others  manifest.Unmapped
 	rejects []quarantine.Record
 	begins  int64 // the offset of the corrected record
+	line    int64 // the line of its text in the quarantine file
 	settled bool  // a text of the corrected record was good
 	packed  []byte
 }
@@ -200,17 +201,16 @@ func (p *parser) texts(t task) error {
 	var sum manifest.Counts
 	var rejects []quarantine.Record
 	var good []byte
-	for _, c := range append([]record.Chunk{t.chunk}, t.again...) {
+	for i, c := range append([]record.Chunk{t.chunk}, t.again...) {
 		if len(c.Data) == 0 {
 			continue // the record was replayed before
 		}
-		p.counts, p.rejects, p.begins = manifest.Counts{}, nil, c.Offset
+		p.counts, p.rejects, p.begins, p.line = manifest.Counts{}, nil, c.Offset, t.lines[i]
 		if err := p.parser.Parse(c, p); err != nil {
 			return err
 		}
 		if p.counts.Read != 1 { // a second record would have the column ID of another record
-			t.in.fail(fmt.Errorf("%w: %s, line %d: the corrected text holds %d records: it must hold the one that it was",
-				bulkload.ErrRequest, t.in.Rel, t.chunk.Line, p.counts.Read))
+			p.refuse("the corrected text has %d records: write one record into \"raw\"", p.counts.Read)
 		}
 		sum.Add(p.counts)
 		rejects = append(rejects, p.rejects...)
@@ -220,7 +220,7 @@ func (p *parser) texts(t task) error {
 			p.settled, good = true, c.Data
 			t.in.settles(c.Offset, bytes.TrimSuffix(c.Data, []byte("\n")))
 		case !bytes.Equal(c.Data, good):
-			t.in.fail(fmt.Errorf("%w: %s, line %d: two corrected texts of it differ: keep one", bulkload.ErrRequest, t.in.Rel, c.Line))
+			p.refuse("two corrected texts of its record differ: keep one")
 		}
 	}
 	p.counts, p.rejects = sum, rejects
@@ -241,11 +241,16 @@ func (p *parser) addDay(day behaviour.Date) {
 	p.days[day], p.day = true, day
 }
 
+// refuse fails the file because of the text of a corrected record.
+func (p *parser) refuse(format string, args ...any) {
+	p.in.fail(fmt.Errorf("%w: %s:%d: %s", bulkload.ErrRequest, p.in.corrected.From(), p.line, fmt.Sprintf(format, args...)))
+}
+
 // checkPlace fails the file if the text of a corrected record has the record at another offset than the delivered file:
 // it would have another column ID.
 func (p *parser) checkPlace(offset int64) {
 	if p.in.corrected != nil && offset != p.begins && p.counts.Read == 1 {
-		p.in.fail(fmt.Errorf("%w: %s, byte %d: the corrected text begins with an empty line: remove it from \"raw\"", bulkload.ErrRequest, p.in.Rel, p.begins))
+		p.refuse("the corrected text begins with an empty line: remove it from \"raw\"")
 	}
 }
 

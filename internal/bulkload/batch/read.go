@@ -29,6 +29,7 @@ type task struct {
 	header []string
 	buffer []byte
 	again  []record.Chunk // of a corrected record: other texts of it
+	lines  []int64        // of a corrected record: the line of each text in the quarantine file
 }
 
 // A reader reads files and hands their chunks to workers.
@@ -263,7 +264,7 @@ func (r *reader) readCorrected(ctx context.Context, in *Input, tasks chan<- task
 		in.count(manifest.Counts{Read: x.Repeated, Duplicate: x.Repeated})
 		t := task{in: in, number: n, header: header}
 		if len(x.Chunks) > 0 {
-			t.chunk, t.again = x.Chunks[0], x.Chunks[1:]
+			t.chunk, t.again, t.lines = x.Chunks[0], x.Chunks[1:], x.Lines
 		}
 		for _, c := range x.Chunks {
 			r.progress.Add(int64(len(c.Data) - 1)) // without the end of the line

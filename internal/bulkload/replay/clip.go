@@ -72,6 +72,7 @@ func (w *wholeTexts) of(texts []correction) (batch.Texts, error) {
 	all := batch.Texts{Repeated: int64(len(texts) - len(out))}
 	for _, x := range out {
 		all.Chunks = append(all.Chunks, record.Chunk{Data: append(x.raw, '\n'), Offset: x.offset, Line: x.line})
+		all.Lines = append(all.Lines, x.at)
 	}
 	return all, nil
 }
@@ -91,9 +92,9 @@ func (w *wholeTexts) text(x *correction) ([]byte, error) {
 	case !bytes.HasPrefix(text, x.raw) && x.clip == unsure: // it is a correction of as many bytes
 		return x.raw, nil
 	case !bytes.HasPrefix(text, x.raw):
-		return nil, fmt.Errorf("%w: %s, line %d: its raw text is marked as cut and was changed: write the whole corrected record into raw and remove \"cut\":true, or restore the text", bulkload.ErrRequest, w.file.Rel, x.line)
+		return nil, fmt.Errorf("%w: %s: the raw text is marked as cut and was changed: write the whole corrected record into raw and remove \"cut\":true, or restore the text", bulkload.ErrRequest, w.file.from.place(x))
 	case len(text) > most && longest > held:
-		return nil, w.file.from.tooManyTexts(x.line)
+		return nil, w.file.from.tooManyTexts(x)
 	}
 	return text, nil
 }
@@ -111,5 +112,5 @@ func (w *wholeTexts) open() error {
 }
 
 func (w *wholeTexts) refuse(x *correction, err error) error {
-	return fmt.Errorf("%s, line %d: its raw text is only the beginning of the record, and the delivered file does not give the rest: %w: put the file back as it was loaded; or write the whole record into raw and remove \"cut\":true", w.file.Rel, x.line, err)
+	return fmt.Errorf("%s: the raw text is only the beginning of the record, and %s does not give the rest: %w: put the file back as it was loaded; or write the whole record into raw and remove \"cut\":true", w.file.from.place(x), w.file.Rel, err)
 }

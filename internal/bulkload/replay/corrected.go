@@ -39,8 +39,9 @@ type corrected struct {
 // A correction is one text of a record.
 type correction struct {
 	offset, line int64
-	proven       bool // its line has the digest of the loaded bytes
-	edited       bool // its line has marks, and the user corrected the text
+	at           int64 // its line in the quarantine file
+	proven       bool  // its line has the digest of the loaded bytes
+	edited       bool  // its line has marks, and the user corrected the text
 	clip         clip
 	fault        uint64 // faultOf the reason in its line
 	raw          []byte
@@ -188,8 +189,8 @@ func (c *corrected) sort(ctx context.Context, byName map[string]*file, parts int
 		}
 		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", edited: r.RawMark != "" && r.Corrected(), clip: clipOf(r, raw), fault: fault(r), raw: raw}
 		if x.proven && r.SHA256 != f.sha {
-			return fmt.Errorf("%w: %s, line %d: the quarantine file is of other bytes (sha256 %s) than were loaded (%s), which brought its corrected records: remove the quarantine file",
-				bulkload.ErrRequest, r.Path, r.Line, r.SHA256, f.sha)
+			return fmt.Errorf("%w: %s:%d: the quarantine file is of other bytes (sha256 %s) than were loaded of %s (%s), which brought its corrected records: remove the quarantine file",
+				bulkload.ErrRequest, c.name, n, r.SHA256, r.Path, f.sha)
 		}
 		f.unproven = f.unproven || !x.proven
 		binary.BigEndian.PutUint64(row[:], uint64(r.Offset))
@@ -205,9 +206,12 @@ func (c *corrected) sort(ctx context.Context, byName map[string]*file, parts int
 	return c.sorter.Finish(ctx)
 }
 
-func (c *corrected) tooManyTexts(line int64) error {
-	return c.refused("keep one text of each record", "line %d of the delivered file: its texts have more than the %d bytes that those of one record can have", line, c.most)
+func (c *corrected) tooManyTexts(x *correction) error {
+	return c.refused("keep one text of each record", "line %d: the texts of its record have more than the %d bytes that those of one record can have", x.at, c.most)
 }
+
+// place returns where a text is in the quarantine file.
+func (c *corrected) place(x *correction) string { return fmt.Sprintf("%s:%d", c.name, x.at) }
 
 func (c *corrected) changed() error {
 	return fmt.Errorf("%s changed after its lines were checked: replay a file that no program writes", c.name)
@@ -233,7 +237,7 @@ func (c *corrected) part(ctx context.Context, part int) iter.Seq2[[]correction, 
 		var same []correction
 		size := 0
 		for it.Next() {
-			x, err := unpackCorrection(int64(binary.BigEndian.Uint64(it.Row())), it.Payload())
+			x, err := unpackCorrection(int64(binary.BigEndian.Uint64(it.Row())), int64(it.Seq()), it.Payload())
 			if err != nil {
 				yield(nil, err)
 				return
@@ -245,7 +249,7 @@ func (c *corrected) part(ctx context.Context, part int) iter.Seq2[[]correction, 
 				same, size = nil, 0
 			}
 			if size += len(x.raw); size > c.most {
-				yield(nil, c.tooManyTexts(x.line))
+				yield(nil, c.tooManyTexts(&x))
 				return
 			}
 			same = append(same, x)
@@ -258,7 +262,7 @@ func (c *corrected) part(ctx context.Context, part int) iter.Seq2[[]correction, 
 	}
 }
 
-// appendPacked appends all fields of x except its offset.
+// appendPacked appends all fields of x except its offset and its line in the quarantine file.
 func (x *correction) appendPacked(dst []byte) []byte {
 	flags := byte(x.clip) << 2
 	if x.proven {
@@ -275,12 +279,12 @@ func (x *correction) appendPacked(dst []byte) []byte {
 const packedHead = 1 + 8
 
 // unpackCorrection is the inverse of appendPacked. The text is a copy.
-func unpackCorrection(offset int64, b []byte) (correction, error) {
+func unpackCorrection(offset, at int64, b []byte) (correction, error) {
 	if len(b) > packedHead {
 		if line, n := binary.Varint(b[packedHead:]); n > 0 {
 			raw := b[packedHead+n:]
 			return correction{
-				offset: offset, line: line, proven: b[0]&1 != 0, edited: b[0]&2 != 0, clip: clip(b[0] >> 2), fault: binary.BigEndian.Uint64(b[1:]),
+				offset: offset, line: line, at: at, proven: b[0]&1 != 0, edited: b[0]&2 != 0, clip: clip(b[0] >> 2), fault: binary.BigEndian.Uint64(b[1:]),
 				raw: append(make([]byte, 0, len(raw)+1), raw...),
 			}, nil
 		}

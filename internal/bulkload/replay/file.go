@@ -40,6 +40,9 @@ type file struct {
 	found    []bool        // by the index in offsets: held.find found the record in the table
 }
 
+// From implements batch.Corrected.
+func (f *file) From() string { return f.from.name }
+
 // Numbers implements batch.Corrected.
 func (f *file) Numbers() []uint32 { return f.numbers }
 

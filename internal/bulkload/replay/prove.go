@@ -20,7 +20,7 @@ import (
 func (f *file) prove(ctx context.Context) error {
 	next, stop := iter.Pull2(f.from.part(ctx, f.part))
 	defer stop()
-	s := &sought{path: f.Rel, next: next}
+	s := &sought{file: f, next: next}
 	s.step()
 	if f.unproven && s.wrong == nil {
 		if err := f.rejects(ctx, s); err != nil {
@@ -64,7 +64,7 @@ func (f *file) rejects(ctx context.Context, to record.Sink) error {
 // sought is a sink that looks for the records of a quarantine file among the bad records of the
 // delivered file. Both come in order of their offsets.
 type sought struct {
-	path  string
+	file  *file
 	next  func() ([]correction, error, bool)
 	texts []correction // of the first record that was not looked for yet; nil after the last
 	wrong error        // why the file cannot be replayed; nothing is looked for after it
@@ -92,8 +92,8 @@ const noLine = -1
 func (s *sought) pass(line int64) {
 	for _, x := range s.texts {
 		if !x.proven && (line == noLine || x.line != line) {
-			s.wrong = fmt.Errorf("%w: %s, line %d: its quarantine file has no digest of the file, and the file has no bad record at byte %d: deliver the corrected record as a file of another name",
-				bulkload.ErrRequest, s.path, x.line, x.offset)
+			s.wrong = fmt.Errorf("%w: %s: the line has no digest of %s, which has no bad record at line %d and byte %d: deliver the corrected record as a file of another name",
+				bulkload.ErrRequest, s.file.from.place(&x), s.file.Rel, x.line, x.offset)
 			s.texts = nil
 			return
 		}

@@ -66,8 +66,12 @@ func TestReplayTakesOneRecordForOne(t *testing.T) {
 	before := strings.Join(y.Trails(true), "\n")
 	y.Correct(name, `two,many`, `two,2\nb,2014-09-01 11:00:00,three,3`)
 	r, err := replay.Run(t.Context(), bulkloadtest.ReplayOf(y.Config("2014-09-01", "2014-09-01")), y.Store.Quarantine(name))
-	if err == nil || r.Loaded != 0 {
-		t.Errorf("%+v, %v; want an error and nothing loaded", r, err)
+	file := y.Store.Quarantine(name)
+	if err == nil || !strings.Contains(err.Error(), file+":1: the corrected text has 2 records") || r.Loaded != 0 {
+		t.Errorf("%+v, %v; want nothing loaded, and an error with the line of the quarantine file", r, err)
+	}
+	if len(r.Failed) != 1 || r.Failed[0].Path != file {
+		t.Errorf("failed %+v, want %s", r.Failed, file)
 	}
 	if after := strings.Join(y.Trails(true), "\n"); after != before {
 		t.Errorf("the table has\n%s\nwant the records from before\n%s", after, before)
