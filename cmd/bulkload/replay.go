@@ -33,7 +33,8 @@ When the records are in the table, replay removes their lines from the file. Lin
 still bad move to the new file. --keep leaves the file as it is. If no record was corrected, replay says so, and writes nothing.
 
 Of a folder, such as trails/quarantine, replay takes each .jsonl file in which a record was corrected. A file
-that cannot be replayed does not stop the others.`,
+that cannot be replayed does not stop the others. Files of another job's logs are only counted: replay
+the folder with that job, too.`,
 		Example: `  bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl
   bulkload replay trails/quarantine
   bulkload replay --job usertrail.yaml --keep corrected.jsonl`,
@@ -81,6 +82,9 @@ func (o *options) replay(ctx context.Context, name string, keep bool) error {
 	printResult(o.env.Stdout, cfg.Store, r)
 	if r.Unchanged > 0 {
 		fmt.Fprintf(o.env.Stdout, "unchanged   %s without a corrected record\n", english.Plural(r.Unchanged, "file", ""))
+	}
+	if r.OtherJobs > 0 {
+		fmt.Fprintf(o.env.Stdout, "other jobs  %s\n", r.OfOtherJobs())
 	}
 	if r.Removed > 0 {
 		fmt.Fprintf(o.env.Stdout, "removed     %s from %s: the table has them\n", quantity.Of(r.Removed, "record"), name)

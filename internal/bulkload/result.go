@@ -3,6 +3,8 @@ package bulkload
 import (
 	"fmt"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
@@ -32,6 +34,10 @@ type Result struct {
 	// table, and the files in which no record was corrected.
 	Removed   int64 `json:"removed,omitempty"`
 	Unchanged int   `json:"unchanged,omitempty"`
+	// OtherJobs is the number of quarantine files of a folder without a record of a file of the job. A record of OtherJobsCorrected of
+	// them may be corrected.
+	OtherJobs          int `json:"other_jobs,omitempty"`
+	OtherJobsCorrected int `json:"other_jobs_corrected,omitempty"`
 
 	NotRead
 
@@ -72,6 +78,15 @@ func (r *Result) Add(o Result) {
 	r.Choice, r.Held = o.Choice, o.Held
 	r.NotRead.Add(o.NotRead)
 	r.Failed = append(r.Failed, o.Failed...)
+}
+
+// OfOtherJobs describes OtherJobs and the next step.
+func (r *Result) OfOtherJobs() string {
+	said := english.Plural(r.OtherJobs, "file", "") + " of other jobs"
+	if r.OtherJobsCorrected > 0 {
+		said += fmt.Sprintf("; %d may have corrected records: replay them with the job that loaded them", r.OtherJobsCorrected)
+	}
+	return said
 }
 
 // AddLoad adds a load that is part of the table.

@@ -11,7 +11,8 @@ import (
 )
 
 // RunAll replays the quarantine files of a folder, one after the other, and adds their results. A file in which no
-// record was corrected is only counted. A file that fails does not stop the others, unless every file would fail.
+// record was corrected is only counted, and so is a file whose records are all of files of other jobs. A file that fails does not
+// stop the others, unless every file would fail.
 func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bulkload.Result, error) {
 	var sum bulkload.Result
 	var all left
@@ -21,7 +22,12 @@ func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bul
 		r, left, err := run(ctx, cfg, name)
 		var foreign *foreignError
 		switch {
-		case errors.Is(err, ErrUnchanged), errors.As(err, &foreign) && !foreign.corrected:
+		case errors.As(err, &foreign) && foreign.otherJob:
+			if sum.OtherJobs++; foreign.corrected {
+				sum.OtherJobsCorrected++
+			}
+			continue
+		case errors.Is(err, ErrUnchanged), foreign != nil && !foreign.corrected:
 			sum.Unchanged++
 			continue
 		case errors.Is(err, bulkload.ErrNothing):
@@ -45,6 +51,8 @@ func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bul
 	case sum.Unchanged > 0:
 		return sum, fmt.Errorf("%w: %s: %w in the %d %s bad records: correct the text in \"raw\", or the job, and replay them again",
 			bulkload.ErrLeft, folder, ErrUnchanged, sum.Unchanged, english.PluralWord(sum.Unchanged, "file that has", "files that have"))
+	case sum.OtherJobs > 0:
+		return sum, fmt.Errorf("%w: %s holds no bad records of the job's files; it has %s", bulkload.ErrNothing, folder, sum.OfOtherJobs())
 	}
 	return sum, fmt.Errorf("%w: %s holds no bad records", bulkload.ErrNothing, folder)
 }
@@ -54,6 +62,7 @@ func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bul
 type foreignError struct {
 	why       string
 	corrected bool // a line of the quarantine file may be corrected
+	otherJob  bool // no line is of a file of the job
 }
 
 // Error implements error.
@@ -65,4 +74,13 @@ func (e *foreignError) Unwrap() error { return bulkload.ErrRequest }
 // foreign returns a foreignError for the records of the delivered file at path.
 func (c *corrected) foreign(path, why string) error {
 	return &foreignError{why: path + " " + why, corrected: c.edited}
+}
+
+// ofOtherJob returns a foreignError for the records of the delivered file at path, which is none of the job's files. all says that
+// no other line is of a file of the job either.
+func (c *corrected) ofOtherJob(path string, all bool) error {
+	return &foreignError{
+		why:       path + " is none of the job's files: take the job that loaded it, or replay the quarantine file of a copy that is a file of the job",
+		corrected: c.edited, otherJob: all,
+	}
 }

@@ -66,7 +66,7 @@ func (h *history) identify(path string) (identity, error) {
 	}
 	in, ok := h.input(old)
 	if !ok {
-		return identity{}, h.from.foreign(path, "is none of the job's files: take a job whose logs.path matches it, or replay the quarantine file of a copy that is a file of the job")
+		return identity{}, h.from.ofOtherJob(path, false)
 	}
 	if h.byColumn(old.SHA256) {
 		in.Kind = -1
@@ -77,6 +77,12 @@ func (h *history) identify(path string) (identity, error) {
 // byColumn reports whether a column named the behaviours of the bytes for a load that brought records.
 func (h *history) byColumn(sha string) bool {
 	return slices.ContainsFunc(h.entries[sha], func(e entry) bool { return e.Behaviour == "" && e.SameAs == "" && e.Offsets == nil })
+}
+
+// matches reports whether the path of a delivered file is the job's.
+func (h *history) matches(path string) bool {
+	_, _, ok := h.job.Pattern.Match(h.job.Pattern.Root + "/" + path)
+	return ok
 }
 
 // input returns a file of a load as a file of the job. It reports false if its path is not the job's.

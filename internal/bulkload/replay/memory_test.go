@@ -125,7 +125,7 @@ func TestWhatAReplayCannotHold(t *testing.T) {
 	middle := strings.Replace(fixed, `"raw":"`, `"raw":"`+strings.Repeat("x", 20<<10), 1)
 	for what, c := range map[string]struct{ text, want string }{
 		"a long line":    {fixed + "\n" + long + "\n", "line 2:"},
-		"one many times": {strings.Repeat(middle+"\n", 20), "line 3"},
+		"one many times": {strings.Repeat(middle+"\n", 20), "line 4: the texts of its record"},
 		"many records":   {all, "8000 records"},
 	} {
 		y.KeepBad(name, c.text)

@@ -140,6 +140,9 @@ func (p *replay) find(ctx context.Context) ([]*file, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(p.from.paths, known.matches) {
+		return nil, p.from.ofOtherJob(p.from.paths[0], true)
+	}
 	byBytes := map[identity]*file{}
 	byName := map[string]*file{}
 	var out []*file
