@@ -14,9 +14,9 @@
 // If the job requires some of the behaviours, Wait does not wait for files of the other
 // behaviours. But a file that exists must be whole: it has its marker, or it is settled.
 //
-// When the time is over, Wait fails if a required log is missing, or if a file exists that may
-// not be whole. A file that was loaded while it grew differs from its ledger in all later
-// loads. Other missing files are not an error.
+// When the time is over, Wait fails if a required log is missing. Other missing files are not an
+// error. A file that exists and may not be whole is no error either: the load leaves it out, and loads
+// the others. A file that was loaded while it grew would differ from its ledger in all later loads.
 //
 // Between the wait and the load another run may hold the table for hours. The load therefore
 // asks Unsettled again when it has the table's lock, and leaves out files that have changed.
@@ -95,7 +95,7 @@ func New(cfg Config) *Watch {
 }
 
 // Wait returns nil when the logs have arrived. It also returns nil when the time is over and no
-// missing or growing file prevents a load. It may be called again.
+// required file is missing. It may be called again.
 func (w *Watch) Wait(ctx context.Context) error {
 	every := min(lookEvery, max(w.Settle/2, time.Millisecond))
 	if w.Settle <= 0 {
@@ -241,7 +241,7 @@ func (w *Watch) moving(found job.Found) []lack {
 	now := time.Now()
 	for i := range found.Inputs {
 		if in := &found.Inputs[i]; !w.unchanged(in, now) {
-			out = append(out, lack{fmt.Sprintf("%s has %d bytes, and must not change for %s", in.Path, in.Size, w.Settle), true, true})
+			out = append(out, lack{fmt.Sprintf("%s has %d bytes, and must not change for %s", in.Path, in.Size, w.Settle), false, true})
 		}
 	}
 	return out
@@ -292,7 +292,7 @@ func (w *Watch) unmarked(ctx context.Context, found job.Found) ([]lack, error) {
 			if !required && !there && w.requires {
 				continue
 			}
-			l := lack{text: fmt.Sprintf("the marker %s", w.Job.Marker.Path(d, k)), fatal: required || there}
+			l := lack{text: fmt.Sprintf("the marker %s", w.Job.Marker.Path(d, k)), fatal: required && !there}
 			if i := slices.IndexFunc(out, func(o lack) bool { return o.text == l.text }); i >= 0 {
 				out[i].fatal = out[i].fatal || l.fatal
 			} else {

@@ -144,11 +144,13 @@ func TestTheEndOfPatience(t *testing.T) {
 	}{
 		"nothing is required":         {easy, []string{"play.csv"}, "", "waited 2h0m0s, and continue without: order of 2014-09-01: ", false},
 		"what is required is missing": {strict, []string{"order.csv"}, "", "waited 2h0m0s: play of 2014-09-01: ", true},
-		"a file that grows":           {easy, []string{"play.csv"}, "order.csv", "order.csv has ", true},
+		"a file that grows":           {easy, []string{"play.csv"}, "order.csv", "continue without: logs/2014-09-01/order.csv has ", false},
+		"a required file that grows":  {strict, []string{"order.csv"}, "play.csv", "continue without: logs/2014-09-01/play.csv has ", false},
 		"no marker, no file":          {marked, nil, "", "continue without: the marker ", false},
-		"no marker, a file":           {marked, []string{"play.csv"}, "", "2014-09-01/_SUCCESS", true},
-		"no marker of its own":        {each, []string{"play.csv", "play.done", "order.csv"}, "", "order.done", true},
-		"none of what is required":    {each, []string{"play.csv", "order.csv", "order.done"}, "", "play.done", true},
+		"no marker, a file":           {marked, []string{"play.csv"}, "", "continue without: the marker logs/2014-09-01/_SUCCESS", false},
+		"no marker of its own":        {each, []string{"play.csv", "play.done", "order.csv"}, "", "continue without: the marker logs/2014-09-01/order.done", false},
+		"none of what is required":    {each, []string{"play.csv", "order.csv", "order.done"}, "", "continue without: the marker logs/2014-09-01/play.done", false},
+		"neither is there":            {each, []string{"order.csv", "order.done"}, "", "logs/2014-09-01/play.done", true},
 		"no file at all":              {dateless, nil, "", "continue without: any file of 2014-09-01 below ", false},
 	} {
 		t.Run(name, func(t *testing.T) {
