@@ -188,6 +188,12 @@ def test_the_document_is_true(tmp_path):
     found = DagBag(dag_folder=str(tmp_path))
     assert found.import_errors == {}
     assert set(found.dags) == {"nightly", "listener", "divided", "growing"}
+    for name in "nightly", "growing":
+        dag = found.dags[name]
+        load = dag.get_task("load")
+        run = SimpleNamespace(run_after=datetime(2014, 9, 2, 2, 30, tzinfo=timezone.utc))
+        load.render_template_fields({"dag_run": run, **dag.user_defined_macros})
+        assert load.from_date == "2014-09-01", "the day before the run"
     (extra,) = re.findall(r"(?ms)^```json\n(.*?)^```", text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AIRFLOW_CONN_DOCUMENTED", json.dumps({"conn_type": "usertrail", "extra": json.loads(extra)}))

@@ -1,4 +1,4 @@
-"""Computes the day that a run loads. Airflow's ds is a date in UTC."""
+"""Computes the day that a run loads. Airflow's ds is the date of the run, in UTC."""
 
 from __future__ import annotations
 
