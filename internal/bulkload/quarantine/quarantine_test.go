@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -267,7 +268,53 @@ func TestRangesAreJoined(t *testing.T) {
 	}
 }
 
-// TestRemoveLeavesFilesOfOtherPaths removes by the path in the first line.
+// TestRemoveLeavesLinesOfOtherPaths removes a file into which a person has moved a line of another path.
+func TestRemoveLeavesLinesOfOtherPaths(t *testing.T) {
+	dir := t.TempDir()
+	nameOf := func(path string) string { return filepath.Join(dir, path) }
+	write(t, nameOf("a"), "one", nil, bad("a", 0, "x"))
+	write(t, nameOf("b"), "two", nil, bad("b", 7, "y"))
+	own, err := os.ReadFile(nameOf("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := os.ReadFile(nameOf("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(nameOf("a"), slices.Concat(own, moved), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := Remove(t.Context(), local.New(), quiet, []string{"a"}, nameOf); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(nameOf("a")); err != nil || !bytes.Equal(got, moved) {
+			t.Errorf("the file has %q, %v; want the line of b", got, err)
+		}
+	}
+}
+
+// TestOnlyUTF8IsDecoded decodes lines of an editor that saves in another encoding, and lines with escapes.
+func TestOnlyUTF8IsDecoded(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"raw":"u\u00e92"}`:                   "ué2",
+		"{\"raw\":\"用户\ufffd\"}":               "用户\ufffd",
+		`{"raw":"\uFFFD and \ufffd"}`:          "\ufffd and \ufffd",
+		`{"raw":"\ud83d\ude00"}`:               "😀",
+		"{\"raw\":\"u\xe92\"}":                 "",
+		"{\"raw\":\"\xd3\xc3\xbb\xa7\"}":       "",
+		`{"raw":"\ud800 is half"}`:             "",
+		"{\"raw\":\"\ufffd and \\ude00 too\"}": "",
+	} {
+		var r Record
+		if err := r.Decode([]byte(line)); (err != nil) != (want == "") || err == nil && r.Raw != want {
+			t.Errorf("%q is %q, %v; want %q", line, r.Raw, err, want)
+		}
+	}
+}
+
+// TestRemoveLeavesFilesOfOtherPaths leaves a file whose name another path has, too.
 func TestRemoveLeavesFilesOfOtherPaths(t *testing.T) {
 	dir := t.TempDir()
 	nameOf := func(path string) string { return filepath.Join(dir, "quarantine", strings.ToLower(path)) }

@@ -6,6 +6,9 @@ package quarantine
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"usertrail/internal/format/record"
@@ -26,6 +29,22 @@ type Record struct {
 	SHA256  string `json:"sha256,omitempty"`
 	Mark    string `json:"mark,omitempty"`     // of the place
 	RawMark string `json:"raw_mark,omitempty"` // of Raw and Base64
+}
+
+// Decode decodes a line. The text may be anything that a person has written. Package json would replace bytes that are not UTF-8,
+// and halves of surrogate pairs, by U+FFFD without an error: Decode returns an error.
+func (b *Record) Decode(line []byte) error {
+	if !utf8.Valid(line) {
+		return errors.New("it is not UTF-8: save the file in the encoding UTF-8")
+	}
+	if err := json.Unmarshal(line, b); err != nil {
+		return err
+	}
+	written := bytes.Count(line, []byte("\ufffd")) + bytes.Count(bytes.ToLower(line), []byte(`\ufffd`))
+	if strings.Count(b.Raw, "\ufffd") > written {
+		return errors.New(`raw has half of a surrogate pair, such as \ud83d without \ude00: write the character itself`)
+	}
+	return nil
 }
 
 // NewRecord returns the line of a bad record of the delivered file at path, without the digest and the marks.

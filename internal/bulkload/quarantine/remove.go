@@ -42,8 +42,8 @@ func Remove(ctx context.Context, fs dfs.FS, log *slog.Logger, paths []string, na
 	return nil
 }
 
-// removeOf removes the quarantine file called name if its records are of the delivered file
-// called path. In old releases, two paths could have one name.
+// removeOf removes the lines of the delivered file called path from the quarantine file called name. Lines of other paths stay: a
+// person has moved them here, or an old release gave two paths one name. If no line stays, removeOf removes the file.
 func removeOf(ctx context.Context, fs dfs.FS, log *slog.Logger, name, path string) error {
 	f, err := fs.Open(ctx, name)
 	if err != nil {
@@ -52,6 +52,12 @@ func removeOf(ctx context.Context, fs dfs.FS, log *slog.Logger, name, path strin
 	defer f.Close()
 	kept := newKeeper(ctx, fs, log, name)
 	defer kept.end()
+	to, err := fs.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer to.Abort()
+	stay := 0
 	for r, first := bufio.NewReader(f), true; ; first = false {
 		line, err := r.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -59,11 +65,17 @@ func removeOf(ctx context.Context, fs dfs.FS, log *slog.Logger, name, path strin
 		}
 		var b Record
 		damaged := json.Unmarshal(line, &b) != nil // the keeper takes the line: it has no marks
-		if first && (damaged || b.Path != path) {
-			return nil // a file that is not ours stays
-		}
-		if len(line) > 1 {
+		switch {
+		case first && damaged:
+			return nil // it is no quarantine file
+		case len(line) <= 1:
+		case damaged, b.Path == path:
 			if err := kept.add(line, &b); err != nil {
+				return err
+			}
+		default:
+			stay++
+			if _, err := to.Write(line); err != nil {
 				return err
 			}
 		}
@@ -73,6 +85,9 @@ func removeOf(ctx context.Context, fs dfs.FS, log *slog.Logger, name, path strin
 	}
 	if err := kept.commit(); err != nil {
 		return err
+	}
+	if stay > 0 {
+		return to.Commit()
 	}
 	return fs.Remove(ctx, name)
 }

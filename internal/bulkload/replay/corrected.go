@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -143,7 +142,7 @@ func (c *corrected) appendLine(to []byte, in *bufio.Reader) ([]byte, error) {
 
 func (c *corrected) one(n int64, line []byte, do func(n int64, r *quarantine.Record, raw []byte) error) error {
 	var r quarantine.Record
-	err := json.Unmarshal(line, &r)
+	err := r.Decode(line)
 	if err == nil && r.Offset < 0 {
 		err = fmt.Errorf("offset %d", r.Offset)
 	}

@@ -316,6 +316,20 @@ func TestAQuarantineFileKeepsWhatALoadOfAPartLeft(t *testing.T) {
 	}
 }
 
+// TestAFileInAnotherEncodingIsRefused saves a corrected quarantine file as an editor with another encoding does.
+func TestAFileInAnotherEncodingIsRefused(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(name, "many", "8")
+	y.Correct(name, `"raw":",2014`, "\"raw\":\"u\xe9,2014")
+	before := y.Quarantined(name)
+	if r, err := replayed(y, name); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), ".jsonl:2: not a line of a quarantine file: it is not UTF-8: save the file") || r.Loaded != 0 || y.Quarantined(name) != before {
+		t.Errorf("%+v, %v; want that nothing is loaded, and the same file", r, err)
+	}
+}
+
 // wantLines returns the first of some lines of want that is not in text.
 func wantLines(text, want string, lines ...int) string {
 	for _, n := range lines {
