@@ -35,7 +35,7 @@ plan again. Status 99 says that the plan was committed before.`,
 	env.Reports(c, commitResult{})
 	c.Flags().StringVar(&from, "pieces", "", "file with the lines that plan printed (default standard input)")
 	c.Flags().BoolVar(&o.flags.Quiet, "quiet", false, "do not report progress")
-	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log more details")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
 	o.flags.Waits.Add(c)
 	return c
 }

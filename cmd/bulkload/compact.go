@@ -52,17 +52,17 @@ Status 99 says that there is nothing to merge.`,
 	env.Reports(c, upkeep.Compacted{Months: []upkeep.MonthDone{}})
 	o.add(c)
 	c.Flags().StringVar(&o.fileSize, "file-size", "16GiB", "HFiles of this size or more are not merged, and no larger files are written")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "print which files would be merged, and change nothing")
 	return c
 }
 
 // add adds the flags that all three commands have.
 func (o *keeping) add(c *cobra.Command) {
-	o.flags.AddTable(c)
+	o.flags.AddTableOfFiles(c)
 	o.flags.AddRun(c)
 	cli.LeastMemory(c, upkeep.MinMemory)
 	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long replaced files are kept; choose longer than any extract runs")
-	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 }
 
 // config returns the configuration of the upkeep. instead is the advice for a table in HBase.

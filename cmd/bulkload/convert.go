@@ -51,7 +51,7 @@ The regions of the new table are split as the layout requires, or else by the us
 		},
 	}
 	env.Reports(c, convert.Result{})
-	o.flags.AddTable(c)
+	o.flags.AddTableOfFiles(c)
 	o.flags.AddRun(c)
 	cli.LeastMemory(c, convert.MinMemory)
 	f := c.Flags()

@@ -61,10 +61,10 @@ The last line of standard output is one JSON object, also after a failure.`)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
 	env.RunLog(written)
-	cli.Group(root, "load", "Load:", newInit(env), newCreateTable(env), newReplay(env), newImport(env), newSample(env))
-	cli.Group(root, "inspect", "Inspect:", newPreCheck(env), newVerify(env), newRuns(env), cli.Inspect(env))
-	cli.Group(root, "maintain", "Maintain a table:", newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env), newForget(env))
-	cli.Group(root, "plan", "Plan a table, or a load in pieces:", newAdvise(env), newPlan(env), newRunPiece(env), newCommit(env), newToken(env))
+	env.Group(root, "load", "Load:", newInit(env), newCreateTable(env), newReplay(env), newImport(env), newSample(env))
+	env.Group(root, "inspect", "Inspect:", newPreCheck(env), newVerify(env), newRuns(env), cli.Inspect(env))
+	env.Group(root, "maintain", "Maintain a table:", newCompact(env), newDrop(env), newUndrop(env), newConvert(env), newRebuild(env), newForget(env))
+	env.Group(root, "plan", "Plan a table, or a load in pieces:", newAdvise(env), newPlan(env), newRunPiece(env), newCommit(env), newToken(env))
 	root.AddCommand(cli.Ended(env))
 	return root
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/cmd/internal/cli"
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/run/quantity"
 	"usertrail/internal/tally"
@@ -39,7 +40,7 @@ expire by age, verify reports days beyond that age as expired, not as different.
 	env.Reports(c, verify.Result{})
 	o.flags.Add(c)
 	for name, usage := range map[string]string{
-		"from": "first date to compare, YYYY-MM-DD (default all dates)", "to": "last date to compare, inclusive, YYYY-MM-DD (default all dates)",
+		"from": "first date to compare, YYYY-MM-DD (default the first date of the table)", "to": "last date to compare, inclusive, YYYY-MM-DD (default the last date of the table)",
 		"types": "behaviours to compare, comma-separated (default all)", "workers": "number of regions or files to read concurrently (default one per CPU)",
 	} {
 		c.Flags().Lookup(name).Usage = usage
@@ -65,12 +66,18 @@ func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
 	if _, err := o.flags.Limits(minVerify); err != nil {
 		return verify.Result{}, "", err
 	}
-	if o.flags.From != "" || o.flags.To != "" {
-		span, err := o.flags.Span()
-		if err != nil {
-			return verify.Result{}, "", err
-		}
-		cfg.Span = &span
+	from, to, err := o.flags.Dates()
+	if err != nil {
+		return verify.Result{}, "", err
+	}
+	if from != nil || to != nil {
+		cfg.Span = &behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	}
+	if from != nil {
+		cfg.Span.From = *from
+	}
+	if to != nil {
+		cfg.Span.To = *to
 	}
 	store, _, err := o.flags.Store(ctx, fs)
 	if err != nil {

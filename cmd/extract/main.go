@@ -60,8 +60,8 @@ closes the pipe, the status is 141.`)
 	o.addAppend(root.Flags())
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.extract(c.Context()) }
 	env.Reports(root, extract.Result{})
-	cli.Group(root, "inspect", "Inspect:", newShow(env), newReport(env), newDDL(env), cli.Inspect(env))
-	cli.Group(root, "plan", "Plan an extract, or extract in pieces:", newExplain(env), newPlan(env), newRunPiece(env), newCommit(env))
+	env.Group(root, "inspect", "Inspect:", newShow(env), newReport(env), newDDL(env), cli.Inspect(env))
+	env.Group(root, "plan", "Plan an extract, or extract in pieces:", newExplain(env), newPlan(env), newRunPiece(env), newCommit(env))
 	root.AddCommand(cli.Ended(env))
 	return root
 }

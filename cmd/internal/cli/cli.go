@@ -94,9 +94,9 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	format := textLog
 	c.PersistentFlags().Var(&format, logFormatFlag, "format of standard error: text, or json with one object per line")
 	var metricsFile string
-	c.PersistentFlags().StringVar(&metricsFile, "metrics-file", "", "file to write the run's metrics to, for Prometheus's textfile collector (default none)")
+	c.PersistentFlags().StringVar(&metricsFile, metricsFlag, "", "file to write the run's metrics to, for Prometheus's textfile collector (default none)")
 	var lineageTo string
-	c.PersistentFlags().StringVar(&lineageTo, "openlineage", "", "where to send OpenLineage events: a file, or an http:// address (default $OPENLINEAGE_URL)")
+	c.PersistentFlags().StringVar(&lineageTo, lineageFlag, "", "where to send OpenLineage events, if the command writes a table or a result: a file, or an http:// address (default $OPENLINEAGE_URL)")
 	part := &env.shared().part
 	part.add(c)
 	var who credentials
@@ -125,12 +125,26 @@ func New(env *Env, name, short, long string) *cobra.Command {
 }
 
 // Group adds commands to a root. -h lists them together, below the title.
-func Group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+func (e *Env) Group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: id, Title: title})
 	for _, c := range commands {
 		c.GroupID = id
+		if _, reports := e.results[c]; !reports {
+			hide(c, root, metricsFlag)
+		}
+		if !makes(c.Name(), c) {
+			hide(c, root, lineageFlag)
+		}
 	}
 	root.AddCommand(commands...)
+}
+
+// hide removes a flag of root from -h of c, which refuses it. The command line still accepts the flag, so that the
+// error can say why c refuses it.
+func hide(c, root *cobra.Command, name string) {
+	f := *root.PersistentFlags().Lookup(name)
+	f.Hidden = true
+	c.Flags().AddFlag(&f)
 }
 
 // NoArgs refuses arguments of a command that has no subcommands.
@@ -281,10 +295,15 @@ type Waits struct {
 
 // Add adds the flags to a command.
 func (w *Waits) Add(c *cobra.Command) {
+	w.addTimes(c)
+	w.Bounds.Add(c)
+}
+
+// addTimes adds the flags that are not only for HBase.
+func (w *Waits) addTimes(c *cobra.Command) {
 	p := c.Flags()
 	p.DurationVar(&w.CallTimeout, "call-timeout", time.Minute, "timeout of one call to a server")
 	p.DurationVar(&w.RetryFor, "retry-for", 5*time.Minute, "how long to retry a failed operation before giving up")
-	w.Bounds.Add(c)
 }
 
 // check refuses negative durations.
@@ -307,10 +326,20 @@ func (f *Flags) Add(c *cobra.Command) {
 
 // AddTable adds the flags that name a table.
 func (f *Flags) AddTable(c *cobra.Command) {
+	f.addTable(c, "table: a directory, or hbase://zk1,zk2:2181/namespace:table")
+	f.Waits.Add(c)
+}
+
+// AddTableOfFiles adds the flags that name a table that cannot be in HBase.
+func (f *Flags) AddTableOfFiles(c *cobra.Command) {
+	f.addTable(c, "table of files: a directory, local or hdfs://")
+	f.addTimes(c)
+}
+
+func (f *Flags) addTable(c *cobra.Command, what string) {
 	p := c.Flags()
 	p.StringVar(&f.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	p.StringVar(&f.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job file's)")
-	f.Waits.Add(c)
+	p.StringVar(&f.Table, "table", "", what+" (default the job file's)")
 }
 
 // AddRun adds the flags that limit resources.

@@ -21,6 +21,8 @@ import (
 	"usertrail/internal/table/catalog"
 )
 
+const lineageFlag = "openlineage"
+
 // producer is the producer of events, before the version.
 const producer = "urn:usertrail:"
 
@@ -39,7 +41,7 @@ func (e *Env) traced(c *cobra.Command, place string) error {
 	part := &e.shared().part
 	if _, reports := e.results[c]; !reports || !makes(part.runName(c), c) {
 		if named {
-			return fmt.Errorf("%w: --openlineage: %s writes no dataset", ErrUsage, c.CommandPath())
+			return fmt.Errorf("%w: %s sends no OpenLineage events: leave out --openlineage", ErrUsage, c.CommandPath())
 		}
 		return nil
 	}

@@ -15,13 +15,15 @@ import (
 	"usertrail/internal/table/live"
 )
 
+const metricsFlag = "metrics-file"
+
 // metered makes c's run write its metrics to a file at its end.
 func (e *Env) metered(c *cobra.Command, file string) error {
 	if file == "" {
 		return nil
 	}
 	if _, reports := e.results[c]; !reports {
-		return fmt.Errorf("%w: --metrics-file: %s has no metrics", ErrUsage, c.CommandPath())
+		return fmt.Errorf("%w: %s has no metrics: leave out --metrics-file", ErrUsage, c.CommandPath())
 	}
 	if err := metrics.Check(file); err != nil {
 		return fmt.Errorf("%w: --metrics-file: %w", ErrUsage, err)

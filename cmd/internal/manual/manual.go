@@ -65,7 +65,7 @@ func Flags(root *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n```text\n%s\n```\n\n", root.Name(), root.Short, root.UseLine())
 	table(&b, root.LocalNonPersistentFlags())
-	fmt.Fprintf(&b, "### Flags of `%s` and all its commands\n\n", root.Name())
+	fmt.Fprintf(&b, "### Flags of `%s` and its commands\n\n", root.Name())
 	table(&b, root.PersistentFlags())
 	for _, g := range root.Groups() {
 		for _, c := range root.Commands() {
