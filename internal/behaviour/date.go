@@ -119,6 +119,9 @@ func (s Span) Micros(zone *time.Location) (first, last int64) {
 	return s.From.Start(zone).UnixMicro(), s.To.End(zone).UnixMicro() - 1
 }
 
+// Middle returns the day in the middle of s.
+func (s Span) Middle() Date { return s.From + (s.To-s.From)/2 }
+
 // Days returns the number of days in s.
 func (s Span) Days() int { return int(s.To-s.From) + 1 }
 

@@ -28,7 +28,7 @@ type Input struct {
 	mu      sync.Mutex
 	counts  manifest.Counts // Loaded is what may be loaded, until the batch is written
 	others  manifest.Unmapped
-	days    map[behaviour.Date]bool // of the records, if the path has no date
+	days    map[behaviour.Date]bool // of the records, duplicates included
 	parsing int                     // chunks that were sent to the workers and are not counted
 	sent    bool                    // all chunks were sent
 	err     error                   // why nothing of it is loaded
@@ -260,6 +260,19 @@ func (in *Input) replayed(id int64) {
 	in.places = append(in.places, offset)
 }
 
+// copyOf returns the path of a copy of another day, if all good records of the input are duplicates and none is of the day in its path.
+func (in *Input) copyOf() string {
+	if in.corrected != nil || in.counts.Loaded > 0 || in.counts.Duplicate == 0 || in.days[*in.Date] {
+		return ""
+	}
+	for i := range in.copies {
+		if c := &in.copies[i]; c.Dates == nil || c.Dates.Middle() != *in.Date {
+			return c.Path
+		}
+	}
+	return ""
+}
+
 // entry returns the entry of an input in the ledger.
 func (b *Batch) entry(in *Input) manifest.Input {
 	kind := in.Behaviour(b.cfg.Job.Schema)
@@ -283,6 +296,8 @@ func (b *Batch) entry(in *Input) manifest.Input {
 	}
 	if in.Date == nil {
 		out.Days = behaviour.SpansOf(slices.Collect(maps.Keys(in.days)))
+	} else {
+		out.CopyOf = in.copyOf()
 	}
 	out.SetSelection(b.by)
 	return out

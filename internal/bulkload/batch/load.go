@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/quarantine"
+	"usertrail/internal/bulkload/target"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/table/shuffle"
@@ -112,6 +113,7 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 		return err
 	}
 	cfg.To.CountOlder(load, r, cfg.Log)
+	target.WarnOfCopies(load, cfg.Log)
 	if !slices.ContainsFunc(load.Inputs, needsLedger) {
 		r.AddInputs(load.Inputs)
 		return nil

@@ -158,7 +158,7 @@ type parser struct {
 	sorter  partition
 	records *progress.Counter
 	dates   behaviour.Span          // of the records kept
-	days    map[behaviour.Date]bool // of the records of the current file, if its path has no date
+	days    map[behaviour.Date]bool // of the records of the current chunk, duplicates included
 	day     behaviour.Date          // the last one that was added to days
 
 	// Of the current chunk:
@@ -230,13 +230,13 @@ func (p *parser) texts(t task) error {
 	return nil
 }
 
-// addDay adds the day of a record of a file whose path has no date.
+// addDay adds the day of a record.
 func (p *parser) addDay(day behaviour.Date) {
 	switch {
-	case p.in.Date != nil, p.days != nil && p.day == day:
-		return
 	case p.days == nil:
 		p.days = map[behaviour.Date]bool{}
+	case p.day == day:
+		return
 	}
 	p.days[day], p.day = true, day
 }

@@ -8,6 +8,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/quarantine"
+	"usertrail/internal/bulkload/target"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
@@ -38,6 +39,7 @@ func (c *commit) publish(ctx context.Context, j *judgement) error {
 	}
 	c.result.AddLoad(load)
 	c.to.CountOlder(load, &c.result, c.with.Log)
+	target.WarnOfCopies(load, c.with.Log)
 	c.result.HFiles = bulkload.HFiles(files)
 	c.result.Mode = c.first.Mode
 	c.known.Commit(c.first.Plan, load.Number)

@@ -28,6 +28,20 @@ func (t *Table) CountOlder(of *manifest.Load, r *bulkload.Result, log *slog.Logg
 	log.Warn("skipped records of days that were dropped from the table", "records", older, "before", t.Info().Dropped)
 }
 
+// WarnOfCopies warns of delivered files of a load that are only copies of files of other days.
+func WarnOfCopies(of *manifest.Load, log *slog.Logger) {
+	var copies []*manifest.Input
+	for i := range of.Inputs {
+		if of.Inputs[i].CopyOf != "" {
+			copies = append(copies, &of.Inputs[i])
+		}
+	}
+	if len(copies) > 0 {
+		log.Warn("logs have the bytes of logs of other days, and no record of their own days: deliver the logs of these days as files of other names",
+			"files", len(copies), "first", copies[0].Path, "copy_of", copies[0].CopyOf)
+	}
+}
+
 // AllOlder returns an error if all good records of a load of a span belong to dropped days.
 func (t *Table) AllOlder(r *bulkload.Result, span behaviour.Span) error {
 	if r.Older == 0 || r.Older+r.Quarantined != r.Read {

@@ -20,7 +20,8 @@ func (d *DaysOf) Of(behaviour string) bool {
 }
 
 // Delivered returns the days that the load has of each behaviour. It never returns nil. A load has the days in the paths
-// of its delivered files, also if a file had no records, of the behaviours that it took from the file. If a file has no day
+// of its delivered files, also if a file had no records, of the behaviours that it took from the file. A file that is only a copy of
+// a file of another day has no day of its own: see Input.CopyOf. If a file has no day
 // in its path, the load has the days of its records. A replay of a file with a day in its path brings no day.
 func (l *Load) Delivered() []DaysOf {
 	days := map[string][]behaviour.Span{}
@@ -43,8 +44,9 @@ func (l *Load) Delivered() []DaysOf {
 // daysOf returns the days that the load has by one of its files.
 func (l *Load) daysOf(in *Input) (out []behaviour.Span) {
 	switch {
+	case in.CopyOf != "":
 	case in.Dates != nil: // the day in the path, plus and minus the slack
-		day := in.Dates.From + (in.Dates.To-in.Dates.From)/2
+		day := in.Dates.Middle()
 		if in.Part.dates().Has(day) { // the day was not dropped before the load
 			out = append(out, behaviour.Span{From: day, To: day})
 		}

@@ -105,6 +105,9 @@ type Input struct {
 	// date.
 	Dates  *behaviour.Span `json:"dates,omitempty"`
 	SameAs string          `json:"same_as,omitempty"` // the file of the same bytes that was loaded
+	// CopyOf is a file of the same bytes whose path has another day or none, if all good records of this file are duplicates and
+	// none is of the day in its path. Ledgers of older versions do not have it.
+	CopyOf string `json:"copy_of,omitempty"`
 	// Days are the days of the records that the load took from the file, duplicates included, if its path has no date. Ledgers
 	// of older versions do not have them.
 	Days []behaviour.Span `json:"days,omitzero"`

@@ -25,7 +25,8 @@ const (
 
 // rowScripts has a script for each message in tables of the runbook that a table of files can provoke.
 var rowScripts = map[string]rowScript{
-	"no record was loaded: all are outside the dates": {0, "sed -i 's|{date}|*|' usertrail.yaml; bulkload --from 2015-01-01 --to 2015-01-01"},
+	"no record was loaded: all are outside the dates":                            {0, "sed -i 's|{date}|*|' usertrail.yaml; bulkload --from 2015-01-01 --to 2015-01-01"},
+	"logs have the bytes of logs of other days, and no record of their own days": {0, "cp logs/2014-09-01/play.csv logs/2014-09-02/play.csv; bulkload --from 2014-09-01 --to 2014-09-02"},
 	"skipped records of days that were dropped from the table": {0, night + "; bulkload drop --quiet --before 2014-09-02; " +
 		`printf 'user_id,time,product,price\nu1,2014-09-01 23:00:00,a,1\nu1,2014-09-02 01:00:00,a,1\n' > logs/2014-09-02/order.csv; bulkload --from 2014-09-02 --to 2014-09-02`},
 	"corrected lines were moved out of a quarantine file": {0, spoilt + "; " + night + "; sed -i 's/u9,yesterday/u9,2014-09-01 09:00:00/' " + bad + "; sed -i /yesterday/d logs/2014-09-01/play.csv; " + night},
