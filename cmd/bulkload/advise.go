@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -155,9 +154,6 @@ func (o *advising) config(ctx context.Context) (cfg advise.Config, err error) {
 	}
 	cfg.Days = o.days
 	cfg.Sample, err = advise.Take(ctx, files, cfg.Job, span, o.flags.Behaviours(), int64(size))
-	if errors.Is(err, advise.ErrRequest) {
-		err = fmt.Errorf("%w: %w", cli.ErrUsage, err)
-	}
 	return cfg, err
 }
 

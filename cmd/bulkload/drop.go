@@ -81,6 +81,10 @@ func (o *keeping) drop(ctx context.Context) (dropResult, error) {
 }
 
 func printDropped(w io.Writer, d upkeep.Dropped, verb, address string) {
+	if d.Rows == 0 && d.Files+d.Rewritten == 0 {
+		fmt.Fprintf(w, "%-11s no record: %s has none before %s; later loads skip records of these days\n", verb, address, d.Before)
+		return
+	}
 	fmt.Fprintf(w, "%-11s %s in %s of %s before %s, of %s\n",
 		verb, quantity.Of(d.Behaviours, "record"), quantity.Of(d.Rows, "row"), quantity.Of(d.Days, "day"), d.Before, address)
 	fmt.Fprintf(w, "%-11s %d removed, %d rewritten; %s less\n", "files", d.Files, d.Rewritten, humanize.IBytes(uint64(max(d.Bytes, 0))))

@@ -41,12 +41,12 @@ func newRebuild(env *cli.Env) *cobra.Command {
 ledger lists the files of its load. The folder base lists the files that compact or drop made of
 them. Every HFile and roll must exist and have the recorded size. If a file is missing, rebuild names
 it, writes no manifest and ends with status 1. The same holds if retired.json names a drop that neither
-the ledgers nor base have: put the newest file of base back, or type rebuild --with-dropped to bring the
-dropped days back.
+the ledgers nor base have: put the newest file of base back, or type rebuild --with-dropped to restore
+the dropped days.
 
 If the manifest is correct, rebuild repairs two other files. It writes the copy in the folder base again if
 that is damaged. If retired.json is missing, damaged or not the newest, rebuild gives up the files that
-compact or drop replaced: the next load, compact or drop removes them, and undrop cannot bring them back.
+compact or drop replaced: the next load, compact or drop removes them, and undrop cannot restore them.
 If the manifest and retired.json are damaged, rebuild writes the manifest, names retired.json and ends
 with status 1: put a copy of retired.json back, or type rebuild again.
 
@@ -106,7 +106,7 @@ func (o *options) mend(ctx context.Context, fs dfs.FS, store table.Store) (r reb
 		fmt.Fprintf(o.env.Stdout, "rebuilt     %s of %s\n", done.Base, store.Address())
 	}
 	if done.Retired {
-		fmt.Fprintf(o.env.Stdout, "given up    the replaced files of %s without an entry in retired.json: the next load, compact or drop removes them, and bulkload undrop cannot bring them back\n", store.Address())
+		fmt.Fprintf(o.env.Stdout, "given up    the replaced files of %s without an entry in retired.json: the next load, compact or drop removes them, and bulkload undrop cannot restore them\n", store.Address())
 	}
 	return r, nil
 }

@@ -54,7 +54,11 @@ func (o *keeping) undrop(ctx context.Context) (undropResult, error) {
 		return out, err
 	}
 	out.Date = out.Before.String()
-	fmt.Fprintf(o.env.Stdout, "restored    %s of %s before %s in %s; run again the loads that skipped records\n",
-		quantity.Of(out.Behaviours, "record"), quantity.Of(out.Days, "day"), out.Before, cfg.Store.Address())
+	what := quantity.Of(out.Behaviours, "record") + " of " + quantity.Of(out.Days, "day")
+	if out.Behaviours == 0 {
+		what = "no record, because the drop removed none,"
+	}
+	fmt.Fprintf(o.env.Stdout, "restored    %s before %s in %s; if a load since the drop skipped records of these days, run it again\n",
+		what, out.Before, cfg.Store.Address())
 	return out, nil
 }

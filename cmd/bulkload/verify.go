@@ -86,9 +86,6 @@ func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
 	defer store.Close()
 	cfg.Store = store
 	r, err := verify.Run(ctx, cfg)
-	if errors.Is(err, verify.ErrRequest) {
-		err = fmt.Errorf("%w: --types: %w", cli.ErrUsage, err)
-	}
 	return r, store.Address(), err
 }
 
@@ -108,7 +105,7 @@ func printVerified(w io.Writer, address string, r verify.Result) {
 		fmt.Fprintf(w, "regions     not compared: %s\n", r.Unlocated)
 	}
 	if r.ExpiredDays > 0 {
-		fmt.Fprintf(w, "expired     %s of behaviours, whose cells HBase removes by age\n", quantity.Of(r.ExpiredDays, "day"))
+		fmt.Fprintf(w, "expired     %s of day and behaviour, whose cells HBase removes by age\n", quantity.Of(r.ExpiredDays, "pair"))
 	}
 	if len(r.Unfinished) > 0 {
 		fmt.Fprintf(w, "unfinished  %s loaded in part: %s\n", quantity.Of(len(r.Unfinished), "delivered file"), shortened(r.Unfinished))
@@ -116,8 +113,8 @@ func printVerified(w io.Writer, address string, r verify.Result) {
 	if len(r.Since) > 0 {
 		fmt.Fprintf(w, "meanwhile   %s committed\n", quantity.Of(len(r.Since), "load"))
 	}
-	fmt.Fprintf(w, "verified    %s of %s, %s of behaviours, in %s\n",
-		quantity.Of(r.Cells, "cell"), quantity.Of(r.Records, "record"), quantity.Of(r.Compared, "day"), address)
+	fmt.Fprintf(w, "verified    %s of %s, %s of day and behaviour, in %s\n",
+		quantity.Of(r.Cells, "cell"), quantity.Of(r.Records, "record"), quantity.Of(r.Compared, "pair"), address)
 }
 
 func dayLines(r verify.Result) []string {

@@ -15,7 +15,7 @@ import (
 
 var (
 	// ErrRequest is wrapped if the command line asks for something impossible.
-	ErrRequest = exit.New(exit.Usage, "wrong request")
+	ErrRequest = exit.New(exit.Usage, "refused")
 	// ErrTooBad is wrapped if a file has more bad records than the job allows. Nothing of
 	// that file is loaded. Other files are loaded.
 	ErrTooBad = exit.New(exit.TooBad, "more bad records than the job allows")

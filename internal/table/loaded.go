@@ -141,7 +141,7 @@ func (l *loaded) require(missing []manifest.DaysOf) error {
 		return nil
 	}
 	if first := missing[0].Days[0].From; l.dropped != nil && first < *l.dropped {
-		return fmt.Errorf("%w: %s: the days before %s were dropped from the table: begin with a later day, or bring them back by bulkload undrop", ErrDays, daysOf(missing), l.dropped)
+		return fmt.Errorf("%w: %s: the days before %s were dropped from the table: begin with a later day, or restore them with bulkload undrop", ErrDays, daysOf(missing), l.dropped)
 	}
 	return fmt.Errorf("%w: %s: load them first", ErrDays, daysOf(missing))
 }

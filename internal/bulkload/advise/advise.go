@@ -29,7 +29,6 @@ package advise
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -40,9 +39,6 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 )
-
-// ErrRequest is wrapped by errors about an impossible request.
-var ErrRequest = errors.New("wrong request")
 
 // A Place is the kind of a table: in HBase or in files.
 type Place string

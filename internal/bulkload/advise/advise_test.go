@@ -354,7 +354,7 @@ func TestThereMustBeRecords(t *testing.T) {
 	if _, err := advise.Take(t.Context(), local.New(), j, october, nil, 1); !errors.Is(err, job.ErrNoInput) || !strings.Contains(err.Error(), "say other dates") {
 		t.Errorf("of other dates: %v", err)
 	}
-	if _, err := advise.Take(t.Context(), local.New(), j, days, []string{"plya"}, 1); !errors.Is(err, advise.ErrRequest) || !strings.Contains(err.Error(), "it has play, order, visit, login") {
+	if _, err := advise.Take(t.Context(), local.New(), j, days, []string{"plya"}, 1); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "it has play, order, visit, login") {
 		t.Errorf("of another behaviour: %v", err)
 	}
 	s, err := advise.Take(t.Context(), local.New(), j, days, []string{"play"}, 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/column"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
@@ -58,7 +59,7 @@ type Kind struct {
 func Take(ctx context.Context, files dfs.FS, j *job.Job, span behaviour.Span, types []string, limit int64) (*Sample, error) {
 	kinds, err := j.Schema.Select(types)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --types: the job has %w", ErrRequest, err)
+		return nil, fmt.Errorf("%w: --types: the job has %w", bulkload.ErrRequest, err)
 	}
 	found, err := j.Find(ctx, files, span, kinds)
 	if err != nil {

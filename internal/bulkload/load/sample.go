@@ -127,7 +127,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 	case dates != behaviour.NoDays && r.Good == 0 && !asked.Overlaps(dates):
 		p.Warn(name, bulkload.OutsideAdvice, "%s; no record of the sample is of --from to --to, %s: they are of %s", found, asked, dates)
 	case dropped > 0:
-		p.Warn(name, "correct --from and --to, or bring the days back by bulkload undrop before the load",
+		p.Warn(name, "correct --from and --to, or restore the days with bulkload undrop before the load",
 			"%s; the load would skip %s of days before %s, which were dropped from the table", found, english.Plural(int(dropped), "record", ""), p.dropped)
 	case len(unwanted) > 0:
 		p.Warn(name, "if the records are wanted, correct behaviour, skip or user in the job before the first load: a file that was loaded is read again only for more texts and behaviours",

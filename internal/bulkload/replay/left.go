@@ -68,7 +68,7 @@ func (l *left) err(r *bulkload.Result) error {
 	if l.files > 0 { // of a file in which no record is corrected, all records are bad
 		add(r.Quarantined, "are still bad; see %s", bulkload.Few(l.bad))
 	}
-	add(r.Skipped, "are skipped: %s: their lines stay in %s: correct the text in \"raw\" or the job, bring dropped days back with bulkload undrop, or remove the lines to give up the records",
+	add(r.Skipped, "are skipped: %s: their lines stay in %s: correct the text in \"raw\" or the job, restore dropped days with bulkload undrop, or remove the lines to give up the records",
 		skips(r), bulkload.Few(l.skipped))
 	add(int64(l.others), "are in the table with another text, which was not changed: their lines stay in %s: remove the lines if the table is right; otherwise correct the log, and load the logs into a new table",
 		bulkload.Few(l.other))

@@ -64,7 +64,7 @@ type SkippedAllError struct {
 
 // Error implements error.
 func (e *SkippedAllError) Error() string {
-	return fmt.Sprintf("%v: nothing was loaded: all good records of the files of %s are of days before %s, which were dropped from %s: correct --from and --to, or bring the days back by bulkload undrop and load again",
+	return fmt.Sprintf("%v: nothing was loaded: all good records of the files of %s are of days before %s, which were dropped from %s: correct --from and --to, or restore the days with bulkload undrop and load again",
 		bulkload.ErrRequest, e.Span, e.Dropped, e.Address)
 }
 

@@ -20,12 +20,12 @@ import (
 // A Dropped counts the rows and files that Drop removed, or would remove.
 type Dropped struct {
 	Before     behaviour.Date `json:"-"`
-	Days       int            `json:"days"`       // dates with rows that went
+	Days       int            `json:"days"`       // dates of the removed rows
 	Rows       int64          `json:"rows"`       // rows of all files: a row in two files counts twice
 	Behaviours int64          `json:"behaviours"` // in these rows
 	Cells      int64          `json:"cells"`
-	Files      int            `json:"files"`     // HFiles that went
-	Rewritten  int            `json:"rewritten"` // HFiles that were written anew without those days
+	Files      int            `json:"files"`     // removed HFiles
+	Rewritten  int            `json:"rewritten"` // HFiles that were rewritten without those days
 	Bytes      int64          `json:"bytes"`     // by which the table's HFiles became less; a dry run estimates the bytes of rewritten files
 }
 
@@ -107,7 +107,7 @@ func (r *run) demand(ctx context.Context, d *drop) error {
 	}
 	advice := "free the room elsewhere"
 	if first, ok := clean(r.table.Manifest(), d.Before); ok && len(d.straddles) > 0 {
-		advice = fmt.Sprintf("say --before %s, for which no file is rewritten", first)
+		advice = fmt.Sprintf("write --before %s, for which no file is rewritten", first)
 	}
 	return r.room(ctx, size, advice)
 }
@@ -168,7 +168,7 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 		}
 	}
 	if before > newest && !r.cfg.All {
-		return d, fmt.Errorf("%w: %s has no day from %s on, so every day would go, and later loads of these days would be skipped: correct --before, or say --all", ErrRequest, r.cfg.Store.Address(), before)
+		return d, fmt.Errorf("%w: %s has no day from %s on: the drop would remove every day, and later loads would skip records of these days: correct --before, or add --all", ErrRequest, r.cfg.Store.Address(), before)
 	}
 	d.Days, d.Cells = len(days), d.tally.Cells
 	for _, f := range m.Files {
@@ -256,7 +256,7 @@ func (r *run) drop(ctx context.Context, d *drop) error {
 		sum.Add(done[i].left)
 	}
 	if sum != d.tally {
-		return fmt.Errorf("%w: of the days before %s its files hold %s, and its loads brought %s", ErrDamaged, d.Before, sum, d.tally)
+		return fmt.Errorf("%w: of the days before %s its files hold %s, and its ledgers have %s", ErrDamaged, d.Before, sum, d.tally)
 	}
 	m.Files, m.DroppedBefore, m.Dropped = replaced(m.Files, done), &d.Before, regions
 	return r.table.Replace(ctx, m, r.cfg.KeepFor)

@@ -22,7 +22,7 @@ type Undropped struct {
 	Days       int            `json:"days"`
 	Behaviours int64          `json:"behaviours"`
 	Cells      int64          `json:"cells"`
-	Files      int            `json:"files"` // HFiles that are back
+	Files      int            `json:"files"` // restored HFiles
 }
 
 // Counted implements outcome.Result.
@@ -31,7 +31,7 @@ func (u Undropped) Counted() outcome.Counts {
 }
 
 // Undrop undoes the last drop in one commit, while the files that the drop replaced are kept.
-// Loads after the drop remain. A repeat of the same loads brings the records that they skipped.
+// Loads after the drop remain. The records that they skipped are loaded if the same loads run again.
 func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 	r := newRun(cfg)
 	var out Undropped

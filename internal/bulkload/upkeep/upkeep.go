@@ -46,7 +46,7 @@ import (
 var (
 	// ErrRequest is wrapped if another attempt will not help: the work does not fit into the
 	// memory, or the request must be a mistake.
-	ErrRequest = exit.New(exit.Usage, "cannot be done so")
+	ErrRequest = exit.New(exit.Usage, "refused")
 	// ErrNothing is wrapped if there was nothing to do.
 	ErrNothing = exit.New(exit.Nothing, "nothing to do")
 	// ErrDamaged is wrapped if a table does not hold the cells in its ledgers.
@@ -163,7 +163,7 @@ func whole(m *manifest.Table) error {
 		gone.Add(d.Tally)
 	}
 	if want := m.Total().Since(gone); files != want {
-		return fmt.Errorf("%w: its files are of %s, and its loads brought %s", ErrDamaged, files, want)
+		return fmt.Errorf("%w: its files hold %s, and its ledgers have %s", ErrDamaged, files, want)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (r *run) room(ctx context.Context, need int64, advice string) error {
 		return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need+records, advice)
 	}
 	if r.cfg.KeepFor > 0 {
-		return demand("make room; or say --keep-for 0s while no extract runs, so that files which were replaced before go first; or " + advice)
+		return demand("make room; or write --keep-for 0s while no extract runs, so that files which were replaced before are removed first; or " + advice)
 	}
 	err = demand(advice)
 	if !errors.Is(err, precheck.ErrNoRoom) {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
@@ -29,12 +30,8 @@ import (
 	"usertrail/internal/tally"
 )
 
-var (
-	// ErrDiffers is wrapped if the content of a table differs from what its loads wrote.
-	ErrDiffers = errors.New("the table does not hold what was loaded")
-	// ErrRequest is wrapped if the table does not have a requested behaviour.
-	ErrRequest = errors.New("wrong request")
-)
+// ErrDiffers is wrapped if the content of a table differs from what its loads wrote.
+var ErrDiffers = errors.New("the table does not hold what was loaded")
 
 // Config selects what is compared. A zero field means the default in its comment.
 type Config struct {
@@ -100,7 +97,7 @@ const (
 	Hidden  Verdict = "hidden by deletes" // deletes hide all missing cells
 	More    Verdict = "more cells"
 	Other   Verdict = "as many cells, but others"
-	Unknown Verdict = "no load brought any"
+	Unknown Verdict = "cells that no load wrote"
 	Expired Verdict = "expired" // HBase removed the cells because of their age; this is not a difference
 )
 
@@ -207,7 +204,7 @@ func newRun(cfg Config, t table.Loader) (*run, error) {
 	}
 	kinds, err := r.schema.Select(cfg.Types)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --types: the table has %w", ErrRequest, err)
+		return nil, fmt.Errorf("%w: --types: the table has %w", bulkload.ErrRequest, err)
 	}
 	for _, k := range kinds {
 		r.wanted[k] = true
@@ -238,7 +235,7 @@ func (r *Result) differs() error {
 			parts = append(parts, fmt.Sprintf("%s: %d", what, n))
 		}
 	}
-	add("days of behaviours that differ", int64(r.DifferingDays))
+	add("pairs of day and behaviour that differ", int64(r.DifferingDays))
 	add("cells hidden by deletes", r.Hidden)
 	add("regions that differ", int64(r.DifferingRegions))
 	add("missing files", int64(r.MissingFiles))

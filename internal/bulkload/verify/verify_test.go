@@ -16,6 +16,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/manifest"
@@ -322,7 +323,7 @@ func TestOnlyWhatIsAskedForIsCompared(t *testing.T) {
 			}
 		}
 	}
-	if _, err := h.verify(t, func(c *verify.Config) { c.Types = []string{"plau"} }); !errors.Is(err, verify.ErrRequest) || !strings.Contains(err.Error(), "play") {
+	if _, err := h.verify(t, func(c *verify.Config) { c.Types = []string{"plau"} }); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "play") {
 		t.Errorf("a behaviour there is none: %v, want an error that names those there are", err)
 	}
 }

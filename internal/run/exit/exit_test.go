@@ -17,7 +17,7 @@ func (f failure) Unwrap() error         { return f.cause }
 func (failure) ExitStatus() exit.Status { return exit.NotNow }
 
 func TestOf(t *testing.T) {
-	usage := exit.New(exit.Usage, "wrong request")
+	usage := exit.New(exit.Usage, "refused")
 	for name, x := range map[string]struct {
 		err  error
 		want exit.Status

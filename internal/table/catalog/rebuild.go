@@ -219,7 +219,7 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 	}
 	if u := list.Undrop; !r.withDropped && u != nil && len(r.missing) == 0 && (r.m.DroppedBefore == nil || *r.m.DroppedBefore < u.Before) {
 		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", u.Before), Step: fmt.Sprintf(
-			"put %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which brings these days back: bulkload rebuild --with-dropped", ManifestName, baseName)})
+			"put %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
 	}
 	return nil
 }

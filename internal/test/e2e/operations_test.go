@@ -44,7 +44,7 @@ var provocations = map[string]string{
 	"but int64 in the table":                                    night + "; sed -i 's/seconds: int64/seconds: string/' usertrail.yaml; " + night,
 	"id 3, but 2 in the table":                                  night + "; sed -i 's/id: 2/id: 3/' usertrail.yaml; " + night + "; s=$?; sed -i 's/id: 3/id: 2/' usertrail.yaml; exit $s",
 	"is too small; the minimum is":                              night + " --memory 1MiB",
-	"so every day would go":                                     night + "; bulkload drop --before 2030-01-01",
+	"the drop would remove every day":                           night + "; bulkload drop --before 2030-01-01",
 	"nothing was loaded: all good records":                      "bulkload --quiet --from 2014-09-02 --to 2014-09-02; bulkload drop --quiet --before 2014-09-02; bulkload --quiet --from 2014-09-01 --to 2014-09-01",
 	"too long":                                                  "(printf 'u9,2014-09-01 09:00:00,'; head -c 2000000 /dev/zero | tr '\\0' x; echo ,1) >> logs/2014-09-01/play.csv; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night,
 	"is missing, the ledger of load":                            night + "; rm trails/loads/000001.json; " + asking,

@@ -24,7 +24,7 @@ type message struct {
 	warns bool
 }
 
-// wide lists named errors with many causes. Their text, such as "wrong request", names the kind of
+// wide lists named errors with many causes. Their text, such as "refused", names the kind of
 // a failure, and no cause.
 var wide = []string{
 	"bulkload.ErrRequest", "convert.ErrRequest", "upkeep.ErrRequest", "table.ErrUnfit", "table.ErrDamaged",
