@@ -48,7 +48,7 @@ func (o *output) check(env *cli.Env) error {
 	}
 	binary := o.format == string(query.Parquet) || o.format == string(query.Arrow)
 	if o.out == standardOutput && binary && terminal(env.Stdout) >= 0 {
-		return fmt.Errorf("%w: --out -: %s is not text, and standard output is a terminal; say --format csv or --format jsonl, or redirect it", cli.ErrUsage, o.format)
+		return fmt.Errorf("%w: --out -: %s is not text, and standard output is a terminal: write --format csv or --format jsonl, or redirect it", cli.ErrUsage, o.format)
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	}
 	defer f.Close()
 	if !o.overwrite {
-		return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", o.out, cli.ErrThere)
+		return fmt.Errorf("--out %s: %w: choose another, or add --overwrite", o.out, cli.ErrThere)
 	}
 	ours, err := report.IsPage(f)
 	if err != nil {

@@ -65,7 +65,7 @@ func (l *snapshotFixture) extract(t *testing.T, flags ...string) (int, string) {
 var costs = regexp.MustCompile(`(?s) "cost": \{.*?\n \},\n`)
 
 // remarks are what an extract may say on standard error.
-var remarks = regexp.MustCompile(`(?m)^extract: (.*_not-found\.txt names them|the table keeps events for .* have expired, or expire soon|nobody did any of these behaviours on these days|days that are not loaded: .*|none of the .* users asked for has any of these behaviours on these days(; nobody has)?)\n`)
+var remarks = regexp.MustCompile(`(?m)^extract: (.*_not-found\.txt has the IDs|the table keeps events for .* have expired, or expire soon|nobody did any of these behaviours on these days|days that are not loaded: .*|none of the .* users asked for has any of these behaviours on these days(; nobody has)?)\n`)
 
 // result returns the files of a result by name. Its manifest is without the costs.
 func (l *snapshotFixture) result(t *testing.T, flags ...string) map[string]string {

@@ -40,7 +40,7 @@ func Parse(s string, asked Set) (Rule, error) {
 			return Rule{}, fmt.Errorf("%q: after min:, a number of behaviours is expected, at least 1", s)
 		}
 		if least > n {
-			return Rule{}, fmt.Errorf("%q: only %d behaviours are asked for", s, n)
+			return Rule{}, fmt.Errorf("%s is more than the number of requested behaviours, %d: write min:%d or less", s, n, n)
 		}
 		return Rule{asked, least}, nil
 	}

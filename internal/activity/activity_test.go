@@ -32,7 +32,7 @@ func TestParseReadsAllAnyAndMin(t *testing.T) {
 	for text, says := range map[string]string{
 		"": "all, any or min:N", "ALL": "all, any or min:N", "min": "all, any or min:N", "2": "all, any or min:N",
 		"min:": "at least 1", "min:0": "at least 1", "min:-1": "at least 1", "min:two": "at least 1", "min:1.5": "at least 1",
-		"min:4": "only 3", "min:99999999999999999999": "at least 1",
+		"min:4": "requested behaviours, 3: write min:3 or less", "min:99999999999999999999": "at least 1",
 	} {
 		if _, err := activity.Parse(text, asked); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want an error that says %q", text, err, says)

@@ -173,7 +173,7 @@ func (c *Config) CheckAppend() error {
 	case c.Stream != nil:
 		return fmt.Errorf("%w: --append: standard output has nothing to add to; name a directory with --out", query.ErrWrong)
 	case c.Overwrite:
-		return fmt.Errorf("%w: --append adds to a result and --overwrite replaces it: say one of them", query.ErrWrong)
+		return fmt.Errorf("%w: --append adds to a result and --overwrite replaces it: write one of them", query.ErrWrong)
 	case c.Partition != trailfile.DateColumn:
 		return fmt.Errorf("%w: --append needs --partition-by date: each date is a directory of its own", query.ErrWrong)
 	}

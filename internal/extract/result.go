@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"slices"
 
@@ -84,7 +85,15 @@ func (x *Extract) there(ctx context.Context, err error) (Result, error) {
 		r = x.appended(m, len(parts))
 	}
 	r.Already = true
-	return r, err
+	return r, x.alreadyThere(err)
+}
+
+// alreadyThere returns the error err of a result that exists. If it is the result of the same query, the error says so.
+func (x *Extract) alreadyThere(err error) error {
+	if !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	return fmt.Errorf("--out %s: %w: it has the result of this query: use it, choose another directory, or add --overwrite", x.Out, iofs.ErrExist)
 }
 
 // added returns the parts of the result m that have the dates of x.

@@ -147,7 +147,7 @@ func (x *expression) check() error {
 		return x.mismatch(err)
 	}
 	if typ != typeOf[bool]() {
-		return wrong(x.text, position(x.root), "the whole is %s, but must say yes or no: compare it with something", typeName(typ))
+		return wrong(x.text, position(x.root), "the condition is of the type %s, and must be true or false: compare it with a value", typeName(typ))
 	}
 	return x.strict(x.root)
 }

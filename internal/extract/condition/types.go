@@ -94,11 +94,20 @@ func (x *expression) mismatch(err error) error {
 	switch {
 	case n == nil || !strings.Contains(at.Message, "mismatched type"):
 	case n.Right == nil:
-		m.problem = fmt.Sprintf("%s does not go with %s", n.Operator, x.described(n.Left, "what follows"))
+		m.problem = fmt.Sprintf("%s is not defined for %s", n.Operator, x.described(n.Left, "the expression after it"))
 	default:
-		m.problem = fmt.Sprintf("%s does not go between %s and %s%s", n.Operator, x.described(n.Left, "what is left of it"), x.described(n.Right, "what is right of it"), advice(n))
+		left, right := x.described(n.Left, "the left side"), x.described(n.Right, "the right side")
+		m.problem = undefined(n.Operator, left, right) + advice(n)
 	}
 	return m
+}
+
+// undefined returns the message about an operator that is not defined for its operands.
+func undefined(operator, left, right string) string {
+	if slices.Contains([]string{"==", "!=", "<", "<=", ">", ">=", "in"}, operator) {
+		return fmt.Sprintf("cannot compare %s with %s by %s", left, right, operator)
+	}
+	return fmt.Sprintf("%s is not defined for %s and %s", operator, left, right)
 }
 
 // at returns the operator at a place of the text. An operator of one value has it as Left.
@@ -140,12 +149,14 @@ func (x *expression) described(n ast.Node, otherwise string) string {
 	return fmt.Sprintf("%s (%s)", otherwise, typeName(n.Type()))
 }
 
-// advice returns a hint how to write a time, if a text is used as one.
+// advice returns a hint how to write a value, if a text is used for a time or a number, or a number for a text.
 func advice(n *ast.BinaryNode) string {
 	types := []reflect.Type{n.Left.Type(), n.Right.Type()}
 	switch {
 	case !slices.Contains(types, typeOf[string]()):
 		return ""
+	case isNumber(n.Left) || isNumber(n.Right):
+		return `; a text is written in quotes, "600", and a number without quotes, 600`
 	case slices.Contains(types, typeOf[time.Time]()):
 		return `; a time is written date("2014-09-01")`
 	case slices.Contains(types, typeOf[time.Duration]()):
@@ -182,7 +193,7 @@ func (s *strictness) Visit(n *ast.Node) {
 		return
 	}
 	if list, ok := b.Right.(*ast.ArrayNode); ok && len(list.Nodes) > 0 && !alike(b.Left, list.Nodes[0]) {
-		s.err = wrong(s.text, position(b), "%s does not go between %s and a list of %s", b.Operator, typeName(b.Left.Type()), typeName(list.Nodes[0].Type()))
+		s.err = wrong(s.text, position(b), "%s", undefined(b.Operator, typeName(b.Left.Type()), "a list of "+typeName(list.Nodes[0].Type())))
 		return
 	}
 	if !slices.Contains([]string{"+", "-", "*"}, b.Operator) || b.Type() != typeOf[time.Duration]() {
@@ -197,7 +208,7 @@ func (s *strictness) Visit(n *ast.Node) {
 func (s *strictness) list(n *ast.ArrayNode) {
 	for _, v := range n.Nodes {
 		if !alike(n.Nodes[0], v) {
-			s.err = wrong(s.text, position(v), "a list has values of one type: %s does not go with %s", typeName(v.Type()), typeName(n.Nodes[0].Type()))
+			s.err = wrong(s.text, position(v), "a list has values of one type: this one has %s and %s", typeName(n.Nodes[0].Type()), typeName(v.Type()))
 			return
 		}
 	}
@@ -205,6 +216,8 @@ func (s *strictness) list(n *ast.ArrayNode) {
 
 // alike reports whether values of two nodes can be equal: numbers of both types can.
 func alike(a, b ast.Node) bool {
-	number := func(n ast.Node) bool { return n.Type() == typeOf[int]() || n.Type() == typeOf[float64]() }
-	return a.Type() == b.Type() || number(a) && number(b)
+	return a.Type() == b.Type() || isNumber(a) && isNumber(b)
 }
+
+// isNumber reports whether the value of a node is a number.
+func isNumber(n ast.Node) bool { return n.Type() == typeOf[int]() || n.Type() == typeOf[float64]() }

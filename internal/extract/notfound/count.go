@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/quantity"
@@ -43,30 +44,29 @@ func (m *Count) count(id []byte) {
 	}
 }
 
-// Notes returns sentences: how many of so many users were not found, which file in out names
-// them, and which of their IDs a program may have changed. If out is empty, no file names them.
+// Notes returns sentences: how many of the users were not found, which file in out has their
+// IDs, and how many of these IDs a program may have changed. If out is empty, no file has the IDs.
 func (m *Count) Notes(users int64, out string) []string {
 	if m.Users == 0 {
 		return nil
 	}
-	were := "were"
-	if m.Users == 1 {
-		were = "was"
-	}
-	note := fmt.Sprintf("%s of the %s asked for %s not found", humanize.Comma(m.Users), quantity.Of(users, "user"), were)
+	were := english.PluralWord(int(m.Users), "was", "were")
+	note := fmt.Sprintf("%s of %s of the list %s not found", humanize.Comma(m.Users), quantity.Of(users, "user"), were)
 	if out != "" && m.File != nil {
-		note += "; " + dfs.Join(out, m.File.Name) + " names them"
+		note += ": " + dfs.Join(out, m.File.Name) + " has the IDs"
 	}
 	notes := []string{note}
 	for _, odd := range []struct {
-		users int64
-		what  string
+		users     int64
+		one, more string
+		step      string
 	}{
-		{m.Blank, "have a blank before or after the ID"}, {m.Quoted, "have quotes around the ID"},
-		{m.Point, "have an ID that ends in .0, as programs write numbers: make the IDs texts before they are written"},
+		{m.Blank, "begins or ends with a blank", "begin or end with a blank", "remove the blanks from the list"},
+		{m.Quoted, "has quotes around it", "have quotes around them", "remove the quotes from the list"},
+		{m.Point, "ends in .0, as programs write numbers", "end in .0, as programs write numbers", "write the IDs as texts"},
 	} {
 		if odd.users > 0 {
-			notes = append(notes, fmt.Sprintf("%s of those who were not found %s", humanize.Comma(odd.users), odd.what))
+			notes = append(notes, fmt.Sprintf("%s of the IDs that were not found %s: %s", humanize.Comma(odd.users), english.PluralWord(int(odd.users), odd.one, odd.more), odd.step))
 		}
 	}
 	return notes

@@ -50,7 +50,7 @@ func (t *Target) Check(ctx context.Context) error {
 		return fmt.Errorf("look for --out: %w", err)
 	}
 	if there {
-		return fmt.Errorf("--out %s: %w; choose another, or say --overwrite", t.Out, iofs.ErrExist)
+		return fmt.Errorf("--out %s: %w: choose another, or add --overwrite", t.Out, iofs.ErrExist)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (t *Target) checkPlace(ctx context.Context) error {
 		return fmt.Errorf("look for --out: %w", err)
 	}
 	if twofold {
-		return fmt.Errorf("%w: --out %s: what .. means behind a link is not clear: name the directory without it", query.ErrWrong, t.Out)
+		return fmt.Errorf("%w: --out %s: the path has .. after a symbolic link: name the directory without it", query.ErrWrong, t.Out)
 	}
 	for _, home := range t.Homes {
 		if err := t.apart(ctx, home); err != nil {

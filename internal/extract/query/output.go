@@ -76,7 +76,7 @@ func (o Output) check() (Output, error) {
 	case o.Excel && o.Format != CSV:
 		return o, fmt.Errorf("%w: --excel: Excel does not open %s: write --format csv", ErrWrong, o.Format)
 	case o.Partition != "" && o.Shape == trailfile.WideShape:
-		return o, fmt.Errorf("%w: --partition-by %s: with --shape wide a row is a user, of many dates and behaviours", ErrWrong, o.Partition)
+		return o, fmt.Errorf("%w: --partition-by %s: with --shape wide a row is a user, of many dates and behaviours: leave out one of the two flags", ErrWrong, o.Partition)
 	case o.Stream != nil && o.Partition != "":
 		return o, fmt.Errorf("%w: --partition-by %s: standard output has no directories; name one with --out", ErrWrong, o.Partition)
 	}
@@ -112,7 +112,7 @@ func (q *Query) checkFolders() error {
 		case name == hiveNull:
 			return fmt.Errorf("%w: --partition-by behaviour: readers take a folder of %s for null: partition by date", ErrWrong, name)
 		case n > maxFolder:
-			return fmt.Errorf("%w: --partition-by behaviour: the name of the folder of %s would have %d bytes, and file systems take %d: partition by date", ErrWrong, name, n, maxFolder)
+			return fmt.Errorf("%w: --partition-by behaviour: the name of the folder of %s would have %d bytes, and file systems allow %d: partition by date", ErrWrong, name, n, maxFolder)
 		}
 	}
 	return nil

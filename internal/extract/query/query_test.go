@@ -18,12 +18,12 @@ func TestWrongQueriesAreRefused(t *testing.T) {
 	good := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "all"}
 	out := filepath.Join(h.Dir, "out")
 	for says, spoil := range map[string]func(*testworld.Query){
-		"comes after":                   func(q *testworld.Query) { q.Span.From, q.Span.To = q.Span.To, q.Span.From },
-		"names no behaviour":            func(q *testworld.Query) { q.Kinds = nil },
-		`has no behaviour "pray"`:       func(q *testworld.Query) { q.Kinds = []string{"play", "pray"} },
-		"only 4 behaviours":             func(q *testworld.Query) { q.Active = "min:5" },
-		"it is all, any or min:N":       func(q *testworld.Query) { q.Active = "some" },
-		"it has play, playlist, order,": func(q *testworld.Query) { q.Kinds = []string{"Play"} },
+		"comes after":                    func(q *testworld.Query) { q.Span.From, q.Span.To = q.Span.To, q.Span.From },
+		"names no behaviour":             func(q *testworld.Query) { q.Kinds = nil },
+		`has no behaviour "pray"`:        func(q *testworld.Query) { q.Kinds = []string{"play", "pray"} },
+		"requested behaviours, 4: write": func(q *testworld.Query) { q.Active = "min:5" },
+		"it is all, any or min:N":        func(q *testworld.Query) { q.Active = "some" },
+		"it has play, playlist, order,":  func(q *testworld.Query) { q.Kinds = []string{"Play"} },
 	} {
 		q := good
 		spoil(&q)

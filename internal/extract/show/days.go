@@ -63,12 +63,20 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 		}
 		return said, err
 	}
-	said := fmt.Sprintf("the table has nothing of user %q on any day", a.User) + dropped
+	said := fmt.Sprintf("the table has no event of user %q%s", a.User, oddID(a.User)) + dropped
 	s, ok, err := table.SpanOf(ctx, t)
 	if err != nil || !ok {
 		return said, err
 	}
-	return fmt.Sprintf("%s; of others it has %s in %s", said, behaviour.List(a.Schema.Names()), s), nil
+	return fmt.Sprintf("%s; it has events of other users: %s in %s", said, behaviour.List(a.Schema.Names()), s), nil
+}
+
+// oddID returns a remark about a user ID that begins or ends with a blank.
+func oddID(id string) string {
+	if strings.TrimSpace(id) == id {
+		return ""
+	}
+	return " (the ID begins or ends with a blank)"
 }
 
 // looked describes the dates and times that the query covered.

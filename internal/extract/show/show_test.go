@@ -306,8 +306,9 @@ func TestWhoIsNotThereIsSaid(t *testing.T) {
 	opened := h.load(t, behaviour.Span{From: first, To: first + 9})
 	later := first + 30
 	for user, want := range map[string]string{
-		"u": `the table has no play of user "u" on 2014-01-31; there is play on 5 days in 2014-01-01..2014-01-05; days that are not loaded: 2014-01-31`,
-		"v": `the table has nothing of user "v" on any day; of others it has play in 2014-01-01..2014-01-05`,
+		"u":  `the table has no play of user "u" on 2014-01-31; there is play on 5 days in 2014-01-01..2014-01-05; days that are not loaded: 2014-01-31`,
+		"v":  `the table has no event of user "v"; it has events of other users: play in 2014-01-01..2014-01-05`,
+		" u": `the table has no event of user " u" (the ID begins or ends with a blank); it has events of other users: play in 2014-01-01..2014-01-05`,
 	} {
 		asked, r, err := show.Page(t.Context(), show.Config{Table: opened, User: user, From: &later}, new(gatherer))
 		if err != nil || r.Events != 0 {
@@ -339,7 +340,7 @@ func TestDroppedDaysAreNamed(t *testing.T) {
 	opened := without{h.load(t, behaviour.Span{From: first, To: first + 9}), first + 2}
 	for user, want := range map[string]string{
 		"u": `the table has no play of user "u" on 2014-01-01; there is play on 3 days in 2014-01-03..2014-01-05; the days before 2014-01-03 were dropped from the table`,
-		"v": `the table has nothing of user "v" on any day; the days before 2014-01-03 were dropped from the table; of others it has play in 2014-01-03..2014-01-05`,
+		"v": `the table has no event of user "v"; the days before 2014-01-03 were dropped from the table; it has events of other users: play in 2014-01-03..2014-01-05`,
 	} {
 		asked, _, err := show.Page(t.Context(), show.Config{Table: opened, User: user, From: &first, To: &first}, new(gatherer))
 		if err != nil {

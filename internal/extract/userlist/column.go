@@ -168,7 +168,7 @@ func (u *reader) addParquet(f dfs.File, column string) error {
 		return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
 	}
 	if column == "" {
-		return fmt.Errorf("%w %s: say which column has the user IDs, %s:COLUMN; there is %s", ErrList, u.name, u.name, visible.List(t.ColumnNames()))
+		return fmt.Errorf("%w %s: name the column of the user IDs, %s:COLUMN; there is %s", ErrList, u.name, u.name, visible.List(t.ColumnNames()))
 	}
 	row := 0
 	var bad error

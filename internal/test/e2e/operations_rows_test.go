@@ -91,7 +91,7 @@ var rowsWithout = map[string]string{
 	"changed after its lines were checked: replay a file that no program writes":            "another program must write the file during the replay",
 	"within … of memory: raise --memory, or …":                                              "it needs more records than 64 MiB hold",
 	"is inside the table …, whose next load would sweep it":                                 "tests of internal/bulkload/convert provoke it",
-	"what .. means behind a link is not clear":                                              "it depends on where a link leads",
+	"the path has .. after a symbolic link":                                                 "it depends on where a link leads",
 	"which have the same bytes and are of other days or behaviours":                         "TestLinesOfTwoBehavioursAreNotMixed provokes it",
 	"is not a table of files":                                                               "the message about HBase comes first",
 	"cannot be a table of files":                                                            "the message about HBase comes first",
