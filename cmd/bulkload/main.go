@@ -90,7 +90,7 @@ func (o *options) addLoad(c *cobra.Command) {
 	o.flags.Add(c)
 	cli.LeastMemory(c, bulkload.MinMemory)
 	c.Flags().Lookup("types").Usage += " (default all)"
-	c.Flags().StringVar(&o.mode, "mode", "", "how rows are written: hfile, put, or auto, which chooses the cheaper; a table of files takes hfile only (default auto)")
+	c.Flags().StringVar(&o.mode, "mode", "", "how rows are written: hfile, put, or auto, which chooses the cheaper; a table of files accepts only hfile (default auto)")
 	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log each loaded batch, and when HBase becomes busy or is no longer busy")
 }
@@ -266,7 +266,7 @@ func (o *options) private(temp *string, address string, log *slog.Logger) (remov
 
 func printPreview(w io.Writer, cfg load.Config, p load.Preview) {
 	fmt.Fprintf(w, "would read  %d %s, %s, in %d %s; %d are loaded already, %d missing\n",
-		p.Files, english.PluralWord(p.Files, "file", ""), humanize.IBytes(uint64(p.Bytes)), p.Splits, english.PluralWord(p.Splits, "split", ""), p.Already, p.Missing)
+		p.Files, english.PluralWord(p.Files, "file", ""), humanize.IBytes(uint64(p.Bytes)), p.Splits, english.PluralWord(p.Splits, "part", ""), p.Already, p.Missing)
 	for _, f := range p.Failed {
 		fmt.Fprintf(w, "not loaded  %s\n", strings.ReplaceAll(f.Error, "\n", "; "))
 	}

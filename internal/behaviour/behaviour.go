@@ -110,14 +110,14 @@ func (s *Schema) Columns(kinds []int) []Field {
 // already written would be misread.
 func (s *Schema) Merge(next *Schema) (*Schema, error) {
 	if s.Zone != next.Zone {
-		return nil, fmt.Errorf("the table's zone is %s, the job's is %s: dates in the table would not agree", s.Zone, next.Zone)
+		return nil, fmt.Errorf("the table's zone is %s, the job's is %s: dates in the table would not agree: write the zone of the table, or load into a new table", s.Zone, next.Zone)
 	}
 	out := &Schema{Zone: s.Zone, Kinds: slices.Clone(s.Kinds)}
 	for _, k := range next.Kinds {
 		i, ok := s.Kind(k.Name)
 		if !ok {
 			if j, taken := s.KindByID(k.ID); taken {
-				return nil, fmt.Errorf("behaviour %s: id %d is %s in the table", k.Name, k.ID, s.Kinds[j].Name)
+				return nil, fmt.Errorf("behaviour %s: id %d is %s in the table: choose another id", k.Name, k.ID, s.Kinds[j].Name)
 			}
 			if err := s.mayRename(&k); err != nil {
 				return nil, err
@@ -127,7 +127,7 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 		}
 		old := &out.Kinds[i]
 		if old.ID != k.ID {
-			return nil, fmt.Errorf("behaviour %s: id %d, but %d in the table", k.Name, k.ID, old.ID)
+			return nil, fmt.Errorf("behaviour %s: id %d, but %d in the table: write the id of the table", k.Name, k.ID, old.ID)
 		}
 		fields, err := mergeFields(old.Fields, k.Fields)
 		if err != nil {
@@ -218,7 +218,7 @@ func mergeFields(old, next []Field) ([]Field, error) {
 		case i < 0 && len(old) == 0 && len(out) == 0, i < 0:
 			out = append(out, f)
 		case old[i].Type != f.Type:
-			return nil, fmt.Errorf("field %s is %s, but %s in the table", f.Name, f.Type, old[i].Type)
+			return nil, fmt.Errorf("field %s is %s, but %s in the table: undo the change, or give the field another name", f.Name, f.Type, old[i].Type)
 		}
 	}
 	return out, nil

@@ -45,7 +45,7 @@ var UnclearAdvice = map[manifest.Setting]string{
 	manifest.UserSetting: "if these records are wanted, load the logs into a new table",
 }
 
-// staysOutReason says why records stay out.
+// staysOutReason has the reasons why skipped records are not loaded.
 var staysOutReason = map[manifest.Setting]string{
 	manifest.SkipSetting: "the job reads columns by other settings than the earlier load, and cannot evaluate the condition by which that load skipped records",
 	manifest.TextSetting: "the job finds the behaviour of a record by other settings than when the files were loaded",
@@ -53,14 +53,14 @@ var staysOutReason = map[manifest.Setting]string{
 	manifest.UserSetting: "the job reads users by other settings than when the files were loaded, and the earlier load skipped records without a user",
 }
 
-// staysOutAdvice says what to do about records that stay out.
+// staysOutAdvice returns the reason why skipped records are not loaded, and the next step.
 func staysOutAdvice(why manifest.Setting) string {
 	return staysOutReason[why] + ", so that a load cannot tell which records the table has: " + UnclearAdvice[why]
 }
 
-// warnStaysOut logs why records of loaded files stay out.
+// warnStaysOut logs why skipped records of loaded files are not loaded.
 func warnStaysOut(log *slog.Logger, list []StaysOut) {
 	for _, s := range list {
-		log.Warn("records of loaded files stay out", "key", s.Why, "files", s.Files, "records", s.Records, "first", s.First, "advice", staysOutAdvice(s.Why))
+		log.Warn("skipped records of loaded files are not loaded", "key", s.Why, "files", s.Files, "records", s.Records, "first", s.First, "advice", staysOutAdvice(s.Why))
 	}
 }

@@ -40,7 +40,7 @@ func (l *Ledger) text(p *page) {
 	p.facts(
 		fact{"load", fmt.Sprint(l.Number)},
 		fact{"job", l.Job},
-		fact{"inputs", count(len(l.Inputs))},
+		fact{"delivered", count(len(l.Inputs))},
 		fact{"read", count(l.Counts.Read)},
 		fact{"loaded", count(l.Counts.Loaded)},
 		fact{"quarantined", count(l.Counts.Quarantined)},
@@ -53,7 +53,7 @@ func (l *Ledger) text(p *page) {
 		in := &l.Inputs[i]
 		g.add(in.Path, fmt.Sprint(in.Number), size(in.Size), count(in.Read), count(in.Loaded), count(in.Quarantined), count(in.Duplicate), count(in.Skipped), remark(in))
 	}
-	p.list("inputs", g, len(l.Inputs))
+	p.list("delivered files", g, len(l.Inputs))
 	p.grid("records of each day", dayGrid(l.Days, nil))
 }
 

@@ -116,7 +116,7 @@ func (t *Table) fileGrid() *grid {
 }
 
 func (t *Table) loadGrid() *grid {
-	g := newGrid(">load", "ledger", ">inputs", ">read", ">loaded", ">quarantined", ">duplicate", ">skipped")
+	g := newGrid(">load", "ledger", ">delivered", ">read", ">loaded", ">quarantined", ">duplicate", ">skipped")
 	for _, l := range t.Loads {
 		if c := l.Counts; c != nil {
 			g.add(fmt.Sprint(l.Number), l.Name, count(l.Inputs), count(c.Read), count(c.Loaded), count(c.Quarantined), count(c.Duplicate), count(c.Skipped))

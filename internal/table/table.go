@@ -57,7 +57,7 @@ func OtherSize(name string, size, written int64) error {
 
 // ErrUnfit is wrapped if a table cannot do a request and another try will not help: it is
 // missing or disabled, or has no such family.
-var ErrUnfit = exit.New(exit.Usage, "table is not fit")
+var ErrUnfit = exit.New(exit.Usage, "the table is not suitable")
 
 // ErrUnreachable is wrapped if a table cannot be reached now. A later try may reach it.
 var ErrUnreachable = exit.New(exit.NotNow, "cannot be reached")

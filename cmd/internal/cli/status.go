@@ -19,7 +19,7 @@ const Statuses = `Exit status:
   66  required input is missing: logs, a table, a list of users; extract --require-days and
       --append: a day
   73  the output exists already
-  75  not now: a server is unreachable, there is too little free space, or another run
+  75  not now: a server cannot be reached, there is too little space, or another run
       holds the lock; try again later
   99  nothing to do: no files for these dates, or everything was done before
 `

@@ -351,7 +351,7 @@ func TestRegionsAreCutByUsers(t *testing.T) {
 func TestThereMustBeRecords(t *testing.T) {
 	j := parse(t, writeLogs(t, 10, 5, "%d"), fourKinds)
 	october := behaviour.Span{From: days.From + 60, To: days.To + 60}
-	if _, err := advise.Take(t.Context(), local.New(), j, october, nil, 1); !errors.Is(err, job.ErrNoInput) || !strings.Contains(err.Error(), "say other dates") {
+	if _, err := advise.Take(t.Context(), local.New(), j, october, nil, 1); !errors.Is(err, job.ErrNoInput) || !strings.Contains(err.Error(), "choose other dates") {
 		t.Errorf("of other dates: %v", err)
 	}
 	if _, err := advise.Take(t.Context(), local.New(), j, days, []string{"plya"}, 1); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "it has play, order, visit, login") {

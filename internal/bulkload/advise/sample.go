@@ -79,7 +79,7 @@ func Take(ctx context.Context, files dfs.FS, j *job.Job, span behaviour.Span, ty
 	}
 	t.s.Files = len(found.Inputs)
 	if t.s.Sampled == 0 {
-		return nil, fmt.Errorf("%w: no good record of %s in %d files below %s: say other dates", job.ErrNoInput, span, len(found.Inputs), j.Pattern.Root)
+		return nil, fmt.Errorf("%w: no good record of %s in %d files below %s: choose other dates", job.ErrNoInput, span, len(found.Inputs), j.Pattern.Root)
 	}
 	t.finish(found.Inputs)
 	return t.s, nil

@@ -59,7 +59,7 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 		"above it":             {"reversed", "wide", "", convert.ErrRequest, "is inside the other"},
 		"its place by a link":  {"reversed", "wide", "link", convert.ErrRequest, "is inside the other"},
 		"below it by a link":   {"reversed", "wide", "logs/../link/new", convert.ErrRequest, "is inside the other"},
-		"up from a link":       {"reversed", "wide", "deep/../new", convert.ErrRequest, "behind a link"},
+		"up from a link":       {"reversed", "wide", "deep/../new", convert.ErrRequest, "after a symbolic link"},
 		"below another table":  {"reversed", "wide", "made/new", convert.ErrRequest, "is inside the table"},
 		"files of others":      {"reversed", "wide", "logs", iofs.ErrExist, "and no table"},
 		"another's half":       {"reversed", "wide", "half", iofs.ErrExist, "unfinished conversion of"},
@@ -67,7 +67,7 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 		"no such layout":       {"reversed", "upside-down", "out", convert.ErrRequest, "there is "},
 		"sizes that are wrong": {"reversed", "fixed/99", "out", convert.ErrRequest, "fixed/99"},
 		"no table":             {"nowhere", "wide", "out", table.ErrNoTable, "nowhere"},
-		"half a table":         {"half", "wide", "out", table.ErrUnfit, "let bulkload convert"},
+		"half a table":         {"half", "wide", "out", table.ErrUnfit, "wait for bulkload convert"},
 	} {
 		_, err := convert.Run(t.Context(), h.conversion(c.from, c.to, c.out))
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {

@@ -100,7 +100,7 @@ func (r *run) apart(ctx context.Context) error {
 		return err
 	}
 	if twofold {
-		return fmt.Errorf("%w: %s: what .. means behind a link is not clear: name the directory without it", ErrRequest, out)
+		return fmt.Errorf("%w: %s: the path has .. after a symbolic link: name the directory without it", ErrRequest, out)
 	}
 	how, err := dfs.Overlap(ctx, r.cfg.FS, out, from)
 	if err != nil {

@@ -95,7 +95,10 @@ func (s *survey) file(ctx context.Context, f *manifest.File) (err error) {
 	}
 	it := r.Iterator()
 	for it.Next() {
-		if err := s.take(it.Entry(), r.Meta().IDs); err != nil {
+		switch err := s.take(it.Entry(), r.Meta().IDs); {
+		case errors.Is(err, ErrRequest):
+			return err // it names the user
+		case err != nil:
 			return fmt.Errorf("%s: %w", f.Roll, err)
 		}
 	}

@@ -41,7 +41,7 @@ func TooBad(j *job.Job, path string, c *manifest.Counts, quarantine string, reas
 	if !j.MaxBad.Exceeded(c.Read, c.Quarantined) {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: %d of %d, allowed are %s: %s; see %s", path, bulkload.ErrTooBad, c.Quarantined, c.Read, j.MaxBad, reasons, quarantine)
+	return fmt.Errorf("%s: %w: %d of %d, and max_bad is %s: %s; see %s", path, bulkload.ErrTooBad, c.Quarantined, c.Read, j.MaxBad, reasons, quarantine)
 }
 
 // TooManyOthers returns an error if more records of the file at path name no behaviour of the job
@@ -51,7 +51,7 @@ func TooManyOthers(j *job.Job, path string, c *manifest.Counts, others *manifest
 	if j.SkipOthers || !j.MaxSkipped.Exceeded(c.Read, n) {
 		return nil
 	}
-	return refusedError{fmt.Errorf("%s: %s of %s records name no behaviour of the job, and its max_skipped is %s: %s: nothing of the file is loaded: say in logs.behaviour.texts which behaviours these texts name, or skip such records with others: skip under logs.behaviour; then load again",
+	return refusedError{fmt.Errorf("%s: %s of %s records name no behaviour of the job, and its max_skipped is %s: %s: nothing of the file is loaded: add these texts to logs.behaviour.texts with their behaviours, or skip such records with others: skip under logs.behaviour; then load again",
 		path, humanize.Comma(n), humanize.Comma(c.Read), j.MaxSkipped, others.Describe(n))}
 }
 

@@ -63,7 +63,7 @@ func Logs(ctx context.Context, search *delivered.Search, n int) (Fit, error) {
 	case s.Unfit != nil:
 		return Fit{}, s.Unfit
 	case len(s.Keys) == 0:
-		return Fit{}, fmt.Errorf("%w: no good record in the beginnings of %d files below %s to see users of: say other dates, or --ids FIRST..LAST",
+		return Fit{}, fmt.Errorf("%w: no good record in the beginnings of %d files below %s to see users of: choose other dates, or --ids FIRST..LAST",
 			job.ErrNoInput, len(found.Inputs), j.Pattern.Root)
 	}
 	if n == 0 {

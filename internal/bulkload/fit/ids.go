@@ -77,7 +77,7 @@ func IDs(j *job.Job, ids IDRange, n int) (Fit, error) {
 		return Fit{}, err
 	}
 	if !l.Traits().Together {
-		return Fit{}, fmt.Errorf("%w: --ids: rows of the layout %s do not begin with their users: say --from and --to, so that logs tell where they lie", bulkload.ErrRequest, l.Name())
+		return Fit{}, fmt.Errorf("%w: --ids: rows of the layout %s do not begin with their users: write --from and --to, so that the logs are read", bulkload.ErrRequest, l.Name())
 	}
 	for _, n := range []uint64{ids.first, ids.last} {
 		if err := fitsID(j, l, ids.id(n)); err != nil {

@@ -37,7 +37,7 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 		case 0:
 			todo = append(todo, l)
 		default:
-			return nil, fmt.Errorf("%w: of the %d files of load %d of %s, %d are in %s already: bring the others there from the logs",
+			return nil, fmt.Errorf("%w: of the %d files of load %d of %s, %d are in %s already: load the others into it from the logs",
 				bulkload.ErrRequest, len(l.Inputs), l.Number, i.from.Info().Address, have, i.to.Address)
 		}
 	}

@@ -134,7 +134,7 @@ func (i *importer) sameOrder() error {
 	}
 	kind := from.Schema.Kinds[k]
 	there, _ := to.Schema.KindByID(kind.ID)
-	return fmt.Errorf("%w: behaviour %s: field %d is %s in %s, and %s in %s: cells say by its place which field a value is of: load %s from the logs instead",
+	return fmt.Errorf("%w: behaviour %s: field %d is %s in %s, and %s in %s: cells identify a field by its position: load %s from the logs instead",
 		bulkload.ErrRequest, kind.Name, n+1, kind.Fields[n].Name, from.Address, to.Schema.Kinds[there].Fields[n].Name, to.Address, to.Address)
 }
 

@@ -108,7 +108,7 @@ func (g *guessed) zoneByName(names map[string]bool) string {
 	list := slices.Sorted(maps.Keys(names))
 	known := zonesOf[list[0]]
 	if len(known) == 0 {
-		return fmt.Sprintf("the times name the zone %s: say in which zone this name is used; the zone of a table never changes", strings.Join(list, " and "))
+		return fmt.Sprintf("the times name the zone %s: write the zone in which this name is used; the zone of a table never changes", strings.Join(list, " and "))
 	}
 	g.zone = known[0]
 	return fmt.Sprintf("the times name the zone %s, which is used in %s; the zone of a table never changes", strings.Join(list, " and "), strings.Join(known, " or "))

@@ -123,8 +123,8 @@ func TestPreCheckReadsNoLoadedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := check(t, y.Config("2014-09-01", "2014-09-01"))
-	want(t, found, precheck.InputReadable, precheck.Skipped, "there is no file to load")
-	want(t, found, precheck.RecordsParse, precheck.Skipped, "there is no file to load")
+	want(t, found, precheck.InputReadable, precheck.Skipped, "the file was loaded before")
+	want(t, found, precheck.RecordsParse, precheck.Skipped, "the file was loaded before")
 }
 
 // TestPreCheckParsesASample judges files as a load would.
@@ -145,9 +145,9 @@ func TestPreCheckParsesASample(t *testing.T) {
 		t.Fatalf("%v, want ErrTooBad", err)
 	}
 	for _, says := range []string{
-		"2014-09-02/play.csv: more bad records than the job allows: 3 of 30, allowed are 9%: 3 bad time (line 11: \"2014-09-01 8.00\" is not a time",
+		"2014-09-02/play.csv: more bad records than the job allows: 3 of 30, and max_bad is 9%: 3 bad time (line 11: \"2014-09-01 8.00\" is not a time",
 		"change the format of time in the job",
-		"1 of 1, allowed are 9%: 1 wrong type (line 2: field price: \"x\" is no double): if the log is written so, change the type of the field, or nulls in the job",
+		"1 of 1, and max_bad is 9%: 1 wrong type (line 2: field price: \"x\" is no double): if the log is written so, change the type of the field, or nulls in the job",
 	} {
 		want(t, found, precheck.RecordsParse, precheck.Fail, says)
 	}
@@ -234,7 +234,7 @@ func TestPreCheckLooksAtTheTable(t *testing.T) {
 	found = check(t, y.Config("2014-09-01", "2014-09-01"))
 	want(t, found, precheck.TableThere, precheck.OK, "after 1 load")
 	want(t, found, precheck.SchemaFits, precheck.OK, "2 behaviours")
-	want(t, found, precheck.InputReadable, precheck.Skipped, "no file to load")
+	want(t, found, precheck.InputReadable, precheck.Skipped, "the file was loaded before")
 	want(t, found, precheck.UnfinishedRun, precheck.OK, "")
 
 	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "seconds: int64", "seconds: double", 1))
@@ -311,8 +311,8 @@ func TestPreCheckWantsRoom(t *testing.T) {
 	y.Write("2014-09-01/order.csv", "user,time,price\n")
 	cfg := y.Config("2014-09-01", "2014-09-01")
 	found := check(t, cfg)
-	want(t, found, precheck.StagingRoom, precheck.OK, "about 10 MiB are needed")
-	want(t, found, precheck.DiskForTemp, precheck.OK, "about 10 MiB are needed")
+	want(t, found, precheck.StagingRoom, precheck.OK, "about 10 MiB needed")
+	want(t, found, precheck.DiskForTemp, precheck.OK, "about 10 MiB needed")
 	cfg.Memory = 1 << 30
 	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "10 MiB of text are sorted in memory")
 	cfg.Memory = 8 << 20
@@ -320,7 +320,7 @@ func TestPreCheckWantsRoom(t *testing.T) {
 	full := noRoom{FS: local.New(), Surveyor: local.New().(dfs.Surveyor), bytes: 1 << 20}
 	cfg.FS = full
 	found = check(t, cfg)
-	want(t, found, precheck.DiskForTemp, precheck.Fail, "too little room: "+cfg.Temp+" has room for 1.0 MiB (the quota of /)")
+	want(t, found, precheck.DiskForTemp, precheck.Fail, "too little space: "+cfg.Temp+" has room for 1.0 MiB (the quota of /)")
 	want(t, found, precheck.StagingRoom, precheck.OK, "free space")
 	if _, err := load.Run(t.Context(), cfg); !errors.Is(err, precheck.ErrNoRoom) {
 		t.Errorf("the load: %v, want ErrNoRoom", err)
@@ -344,11 +344,11 @@ func TestPreCheckWantsRoomForWhatIsUploaded(t *testing.T) {
 	y.Write("2014-09-01/play.csv", bulkloadtest.Header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))
 	cfg := y.Config("2014-09-01", "2014-09-01")
 	cfg.Store = elsewhere{y.Store}
-	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "about 14 MiB are needed")
+	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "about 14 MiB needed")
 	cfg.Memory = 1 << 30
-	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "about 4.1 MiB are needed")
+	want(t, check(t, cfg), precheck.DiskForTemp, precheck.OK, "about 4.1 MiB needed")
 	cfg.FS = noRoom{FS: local.New(), Surveyor: local.New().(dfs.Surveyor), bytes: 1 << 20}
-	want(t, check(t, cfg), precheck.DiskForTemp, precheck.Fail, "too little room: "+cfg.Temp)
+	want(t, check(t, cfg), precheck.DiskForTemp, precheck.Fail, "too little space: "+cfg.Temp)
 }
 
 // elsewhere is a table whose files are uploaded.

@@ -2,6 +2,8 @@ package load
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
@@ -27,11 +29,23 @@ const (
 // means that the file cannot be read. refused means that nothing of the file can be loaded.
 type head struct{ unread, refused error }
 
+// noFile returns the reason why a load would read no file.
+func (p *preCheck) noFile() string {
+	switch n := len(p.found); {
+	case n == 0 || slices.ContainsFunc(p.found, func(f *checked) bool { return !f.held }):
+		return "there is no file to load"
+	case n == 1:
+		return "the file was loaded before"
+	default:
+		return fmt.Sprintf("all %d files were loaded before", n)
+	}
+}
+
 // readable reads the beginning of every file. It sets the err of a file that cannot be read by
 // its own fault: the load leaves it out.
 func (p *preCheck) readable(ctx context.Context, files []*checked) {
 	if len(files) == 0 {
-		p.Skip(precheck.InputReadable, "there is no file to load")
+		p.Skip(precheck.InputReadable, "%s", p.noFile())
 		return
 	}
 	empty := 0

@@ -77,7 +77,7 @@ func (p *preCheck) sample(ctx context.Context, files []*checked) {
 	case len(files) == 0 && p.allOlder():
 		p.Fail(precheck.RecordsParse, p.allDropped(), "")
 	case len(files) == 0:
-		p.Skip(precheck.RecordsParse, "there is no file to load")
+		p.Skip(precheck.RecordsParse, "%s", p.noFile())
 	case len(inputs) == 0:
 		p.Skip(precheck.RecordsParse, "no file can be read")
 	case r == nil:

@@ -188,7 +188,7 @@ func (c *corrected) sort(ctx context.Context, byName map[string]*file, parts int
 		}
 		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", edited: r.RawMark != "" && r.Corrected(), clip: clipOf(r, raw), fault: fault(r), raw: raw}
 		if x.proven && r.SHA256 != f.sha {
-			return fmt.Errorf("%w: %s:%d: the quarantine file is of other bytes (sha256 %s) than were loaded of %s (%s), which brought its corrected records: remove the quarantine file",
+			return fmt.Errorf("%w: %s:%d: the quarantine file belongs to another delivery (sha256 %s) than the loaded %s (%s), which has the corrected records: remove the quarantine file",
 				bulkload.ErrRequest, c.name, n, r.SHA256, r.Path, f.sha)
 		}
 		f.unproven = f.unproven || !x.proven

@@ -36,7 +36,7 @@ const (
 	// regions are not tiny, and small enough to stay in memory.
 	batchBytes = 320 << 20
 	// HandedBytes is about the size of a batch for HBase in bytes of delivered files. A region with
-	// many files is slow to read, and takes no puts from 16 files on.
+	// many files is slow to read, and accepts no puts from 16 files on.
 	HandedBytes = 8 << 30
 )
 

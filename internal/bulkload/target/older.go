@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/dustin/go-humanize/english"
-
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/manifest"
@@ -90,7 +88,10 @@ func (e *LoadedBeforeError) Error() string {
 	if dropped != "" {
 		dropped = "; " + dropped + ": bulkload undrop restores them"
 	}
-	return fmt.Sprintf("%v: all %d %s of %s were loaded before%s", bulkload.ErrNothing, e.Files, english.PluralWord(e.Files, "file", ""), e.Span, dropped)
+	if e.Files == 1 {
+		return fmt.Sprintf("%v: the file of %s was loaded before%s", bulkload.ErrNothing, e.Span, dropped)
+	}
+	return fmt.Sprintf("%v: all %d files of %s were loaded before%s", bulkload.ErrNothing, e.Files, e.Span, dropped)
 }
 
 // Unwrap returns the kind of e.

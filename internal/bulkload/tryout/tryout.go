@@ -189,7 +189,7 @@ func (c *counter) judge() {
 	reasons := badReasons(maps.Values(c.kinds))
 	slices.SortStableFunc(reasons, byRecords)
 	r.Verdict, r.Key = Refused, Key(reasons[0].Reason)
-	r.Refused = fmt.Errorf("%s: %w: %d of %d%s, allowed are %s: %s: if the log is written so, change %s in the job, or else have it delivered again",
+	r.Refused = fmt.Errorf("%s: %w: %d of %d%s, and max_bad is %s: %s: if the log is written so, change %s in the job, or else have it delivered again",
 		r.Path, bulkload.ErrTooBad, r.Bad, r.Read(), r.ofSample(), j.MaxBad, text(reasons), r.Key)
 }
 

@@ -60,7 +60,7 @@ func Drop(ctx context.Context, cfg Config, before behaviour.Date) (Dropped, erro
 	return out, err
 }
 
-// makeRoom first drops days that need no room, if there is too little room for the rewritten
+// makeRoom first drops days that need no room, if there is too little space for the rewritten
 // files. It returns the drop that remains.
 func (r *run) makeRoom(ctx context.Context, d *drop, out *Dropped) (*drop, error) {
 	first, ok := clean(r.table.Manifest(), d.Before)

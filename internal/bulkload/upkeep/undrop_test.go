@@ -431,8 +431,8 @@ func TestDropAndUndropReserveRoom(t *testing.T) {
 		all := h.lasting(t, "trails")
 		disk.room = 2*int64(len(all["manifest.json"])) - 1
 		disk.freed = false
-		if err := do(); !errors.Is(err, precheck.ErrNoRoom) || !strings.Contains(err.Error(), "are to be written") {
-			t.Errorf("%s: %v, want that there is too little room, and how much is needed", what, err)
+		if err := do(); !errors.Is(err, precheck.ErrNoRoom) || !strings.Contains(err.Error(), " needed: ") {
+			t.Errorf("%s: %v, want that there is too little space, and how much is needed", what, err)
 		}
 		if !maps.Equal(h.lasting(t, "trails"), all) {
 			t.Errorf("%s: the table was changed", what)
@@ -459,7 +459,7 @@ func TestDropAndUndropReserveRoom(t *testing.T) {
 	none := full.upkeep("trails")
 	none.KeepFor = 0
 	if _, err := upkeep.Undrop(t.Context(), none); !errors.Is(err, precheck.ErrNoRoom) {
-		t.Errorf("undrop that keeps nothing: %v, want that there is too little room", err)
+		t.Errorf("undrop that keeps nothing: %v, want that there is too little space", err)
 	}
 	if _, err := upkeep.Undrop(t.Context(), h.upkeep("trails")); err != nil {
 		t.Errorf("undrop after that: %v", err)

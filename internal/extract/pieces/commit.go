@@ -31,7 +31,7 @@ import (
 //
 //	piece.ErrPiece        if the lines are not the lines of one plan
 //	ErrStale              if Out has another plan, or none
-//	piece.ErrMissing      if pieces have not reported
+//	piece.ErrMissing      if pieces have no result yet
 //	ErrNothing            if the plan is committed already
 //	manifest.ErrAppended  if the plan appends, and Out has its dates
 //	fs.ErrExist           if Out exists and must not be replaced

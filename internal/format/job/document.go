@@ -56,7 +56,7 @@ func (d *document) errOf(wrong error) error {
 	for _, p := range slices.Compact(d.problems) {
 		errs = append(errs, fmt.Errorf("%s:%d:%d: %s", d.name, p.line, p.column, p.text))
 	}
-	return fmt.Errorf("job: %w:\n%w", wrong, errors.Join(errs...))
+	return fmt.Errorf("%w:\n%w", wrong, errors.Join(errs...))
 }
 
 // parse reads the file as YAML and returns its outermost object.

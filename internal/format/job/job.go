@@ -124,7 +124,7 @@ func Load(ctx context.Context, files dfs.FS, name string) (*Job, error) {
 		return nil, &missingError{name, err}
 	}
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, dfs.ErrScheme) {
-		return nil, fmt.Errorf("job: %w: %w", ErrJob, err)
+		return nil, fmt.Errorf("%w: %w", ErrJob, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("job: read %s: %w", name, err)
@@ -153,7 +153,7 @@ func Parse(name string, data []byte) (*Job, error) {
 		return nil, err
 	}
 	if err := b.job.Schema.Validate(); err != nil {
-		return nil, fmt.Errorf("job: %w: %s: %w", ErrJob, name, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrJob, name, err)
 	}
 	return b.job, nil
 }

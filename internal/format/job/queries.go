@@ -76,7 +76,7 @@ const (
 func LoadQueries(ctx context.Context, files dfs.FS, name string, s *behaviour.Schema) ([]Query, error) {
 	data, err := read(ctx, files, name)
 	if err != nil {
-		return nil, fmt.Errorf("job: %w: %w", ErrQueries, err)
+		return nil, fmt.Errorf("%w: %w", ErrQueries, err)
 	}
 	return ParseQueries(name, data, s)
 }

@@ -235,7 +235,7 @@ func (m *planner) column(name string) (int, error) {
 // columns returns the names of the file's columns.
 func (m *planner) columns() string {
 	if m.header == nil {
-		return "no header (name its columns, or say $1, $2, …)"
+		return "no header (name its columns, or write $1, $2, …)"
 	}
 	quoted := make([]string, len(m.header))
 	for i, n := range m.header {

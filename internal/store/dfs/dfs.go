@@ -27,7 +27,7 @@ var ErrLockLost = exit.New(exit.Failed, "the lock was lost")
 
 // ErrUnavailable is wrapped when the servers behind a file system cannot be
 // reached, or cannot serve now. The same operation may succeed later.
-var ErrUnavailable = exit.New(exit.NotNow, "out of reach")
+var ErrUnavailable = exit.New(exit.NotNow, "cannot be reached")
 
 // An FS is a tree of files. Errors name the file and satisfy fs.ErrNotExist,
 // fs.ErrExist and fs.ErrPermission where they apply.

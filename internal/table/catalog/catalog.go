@@ -118,7 +118,7 @@ func noTable(ctx context.Context, fs dfs.FS, dir string) error {
 		return err
 	}
 	if c != nil {
-		return fmt.Errorf("%w: %s is being made of %s, or was when that was killed: let bulkload convert --to %s end, or begin it again", table.ErrUnfit, dir, c.From, c.Layout)
+		return fmt.Errorf("%w: %s is not finished: a bulkload convert makes it from %s, or was killed: wait for bulkload convert --to %s, or run it again", table.ErrUnfit, dir, c.From, c.Layout)
 	}
 	if err := CheckBare(ctx, fs, dir); err != nil && !errors.Is(err, iofs.ErrExist) {
 		return err

@@ -30,7 +30,8 @@ func (s Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 	}
 	l.Room(ctx, s.FS, precheck.StagingRoom, s.Dir, load.Bytes)
 	l = append(l, catalog.CheckUnfinished(ctx, s.FS, s.Dir, load.Locked))
-	l.Skips("a table of files has only those it was made with", precheck.FamilyThere, precheck.FamilyFit, precheck.Regions)
+	l.Skips("a table of files has no settings of a family to check", precheck.FamilyThere, precheck.FamilyFit)
+	l.Skip(precheck.Regions, "a table of files has no servers that open its regions")
 	l.Skip(precheck.Versions, "a table of files has no server")
 	return l
 }

@@ -133,9 +133,9 @@ func (s *Store) Check(ctx context.Context, load precheck.Load) []precheck.Check 
 	return slices.Concat(lists...)
 }
 
-// checkTable checks whether the table takes puts, if the load may need puts.
+// checkTable checks whether the table accepts puts, if the load may need puts.
 func (s *Store) checkTable(l *precheck.List, load precheck.Load) {
-	const readOnly = "it is READONLY: HBase takes no puts for it, only HFiles"
+	const readOnly = "it is READONLY: HBase accepts no puts for it, only HFiles"
 	switch {
 	case !s.readOnly || !load.Puts:
 		l.OK(precheck.TableThere, "%s is there and enabled, for user %s", s.address, s.client.User())
@@ -153,7 +153,7 @@ func (s *Store) checkFamily(ctx context.Context, l *precheck.List, load precheck
 		reason := fmt.Sprintf("HBase does not describe the table to this user: %v", s.untold)
 		l.Skip(precheck.FamilyThere, "%s", reason)
 		if n := load.Traits.Versions; n > 1 {
-			l.Warn(precheck.FamilyFit, fmt.Sprintf("ask who may alter it whether VERSIONS of family %s is %d or more: HBase drops older behaviours of a user otherwise", s.family, n), "%s", reason)
+			l.Warn(precheck.FamilyFit, fmt.Sprintf("ask a user who may alter it whether VERSIONS of family %s is %d or more: HBase drops older behaviours of a user otherwise", s.family, n), "%s", reason)
 		} else {
 			l.Skip(precheck.FamilyFit, "%s", reason)
 		}
@@ -251,7 +251,7 @@ func (s *Store) checkRegions(ctx context.Context, l *precheck.List, load prechec
 	away := slices.DeleteFunc(slices.Clone(all), func(r hbase.Region) bool { return r.Server != "" && r.State == "OPEN" })
 	switch {
 	case len(away) > 0:
-		l.Warn(precheck.Regions, "they are waited for, for as long as --retry-for says", "%d of %d regions are not open, %s, which begins at %q, for one",
+		l.Warn(precheck.Regions, "a load waits for them, up to the time of --retry-for", "%d of %d regions are not open, %s, which begins at %q, for one",
 			len(away), len(all), cmp.Or(away[0].State, "without a server"), away[0].Start)
 	case len(all) == 1 && load.Bytes > oneRegion:
 		l.Warn(precheck.Regions, "drop it while it is empty and make it by bulkload create-table, or split it", "one region takes all of it, on one server")

@@ -47,7 +47,7 @@ func (s *Store) empty(ctx context.Context) error {
 		return errSomebody
 	})
 	if errors.Is(err, errSomebody) {
-		return fmt.Errorf("table %s: %w: it has rows, %q for one: truncate it first, in HBase's shell: truncate_preserve '%s'; or say --keep-rows if no load put them there",
+		return fmt.Errorf("table %s: %w: it has rows, %q for one: truncate it first, in HBase's shell: truncate_preserve '%s'; or add --keep-rows if no load put them there",
 			s.address, table.ErrUnfit, row, s.address.Table)
 	}
 	return s.address.explain(err)

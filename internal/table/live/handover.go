@@ -25,7 +25,7 @@ var (
 	// errLost is wrapped if a file is neither staged nor in the table.
 	errLost = errors.New("is gone, and its cells are not in the table")
 	// errRefused is wrapped if a region does not take a file that fits into it.
-	errRefused = errors.New("the region did not take it in")
+	errRefused = errors.New("the region did not accept it")
 )
 
 const (
@@ -145,7 +145,7 @@ func (h *handover) give(ctx context.Context, files []manifest.Staged, regions []
 	return left, err
 }
 
-// call calls a region once and returns the files that the region did not take.
+// call calls a region once and returns the files that the region did not accept.
 func (h *handover) call(ctx context.Context, r hbase.Region, files []manifest.Staged) (left []manifest.Staged, err error) {
 	paths := make([]wire.FamilyPath, len(files))
 	for i, f := range files {

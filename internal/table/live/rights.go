@@ -40,7 +40,7 @@ func (s *Store) checkRights(ctx context.Context, l *precheck.List, load precheck
 		}
 	}
 	if lacks := may.lacks(load); lacks != "" {
-		l.Warn(precheck.Permissions, s.grant(load), "%s: say --mode for the other way", lacks)
+		l.Warn(precheck.Permissions, s.grant(load), "%s: choose the other way with --mode", lacks)
 		return
 	}
 	l.OK(precheck.Permissions, "HBase allows it, and files can be made in %s", strings.Join(dirs, " and "))

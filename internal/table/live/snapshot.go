@@ -133,10 +133,10 @@ var errDrop = fmt.Errorf("it took more than %s", dropLimit)
 func (s *Store) explainSnapshot(err error) error {
 	switch {
 	case errors.Is(err, hbase.ErrPermission):
-		return fmt.Errorf("table %s: %w: %w; %s; or read a snapshot that somebody else takes: --snapshot NAME; or read through the servers: --plan auto",
+		return fmt.Errorf("table %s: %w: %w; %s; or read another user's snapshot: --snapshot NAME; or read through the servers: --plan auto",
 			s.address, table.ErrUnfit, err, granting(err, "A", "'"+s.address.Table+"'"))
 	case strings.Contains(err.Error(), "hbase.snapshot.enabled"):
-		return fmt.Errorf("table %s: %w: HBase takes no snapshots: %w; or read through the servers: --plan auto", s.address, table.ErrUnfit, err)
+		return fmt.Errorf("table %s: %w: HBase has snapshots disabled: %w; or read through the servers: --plan auto", s.address, table.ErrUnfit, err)
 	}
 	return s.address.explain(err)
 }

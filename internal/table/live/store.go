@@ -61,7 +61,7 @@ type Store struct {
 	// run.
 	patience time.Duration
 
-	readOnly bool // HBase takes no puts for the table
+	readOnly bool // HBase accepts no puts for the table
 
 	unproved bool // Open does not check rows
 
@@ -145,7 +145,7 @@ func (s *Store) find(attribute string, o Options) error {
 			return err
 		}
 		if dfs.Scheme(root) == "" || dfs.Scheme(root) == "file" {
-			return fmt.Errorf("table %s: %w: nothing says where its catalog is: say table: {path: …, catalog: DIR} in the job, or set $HADOOP_CONF_DIR",
+			return fmt.Errorf("table %s: %w: nothing says where its catalog is: set table: {path: …, catalog: DIR} in the job, or set $HADOOP_CONF_DIR",
 				s.address, table.ErrUnfit)
 		}
 		s.dir = dfs.Join(root, s.address.folder())
@@ -163,7 +163,7 @@ func (a Address) home(o Options) (string, error) {
 		}
 	}
 	if root == "" {
-		return "", fmt.Errorf("table %s: %w: nothing says where HBase keeps its files: say table: {path: …, root: hdfs://NAMENODE/hbase} in the job, or set $HADOOP_CONF_DIR to a folder whose hbase-site.xml has hbase.rootdir",
+		return "", fmt.Errorf("table %s: %w: nothing says where HBase keeps its files: set table: {path: …, root: hdfs://NAMENODE/hbase} in the job, or set $HADOOP_CONF_DIR to a folder whose hbase-site.xml has hbase.rootdir",
 			a, table.ErrUnfit)
 	}
 	return strings.TrimRight(root, "/"), nil
@@ -252,7 +252,7 @@ func (a Address) same(address string) bool {
 func (s *Store) New(ctx context.Context, p table.Plan) (table.Loader, error) {
 	if s.unsaid {
 		// A second catalog would give numbers to files that have numbers in the first.
-		return nil, fmt.Errorf("table %s: %w: HBase tells its family and its catalog only to who may alter it: say both in the job, table: {family: …, catalog: …}: %w",
+		return nil, fmt.Errorf("table %s: %w: HBase shows its family and its catalog only to users who may alter it: set both in the job, table: {family: …, catalog: …}: %w",
 			s.address, table.ErrUnfit, s.untold)
 	}
 	id, err := s.client.ClusterID(ctx)

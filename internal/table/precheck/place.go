@@ -13,8 +13,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// ErrNoRoom is wrapped where there is too little room for what would be written.
-var ErrNoRoom = exit.New(exit.NotNow, "too little room")
+// ErrNoRoom is wrapped if there is too little space for the files that would be written.
+var ErrNoRoom = exit.New(exit.NotNow, "too little space")
 
 // clockWarn is from what difference on clocks are warned of: locks and leases bear
 // less than HBase itself, whose servers refuse 30 seconds between each other.
@@ -28,7 +28,7 @@ func (l *List) Room(ctx context.Context, files dfs.FS, name Name, dir string, ne
 		l.cannot(name, err)
 		return
 	}
-	has := fmt.Sprintf("%s has room for %s (%s), about %s are needed", dir, size(room.Bytes), room.Limit, size(need))
+	has := fmt.Sprintf("%s has room for %s (%s), about %s needed", dir, size(room.Bytes), room.Limit, size(need))
 	switch advice := "make room, raise the quota, or load fewer days at a time"; {
 	case room.Bytes < need/2 || room.Bytes == 0:
 		l.Fail(name, fmt.Errorf("%w: %s", ErrNoRoom, has), advice)
@@ -49,7 +49,7 @@ func Demand(ctx context.Context, files dfs.FS, dir string, need int64, advice st
 	case err != nil:
 		return err
 	case room.Bytes < need:
-		return fmt.Errorf("%w: %s has room for %s (%s), and about %s are to be written; %s", ErrNoRoom, dir, size(room.Bytes), room.Limit, size(need), advice)
+		return fmt.Errorf("%w: %s has room for %s (%s), about %s needed: %s", ErrNoRoom, dir, size(room.Bytes), room.Limit, size(need), advice)
 	}
 	return nil
 }

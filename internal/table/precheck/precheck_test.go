@@ -62,7 +62,7 @@ func TestFailureKeepsEveryCause(t *testing.T) {
 	if !errors.Is(err, table.ErrUnfit) || !errors.Is(err, dfs.ErrLocked) {
 		t.Errorf("%v lost a cause", err)
 	}
-	if want := "pre-check table-there: table is not fit; make it\npre-check unfinished-run: locked by another run"; err.Error() != want {
+	if want := "pre-check table-there: the table is not suitable; make it\npre-check unfinished-run: locked by another run"; err.Error() != want {
 		t.Errorf("it says %q, want %q", err, want)
 	}
 }
@@ -91,10 +91,10 @@ func TestRoomIsComparedWithTheNeed(t *testing.T) {
 		says  string
 		cause error
 	}{
-		"plenty":          {surveyed{room: dfs.Room{Bytes: 200 << 20, Limit: "free space"}}, precheck.OK, "has room for 200 MiB (free space), about 100 MiB are needed", nil},
+		"plenty":          {surveyed{room: dfs.Room{Bytes: 200 << 20, Limit: "free space"}}, precheck.OK, "has room for 200 MiB (free space), about 100 MiB needed", nil},
 		"scarce":          {surveyed{room: dfs.Room{Bytes: 150 << 20, Limit: "the quota of /a"}}, precheck.Warn, "the quota of /a", nil},
-		"too little":      {surveyed{room: dfs.Room{Bytes: 49 << 20}}, precheck.Fail, "too little room", precheck.ErrNoRoom},
-		"out of reach":    {surveyed{err: dfs.ErrUnavailable}, precheck.Fail, "out of reach", dfs.ErrUnavailable},
+		"too little":      {surveyed{room: dfs.Room{Bytes: 49 << 20}}, precheck.Fail, "too little space", precheck.ErrNoRoom},
+		"out of reach":    {surveyed{err: dfs.ErrUnavailable}, precheck.Fail, "cannot be reached", dfs.ErrUnavailable},
 		"nobody can tell": {plain{}, precheck.Skipped, "unsupported", nil},
 	} {
 		var l precheck.List
@@ -125,7 +125,7 @@ func TestDemandsAreMetOrRefused(t *testing.T) {
 		}
 	}
 	err := precheck.Demand(t.Context(), surveyed{room: dfs.Room{Bytes: 1 << 20, Limit: "free space"}}, "dir", 2<<20, "make room")
-	if want := "too little room: dir has room for 1.0 MiB (free space), and about 2.0 MiB are to be written; make room"; err == nil || err.Error() != want {
+	if want := "too little space: dir has room for 1.0 MiB (free space), about 2.0 MiB needed: make room"; err == nil || err.Error() != want {
 		t.Errorf("it says %v, want %s", err, want)
 	}
 }

@@ -143,7 +143,7 @@ func explain(err error) error {
 	case err == nil || is(table.ErrUnfit):
 		return err
 	case is(iofs.ErrPermission):
-		return fmt.Errorf("%w: %w; let HBase's files be read by that user (docs/explanation/hbase.md says how), say another by $HADOOP_USER_NAME, or read through the servers: --plan auto", table.ErrUnfit, err)
+		return fmt.Errorf("%w: %w; let HBase's files be read by that user (docs/explanation/hbase.md says how), name another user with $HADOOP_USER_NAME, or read through the servers: --plan auto", table.ErrUnfit, err)
 	case is(hfile.ErrUnsupported, errOwnRights, errLabels, errMOB):
 		return fmt.Errorf("%w: %w; read it through the servers: --plan auto", table.ErrUnfit, err)
 	}

@@ -90,7 +90,7 @@ func (w *world) putter(t *testing.T, to table.Loader) table.Putter {
 	t.Helper()
 	p, ok := table.As[table.Putter](to)
 	if !ok {
-		t.Fatal("the table takes no puts")
+		t.Fatal("the table accepts no puts")
 	}
 	return p
 }

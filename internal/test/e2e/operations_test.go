@@ -30,7 +30,7 @@ const (
 // an entry without a message they create the files that its commands need. Without a
 // provocation, the night is loaded.
 var provocations = map[string]string{
-	"records of loaded files stay out": kinds + "bulkload --from 2014-09-01 --to 2014-09-02",
+	"skipped records of loaded files are not loaded": kinds + "bulkload --from 2014-09-01 --to 2014-09-02",
 	"loaded files have no values for a field of the job": "sed -i 's/, seconds: int64//' usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-01; " +
 		"sed -i 's/programme: string/programme: string, seconds: int64/' usertrail.yaml; bulkload --from 2014-09-01 --to 2014-09-02",
 	"the table has records of it, by a job with other settings": kinds + "sed -i 's/{play: {id: 1}}/{play: {id: 1}, seek: {id: 2}}/' usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-01",
@@ -68,8 +68,8 @@ var provocations = map[string]string{
 		`printf 'logs: {path: "events/{date}.csv", behaviour: event}\ntable: trails\nbehaviours: {play: {id: 1}}\n' > usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-01`,
 	"are still bad": spoilt + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night + "; bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl",
 	"load it before its bad records are replayed": spoilt + "; " + night + "; bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl",
-	"must be UTF-8":                                   `mv logs/2014-09-02/play.csv "$(printf 'logs/2014-09-01/play.\265\347.csv')"; sed -i 's|}.csv|}*.csv|' usertrail.yaml; ` + night,
-	"the quarantine file is of other bytes":           spoilt + "; " + night + "; cp trails/quarantine/* kept.jsonl; sed -i /yesterday/d logs/2014-09-01/play.csv; " + night + "; bulkload replay kept.jsonl",
+	"must be UTF-8": `mv logs/2014-09-02/play.csv "$(printf 'logs/2014-09-01/play.\265\347.csv')"; sed -i 's|}.csv|}*.csv|' usertrail.yaml; ` + night,
+	"the quarantine file belongs to another delivery": spoilt + "; " + night + "; cp trails/quarantine/* kept.jsonl; sed -i /yesterday/d logs/2014-09-01/play.csv; " + night + "; bulkload replay kept.jsonl",
 	"manifest.json is missing":                        night + "; rm trails/manifest.json; " + night,
 	"no table for this engine":                        night + "; " + asking + " --format csv --out text; extract ddl text --for spark",
 	"holds no metrics of usertrail":                   "echo hello > m.prom; " + night + " --metrics-file m.prom",
@@ -86,9 +86,9 @@ var provocations = map[string]string{
 	"days are not loaded":                             "bulkload --quiet --from 2014-09-01 --to 2014-09-01; " + asking + " --require-days",
 	"name another file with --out":                    "bulkload init logs",
 	"locked by another run":                           night + "; exec 9>>trails/lock; flock 9; " + night + " --types play",
-	"too little room":                                 "true",
+	"too little space":                                "true",
 	"does not respond":                                "bulkload pre-check --from 2014-09-01 --to 2014-09-02 --table hbase://127.0.0.1:1/a:b --retry-for 1s",
-	"out of reach":                                    asking + " --table hdfs://127.0.0.1:1/trails --retry-for 1s",
+	"cannot be reached":                               asking + " --table hdfs://127.0.0.1:1/trails --retry-for 1s",
 	"not all pieces are done":                         planned + "bulkload commit --pieces pieces.jsonl",
 	"were loaded before":                              night + "; " + night,
 	"no file for":                                     "bulkload --quiet --from 2014-10-01 --to 2014-10-02",

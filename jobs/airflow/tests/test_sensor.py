@@ -144,10 +144,10 @@ def test_what_is_broken_is_tried_again(program, context):
 
 
 def test_servers_out_of_reach_are_waited_for(program, context):
-    fake = program("""echo '{"files":0,"status":75,"error":"the cluster is out of reach"}'; exit 75\n""")
+    fake = program("""echo '{"files":0,"status":75,"error":"the cluster cannot be reached"}'; exit 75\n""")
     waits = LogsSensor(task_id="logs", from_date=DATES[0], bin=fake, timeout=0)
     assert not waits.poke(context())
-    with pytest.raises(AirflowSensorTimeout, match="out of reach"):
+    with pytest.raises(AirflowSensorTimeout, match="cannot be reached"):
         waits.execute(context())
 
 

@@ -69,7 +69,7 @@ func TestAPrincipalOfAKeytabIsChosen(t *testing.T) {
 		{[]string{"alice"}, "", "alice@REALM.TEST"},
 		{[]string{"alice", "bob/host"}, "bob/host", "bob/host@REALM.TEST"},
 		{[]string{"alice", "bob/host"}, "alice@REALM.TEST", "alice@REALM.TEST"},
-		{[]string{"alice", "bob"}, "", "alice@REALM.TEST, bob@REALM.TEST: say which one by --principal"},
+		{[]string{"alice", "bob"}, "", "alice@REALM.TEST, bob@REALM.TEST: choose one with --principal"},
 		{[]string{"alice"}, "carol", "has no key of carol@REALM.TEST, but of alice@REALM.TEST"},
 		{[]string{"alice"}, "alice@OTHER.TEST", "has no key of alice@OTHER.TEST"},
 	} {

@@ -154,7 +154,7 @@ func (l *Login) choose(all []string) (string, error) {
 	case len(all) == 0:
 		return "", fmt.Errorf("%w: %s has no key", ErrCredentials, l.source)
 	case want == "" && len(all) > 1:
-		return "", fmt.Errorf("%w: %s has keys of %s: say which one by --principal", ErrCredentials, l.source, strings.Join(all, ", "))
+		return "", fmt.Errorf("%w: %s has keys of %s: choose one with --principal", ErrCredentials, l.source, strings.Join(all, ", "))
 	case want == "":
 		return all[0], nil
 	case !slices.Contains(all, want):

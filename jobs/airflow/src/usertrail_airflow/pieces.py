@@ -128,7 +128,7 @@ class ExtractPiecesOperator(_Pieces):
 
 
 class _Commit(UsertrailOperator):
-    """Publishes the work of the pieces of a plan, when all of them have reported.
+    """Publishes the work of the pieces of a plan, when all of them have a result.
 
     If an earlier try of the same task has published it, the task succeeds. It is not skipped.
 
