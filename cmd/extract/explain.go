@@ -65,7 +65,7 @@ func writeExplanation(w io.Writer, x *explain.Explanation) error {
 	for _, said := range x.Why {
 		fold(&b, said, "  ")
 	}
-	fold(&b, "Times are rough: they are computed from rates that were measured on another machine.", "  ")
+	fold(&b, "The times are estimates: they are computed from rates that were measured on another machine.", "  ")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -74,7 +74,7 @@ func writeExplanation(w io.Writer, x *explain.Explanation) error {
 // shorter than pageWidth.
 func writePlans(b *strings.Builder, x *explain.Explanation) {
 	const form = "%-2s %-8s  %-13s  %9s  %6s  %6s  %8s  %7s  %6s\n"
-	fmt.Fprintf(b, form, "", "plan", "settled by", "users", "rows", "cells", "bytes", "calls", "time")
+	fmt.Fprintf(b, form, "", "plan", "decided by", "users", "rows", "cells", "bytes", "calls", "time")
 	for i, p := range x.Plans {
 		mark := ""
 		if i == x.Chosen {

@@ -25,10 +25,10 @@ func (f Facts) Choose(plans []Plan) (chosen int, why []string) {
 	why = append(why, f.whyPlan(p), f.whySettle(p))
 	if f.Name != "" {
 		a := f.averages()
-		why = append(why, f.whyRows(p, &a), "The read is narrowed where the table is stored, by "+strings.Join(f.Pushed(p), ", ")+".")
+		why = append(why, f.whyRows(p, &a), "These limits apply where the table is stored: "+strings.Join(f.Pushed(p), ", ")+".")
 	}
 	if p.Screen {
-		why = append(why, "The conditions need fewer columns than the result: users are judged by these columns first, unless that turns out to be slower.")
+		why = append(why, "The conditions need fewer columns than the result: users are filtered by these columns first, unless that is slower.")
 	}
 	if said := f.sooner(plans, chosen); said != "" {
 		why = append(why, said)

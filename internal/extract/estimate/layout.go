@@ -180,6 +180,6 @@ func (f *Facts) because(p *Plan, a *averages) []string {
 	add(beside && (f.Sifts || p.Name == Files), "rows or columns of other behaviours are stored in between")
 	add(beside && !f.Sifts && p.Name != Files, "other behaviours are read too, since no row or column can be chosen by behaviour")
 	add(a.asked < few*a.full, "other fields are stored in between")
-	add(p.Screen, "users are judged before they are read whole")
+	add(p.Screen, "few columns of the users are read first, to filter the users")
 	return out
 }
