@@ -293,9 +293,12 @@ func (s *sheet) columnOf(i int) column {
 	for _, n := range count {
 		c.filled += n
 	}
-	if c.filled == 0 {
+	switch {
+	case c.filled == 0:
 		c.unsure = "it has no value in the sample"
-	} else if c.typ == behaviour.String {
+	case c.commas:
+		c.unsure = "numbers with a decimal comma are read as texts, because a double has a decimal point"
+	case c.typ == behaviour.String:
 		c.unsure = notQuite(kept, quoted)
 	}
 	return c
