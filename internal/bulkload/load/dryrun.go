@@ -38,14 +38,14 @@ func (p Preview) Counted() outcome.Counts {
 	return c
 }
 
-// A PreviewBatch is what is committed together.
+// A PreviewBatch has files that a load commits together.
 type PreviewBatch struct {
 	Span  *behaviour.Span `json:"span"` // dates of the paths; nil if they name none
 	Files int             `json:"files"`
 	Bytes int64           `json:"bytes"`
 }
 
-// A PreviewRegion is a region and about how much would go into it.
+// A PreviewRegion is a region with the approximate amount that a load would write to it.
 type PreviewRegion struct {
 	Region string  `json:"region"`
 	Rows   string  `json:"-"`     // Region in words
@@ -53,7 +53,7 @@ type PreviewRegion struct {
 	Bytes  int64   `json:"bytes"` // of the delivered files, by that share
 }
 
-// DryRun says what Run would do. It writes nothing and takes no lock.
+// DryRun returns what Run would do. It writes nothing and takes no lock.
 func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	l, err := New(cfg)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// A history says what the table has of a delivered file by earlier loads.
+// A history describes the records of a delivered file that earlier loads added to the table.
 type history struct {
 	held     bool // one load was asked for all requested records; some of them may stay out
 	whole    bool // and it left none out

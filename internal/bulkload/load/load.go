@@ -103,7 +103,7 @@ func (l *Load) Find(ctx context.Context) error {
 	return err
 }
 
-// findWhole is Find that also learns which files may still be written.
+// findWhole is like Find, and also finds the files that may still be written.
 func (l *Load) findWhole(ctx context.Context) error {
 	found, err := l.Search.FindWhole(ctx)
 	l.note(found)

@@ -222,7 +222,7 @@ func (p *preCheck) table(ctx context.Context) error {
 	return nil
 }
 
-// unopened says why the table does not open, unless the store has said it.
+// unopened adds a check with the reason why the table does not open, unless the store has added one.
 func (p *preCheck) unopened(err error) {
 	if err == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/run/exit"
 )
 
-// ErrAppended is returned if a result has the dates already that should be appended.
+// ErrAppended is returned if a result already has the dates that should be appended.
 var ErrAppended = exit.New(exit.Nothing, "the dates are appended already")
 
 // An Appended is one extract of a result that several made.
@@ -114,10 +114,11 @@ func (e *Extract) differs(next *Extract) string {
 	return ""
 }
 
-// otherUsers says that two queries are of different users.
+// otherUsers is the difference of two queries for different users.
 const otherUsers = "--users is another list there"
 
-// sampled returns what the samples of e and next say about different users, after a colon, or "".
+// sampled returns the sample of e after a colon. If next has the same sample, it returns the reason why the users differ. It returns
+// "" if e has no sample.
 func (e *Extract) sampled(next *Extract) string {
 	switch {
 	case e.Sample == nil:

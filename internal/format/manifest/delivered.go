@@ -14,7 +14,7 @@ type DaysOf struct {
 	Days       []behaviour.Span `json:"days"`                 // in order
 }
 
-// Of reports whether the days are days of a behaviour.
+// Of reports whether d has days of a behaviour.
 func (d *DaysOf) Of(behaviour string) bool {
 	return len(d.Behaviours) == 0 || slices.Contains(d.Behaviours, behaviour)
 }

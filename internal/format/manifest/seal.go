@@ -24,7 +24,7 @@ func sealed(b []byte) (with []byte, sum string) {
 // the checksum does not match.
 func unsealed(b []byte) (sum string, err error) { return checked(compact(b)) }
 
-// checked is unsealed of compact JSON, whose bytes it changes.
+// checked is like unsealed, for compact JSON. It changes the bytes of content.
 func checked(content []byte) (sum string, err error) {
 	has, rest, ok := bytes.Cut(bytes.TrimPrefix(content, []byte(seal)), []byte(`",`))
 	if !bytes.HasPrefix(content, []byte(seal)) || !ok {

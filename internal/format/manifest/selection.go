@@ -6,7 +6,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// A Selection says how a job selects and reads the records of a file.
+// A Selection describes how a job selects and reads the records of a file.
 type Selection struct {
 	Behaviour string // that the path names, or ""
 	TextsBy   string // see Input.TextsBy
@@ -31,7 +31,7 @@ type Except struct {
 	Skip string `json:"skip"`
 }
 
-// A Setting is a part of the job that decides which records of a file a load brings.
+// A Setting is a part of the job that decides which records of a file a load adds to the table.
 type Setting string
 
 // The settings.

@@ -100,7 +100,7 @@ func referring(f referrer) any {
 	return out
 }
 
-// restore is the inverse of referring, after reading.
+// restore reverts referring after a file was read.
 func restore(f referrer) error {
 	texts, parts := f.places()
 	err := texts.Restore(parts)

@@ -20,7 +20,7 @@ type Reader interface {
 	Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error
 }
 
-// Config says what an Asker reads of each user, and how.
+// Config selects what an Asker reads of each user.
 type Config struct {
 	Schema *behaviour.Schema
 	Layout layout.Layout

@@ -71,10 +71,10 @@ func work(a *fetch.Asker) fetch.Work[*fetch.Trails] {
 	}
 }
 
-// user is the i-th user's ID.
+// user returns the ID of user i.
 func user(i int) string { return fmt.Sprintf("%05d", i) }
 
-// batch is the users with the numbers from, from+1, … in order of their keys.
+// batch returns a batch of the n users with the numbers from, from+1, … in order of their keys.
 func batch(from, n int) *fetch.Batch {
 	var keys []string
 	for i := range n {

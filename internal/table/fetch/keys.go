@@ -20,16 +20,16 @@ func (k *Keys) Add(key []byte, sure bool) {
 	k.sure = append(k.sure, sure)
 }
 
-// Sure says whether the i-th key's user is sure to have rows.
+// Sure reports whether it is certain that the user of key i has rows.
 func (k *Keys) Sure(i int) bool { return k.sure[i] }
 
-// Len is the number of keys.
+// Len returns the number of keys.
 func (k *Keys) Len() int { return len(k.ends) }
 
-// Bytes is the size of the keys.
+// Bytes returns the size of the keys in bytes.
 func (k *Keys) Bytes() int { return len(k.data) }
 
-// At returns the i-th key, valid as long as k is.
+// At returns key i. It is valid as long as k is.
 func (k *Keys) At(i int) []byte {
 	start := uint32(0)
 	if i > 0 {

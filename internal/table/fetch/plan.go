@@ -48,7 +48,7 @@ func (p Plan) of(reads *layout.Reads, apart bool) Plan {
 	return Scan
 }
 
-// few says whether a user has no more than mostGets rows.
+// few reports whether a user has at most mostGets rows.
 func few(reads *layout.Reads) bool {
 	n := 0
 	return reads.Rows(nil, func([]byte) bool { n++; return n <= mostGets })

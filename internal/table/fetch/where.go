@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// Where says where in a table the rows of users are. It is for one goroutine.
+// A Where returns the rows and ranges of users in a table. Only one goroutine may use it.
 type Where struct {
 	want  layout.Want
 	reads *layout.Reads
@@ -49,7 +49,7 @@ func NewRows(l layout.Layout, s *behaviour.Schema, w layout.Want) (*Where, error
 	return where, nil
 }
 
-// columnTests are w's tests, one list for each kind that is asked for, of rows that are
+// columnTests returns the tests of w, one list for each requested kind, for layouts whose rows are
 // one record each.
 func columnTests(s *behaviour.Schema, w layout.Want) (out [][]table.ColumnTest) {
 	for k, tests := range w.Where {
@@ -103,7 +103,7 @@ func (w *Where) bounds(keys iter.Seq[[]byte]) split.Region {
 	return r
 }
 
-// ranges are those of each user.
+// ranges returns the ranges of rows of each user.
 func (w *Where) ranges(keys iter.Seq[[]byte]) iter.Seq[split.Region] {
 	return func(yield func(split.Region) bool) {
 		one := func(start, stop []byte) bool { return yield(split.Region{Start: start, End: stop}) }
@@ -115,7 +115,7 @@ func (w *Where) ranges(keys iter.Seq[[]byte]) iter.Seq[split.Region] {
 	}
 }
 
-// rows are those that each user can have.
+// rows returns the rows that each user can have.
 func (w *Where) rows(keys iter.Seq[[]byte]) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for key := range keys {
@@ -126,7 +126,7 @@ func (w *Where) rows(keys iter.Seq[[]byte]) iter.Seq[[]byte] {
 	}
 }
 
-// inOrder are rows of several users in the table's order. Rows of one user are not adjacent.
+// inOrder returns the rows of several users in the table's order. Rows of one user are not adjacent.
 func inOrder(rows iter.Seq[[]byte]) (iter.Seq[[]byte], split.Region) {
 	var all [][]byte
 	for row := range rows {

@@ -88,7 +88,7 @@ func (d *disk) checkClean(t *testing.T) {
 	}
 }
 
-// count says how many files have a name that begins so.
+// count returns the number of files whose name has a prefix.
 func (d *disk) count(prefix string) int {
 	n := 0
 	for name := range d.files {

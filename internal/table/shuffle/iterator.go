@@ -45,19 +45,19 @@ func (it *Iterator) handOutCopy() {
 	r.row, r.payload = it.out[:len(r.row)], it.out[len(r.row):]
 }
 
-// Row is the row of the record.
+// Row returns the row of the record.
 func (it *Iterator) Row() []byte { return it.tree.cursors[it.tree.winner].rec.row }
 
-// Seq is the number of the record.
+// Seq returns the number of the record.
 func (it *Iterator) Seq() uint64 { return it.tree.cursors[it.tree.winner].rec.seq }
 
-// Payload is the payload of the record.
+// Payload returns the payload of the record.
 func (it *Iterator) Payload() []byte { return it.tree.cursors[it.tree.winner].rec.payload }
 
-// Err is why Next returned false, or nil at the end of the part.
+// Err returns the error that ended the iteration, or nil at the end of the part.
 func (it *Iterator) Err() error { return it.err }
 
-// Close gives the buffers back. Closing twice does nothing.
+// Close releases the buffers. A second Close does nothing.
 func (it *Iterator) Close() error {
 	if it.closed {
 		return nil

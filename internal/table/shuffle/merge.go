@@ -38,7 +38,7 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// nextEntry takes the next entry of a shard; there is one.
+// nextEntry returns the next entry of a shard. The shard must have one.
 func (c *cursor) nextEntry() entry {
 	if c.ordered == 0 {
 		c.ordered = ties(c.entries)
@@ -54,7 +54,7 @@ func (c *cursor) nextEntry() entry {
 	return e
 }
 
-// ahead is how many records are brought near before they are needed.
+// ahead is the number of records whose memory is read before they are needed.
 const ahead = 64
 
 // lookAhead reads a byte of each of the next records' lines. Sorted entries point
@@ -90,7 +90,7 @@ func (c *cursor) end() {
 	c.done, c.key = true, math.MaxUint64
 }
 
-// before says whether c's record comes before o's.
+// before reports whether the record of c sorts before the record of o.
 func (c *cursor) before(o *cursor) bool {
 	if c.key != o.key {
 		return c.key < o.key

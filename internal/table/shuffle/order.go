@@ -24,7 +24,7 @@ func sortByKey(e, tmp []entry) {
 	}
 }
 
-// ties is how many entries e begins with that have the same key.
+// ties returns the number of entries at the beginning of e that have the same key.
 func ties(e []entry) int {
 	n := 1
 	for n < len(e) && e[n].key == e[0].key {
@@ -43,7 +43,7 @@ func byKey(a, b entry) int {
 	return 0
 }
 
-// fewEntries is where comparing is quicker than counting 2048 digits.
+// fewEntries is the number of entries up to which comparing is faster than counting 2048 digits.
 const fewEntries = 96
 
 // sortKeys sorts by key and leaves equal keys in the order they had: by radix
@@ -97,7 +97,7 @@ func countDigits(e []entry) *[8][256]int {
 	return &counts
 }
 
-// insertKeys is an insertion sort by key.
+// insertKeys sorts by key with an insertion sort.
 func insertKeys(e []entry) {
 	for i := 1; i < len(e); i++ {
 		x := e[i]
@@ -109,8 +109,8 @@ func insertKeys(e []entry) {
 	}
 }
 
-// fewTies is where comparing records is quicker than looking for where they
-// differ.
+// fewTies is the number of records up to which comparing them is faster than looking for the
+// first byte in which they differ.
 const fewTies = 8
 
 // sortTies sorts entries of one key by their records, with room for as many in
@@ -170,7 +170,7 @@ func compareRows(e []entry, a *arena) (same, shortest, longest int) {
 	return same, shortest, longest
 }
 
-// common is how many bytes a and b begin with in common.
+// common returns the length of the common prefix of a and b.
 func common(a, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {

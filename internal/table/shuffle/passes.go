@@ -16,8 +16,8 @@ const (
 	maxFanIn = 128
 )
 
-// fanIn is how many runs one iterator reads at once with its buffers. A buffer grows to
-// the largest record, so where records are large fewer runs are read.
+// fanIn returns the number of runs that one iterator reads at once with its buffers. A buffer grows to
+// the largest record, so an iterator of large records reads fewer runs.
 func (s *Sorter) fanIn() int {
 	each, least := int64(minReadBuffer), int64(minFanIn)
 	for _, sh := range s.shards {

@@ -54,7 +54,7 @@ func rowOf(b []byte) []byte {
 	return b[headerLen : headerLen+int(binary.BigEndian.Uint16(b[8:]))]
 }
 
-// compare is the order of records.
+// compare orders records by row, then by number, then by payload.
 func (r *record) compare(o *record) int {
 	if c := bytes.Compare(r.row, o.row); c != 0 {
 		return c
@@ -65,8 +65,8 @@ func (r *record) compare(o *record) int {
 	return bytes.Compare(r.payload, o.payload)
 }
 
-// prefix is the first eight bytes of row as a number, filled up with zeros. Rows
-// in order have prefixes in order, but equal prefixes say nothing.
+// prefix returns the first eight bytes of row as a number, padded with zeros. Rows
+// in order have prefixes in order. Rows with equal prefixes must be compared.
 func prefix(row []byte) uint64 {
 	if len(row) >= 8 {
 		return binary.BigEndian.Uint64(row)

@@ -163,7 +163,7 @@ func closeAll(segments []*segment) error {
 	return errors.Join(errs...)
 }
 
-// share gives the segments equal pieces of buffer.
+// share divides buffer equally among the segments.
 func share(buffer []byte, segments []*segment) {
 	if len(segments) == 0 {
 		return

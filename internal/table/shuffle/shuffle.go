@@ -129,7 +129,7 @@ func (c *Config) validate() error {
 	return errors.Join(errs...)
 }
 
-// SetParts says how many parts the next records have. It comes before the first Add, or
+// SetParts sets the number of parts of the next records. Call it before the first Add, or
 // between a Reset and the next Add.
 func (s *Sorter) SetParts(n int) error {
 	if n < 1 || n > MaxParts {
@@ -225,7 +225,7 @@ func (s *Sorter) checkOut(segments []*segment) ([]byte, error) {
 	return make([]byte, min(s.buffer, int64(len(s.runs))*maxReadBuffer)), nil
 }
 
-// checkIn takes back what checkOut gave.
+// checkIn releases a buffer that checkOut returned.
 func (s *Sorter) checkIn(buffer []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

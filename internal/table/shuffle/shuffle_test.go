@@ -21,7 +21,7 @@ type sample struct {
 	payload string
 }
 
-// compareSamples is the order that the package comment promises.
+// compareSamples compares samples in the order that the package comment promises.
 func compareSamples(a, b sample) int {
 	return cmp.Or(
 		cmp.Compare(a.part, b.part),

@@ -58,7 +58,7 @@ func realCluster(t *testing.T) *cluster {
 	return &cluster{k, client, filesAs(k, ""), rand.New(rand.NewPCG(3, 3))}
 }
 
-// filesAs is the cluster's file system as a user sees it.
+// filesAs returns the cluster's file system for a user.
 func filesAs(k *clustertest.Cluster, user string) dfs.FS {
 	return hdfs.New(hdfs.Config{User: user, Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(k.ConfDir()) }})
 }

@@ -65,12 +65,12 @@ func tag(typ byte, value []byte) []byte {
 	return append(append(binary.BigEndian.AppendUint16(nil, uint16(1+len(value))), typ), value...)
 }
 
-// outlives says whether a cell with a TTL of its own is still there.
+// outlives reports whether a cell with its own TTL has not expired.
 func outlives(w *written) bool {
 	return len(w.Tags) == 0 || w.Time+int64(binary.BigEndian.Uint64(w.Tags[3:])) >= now
 }
 
-// hidden says whether any delete of the row hides a Put.
+// hidden reports whether a delete of the row hides a Put.
 func (m *model) hidden(p *written) bool {
 	for _, d := range m.all {
 		if !bytes.Equal(d.Row, p.Row) {
@@ -123,7 +123,7 @@ func (m *model) result(start, end string, asked choice) []string {
 	return lines
 }
 
-// has says whether columns are asked for that a qualifier is among.
+// has reports whether a qualifier is one of the requested columns.
 func has(c layout.Columns, qualifier []byte) bool {
 	return (c.Prefixes == nil || slices.ContainsFunc(c.Prefixes, func(p []byte) bool { return bytes.HasPrefix(qualifier, p) })) &&
 		(c.From == nil || bytes.Compare(qualifier, c.From) >= 0) && (c.To == nil || bytes.Compare(qualifier, c.To) < 0)
@@ -167,7 +167,7 @@ func (m *model) files(t *testing.T) []*file {
 	return out
 }
 
-// unnumbered says whether all files until now have cells without numbers.
+// unnumbered reports whether all files until now have cells without numbers.
 func (m *model) unnumbered(files []*file) bool {
 	return !slices.ContainsFunc(files, func(f *file) bool { return f.bulk || !strings.HasPrefix(f.name, "unnumbered") })
 }

@@ -59,7 +59,7 @@ const (
 	layoutVersion = 2 // of snapshots; 1 was a directory for each region
 )
 
-// Config says which snapshot is meant, and what its cells mean.
+// Config names a snapshot and has the meaning of its cells.
 type Config struct {
 	FS   dfs.FS
 	Root string // the directory of HBase's files
@@ -134,7 +134,7 @@ func open(ctx context.Context, c Config) (*Table, error) {
 	return t, nil
 }
 
-// explain says what to do about an error, and whether another try may help.
+// explain adds the next step to an error, and the status: whether another attempt may help.
 func explain(err error) error {
 	is := func(targets ...error) bool {
 		return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })

@@ -19,7 +19,7 @@ import (
 
 func everything(yield func(split.Region) bool) { yield(split.Region{}) }
 
-// read gives the cells of a query, each as a line.
+// read returns the cells of a query, each as a line.
 func read(t *testing.T, from table.Table, q table.Query) ([]string, error) {
 	t.Helper()
 	var out []string

@@ -44,7 +44,7 @@ func (p *photographed) Regions(ctx context.Context) ([]split.Region, error) {
 	return p.snapshot().Regions(ctx)
 }
 
-// snapshot is one of the table's files now.
+// snapshot returns a snapshot of the table's files as they are now.
 func (p *photographed) snapshot() *snapshot.Table {
 	p.mu.Lock()
 	defer p.mu.Unlock()

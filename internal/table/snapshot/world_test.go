@@ -58,7 +58,7 @@ func newDisk(t testing.TB) *disk {
 	return &disk{root: t.TempDir(), table: "t", layout: 2}
 }
 
-// encoded is the name of a region's folder.
+// encoded returns the name of a region's folder.
 func (d *disk) encoded(r diskRegion) string {
 	sum := md5.Sum(fmt.Appendf(nil, "ns:%s,%s,%d", d.table, r.start, r.id))
 	return hex.EncodeToString(sum[:])

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// existing are the rows that a query finds, as lines, sorted and each once.
+// existing returns the rows that a query finds, as sorted lines without duplicates.
 func existing(t *testing.T, from table.Table, q table.Query) []string {
 	t.Helper()
 	var out []string
@@ -27,8 +27,7 @@ func existing(t *testing.T, from table.Table, q table.Query) []string {
 	return slices.Compact(out)
 }
 
-// there is who did what on the days of a span in the rows that are wanted, as existing
-// gives it.
+// there returns the wanted rows of the days of a span, in the form of existing.
 func (w *world) there(span behaviour.Span, want func(key []byte) bool) []string {
 	var out []string
 	for _, r := range w.rows {

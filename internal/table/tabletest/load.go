@@ -50,7 +50,7 @@ func LoadTrails(t *testing.T, way Way, in table.Store, l layout.Layout, nights i
 	return firstDay
 }
 
-// load takes rows, which are in order, in as one load.
+// load adds rows, which are in order, as one load.
 func (w *world) load(t *testing.T, to table.Loader, rows []row) *manifest.Load {
 	t.Helper()
 	ledger, files := w.bring(t, to, rows)
@@ -220,7 +220,7 @@ type entry struct {
 	kind int
 }
 
-// entriesOf are the records of rows, in order of users' keys.
+// entriesOf returns the records of rows, in order of users' keys.
 func entriesOf(rows []row) []entry {
 	var out []entry
 	for _, r := range rows {

@@ -60,7 +60,7 @@ func (w *world) checkVisits(t *testing.T, cells []*cell.Cell) {
 	}
 }
 
-// texts are cells as lines, sorted.
+// texts returns cells as sorted lines.
 func texts(cells []*cell.Cell) []string {
 	var out []string
 	for _, c := range cells {
@@ -93,7 +93,7 @@ func expect(t *testing.T, what string, got, asked, allowed []*cell.Cell) {
 // every wants all cells.
 func every([]byte, *cell.Cell) bool { return true }
 
-// cells are those that are wanted, of a row's key.
+// cells returns the cells that want accepts, by the key of their row.
 func (w *world) cells(want func(key []byte, c *cell.Cell) bool) []*cell.Cell {
 	var out []*cell.Cell
 	for _, r := range w.rows {
@@ -110,13 +110,13 @@ func has(ranges []split.Region, key []byte) bool {
 	return slices.ContainsFunc(ranges, func(g split.Region) bool { return g.Has(key) })
 }
 
-// hasColumn says whether a qualifier is one of those that are asked for.
+// hasColumn reports whether a qualifier is one of the requested columns.
 func hasColumn(c layout.Columns, qualifier []byte) bool {
 	begins := len(c.Prefixes) == 0 || slices.ContainsFunc(c.Prefixes, func(p []byte) bool { return bytes.HasPrefix(qualifier, p) })
 	return begins && (c.From == nil || bytes.Compare(qualifier, c.From) >= 0) && (c.To == nil || bytes.Compare(qualifier, c.To) < 0)
 }
 
-// asks says whether a cell of q's rows must come.
+// asks reports whether q must return a cell of its rows.
 func asks(q *table.Query, c *cell.Cell) bool {
 	in := q.Times == nil || q.Times.First <= c.Time*1000 && c.Time*1000 <= q.Times.Last
 	return in && q.Span.Has(dayOf(c)) && hasColumn(q.Columns, c.Qualifier)
@@ -255,7 +255,7 @@ func testQueries(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// reads are where the behaviours of a few users are.
+// reads returns ranges or rows that have the behaviours of a few users.
 func (w *world) reads(r *layout.Reads) (ranges []split.Region, rows [][]byte) {
 	users := map[string]bool{}
 	for range 1 + w.dice.IntN(4) {
@@ -299,7 +299,7 @@ func testNewest(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// newest are the cells of ranges that must come.
+// newest returns the cells of ranges that a query must return.
 func (w *world) newest(ranges []split.Region, q *table.Query) []*cell.Cell {
 	of := w.layout.Traits().Newest
 	found := map[string]map[string]bool{} // rows of a range, or columns of a row
@@ -345,7 +345,7 @@ func testFuzzy(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// matches says whether a row is like one of list, or there is no list.
+// matches reports whether a row matches an element of list, or list is nil.
 func matches(list []layout.Fuzzy, row []byte) bool {
 	return list == nil || slices.ContainsFunc(list, func(f layout.Fuzzy) bool {
 		for i, b := range f.Row {

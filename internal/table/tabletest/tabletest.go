@@ -233,7 +233,7 @@ func (w *world) drawn(n int) []row {
 	return w.rowsOf(out)
 }
 
-// rowsOf are the rows of records, in order.
+// rowsOf returns the rows of records, in order.
 func (w *world) rowsOf(records []behaviour.Record) []row {
 	byKey := map[string][]behaviour.Record{}
 	for _, r := range records {
@@ -252,8 +252,8 @@ const dayMicros = 86_400_000_000
 
 func pick[T any](w *world, of ...T) T { return of[w.dice.IntN(len(of))] }
 
-// anyUser is one of forty. Each is a number of six digits at most, some are the
-// beginning of another, and their first digits differ, and so do their last.
+// anyUser returns one of forty users. Each ID is a number of at most six digits. Some IDs are a
+// prefix of another ID. The first digits of the IDs differ, and so do the last digits.
 func (w *world) anyUser() []byte { return fmt.Appendf(nil, "%d", w.dice.IntN(40)*25641) }
 
 func (w *world) row(key []byte, records []behaviour.Record) row {
@@ -268,5 +268,5 @@ func (w *world) row(key []byte, records []behaviour.Record) row {
 	return out
 }
 
-// dayOf is the day of the record that a cell is of.
+// dayOf returns the day of the record of a cell.
 func dayOf(c *cell.Cell) behaviour.Date { return behaviour.DateAt(c.Time*1000, time.UTC) }
