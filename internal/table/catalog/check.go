@@ -61,7 +61,7 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 		l.Fail(name, err, "")
 	case held:
 		if who == "" {
-			who = "somebody"
+			who = "its process is not known"
 		}
 		l.Fail(name, fmt.Errorf("table %s: %w: %s", dir, dfs.ErrLocked, who), "wait for it, or end it")
 	default:
