@@ -60,7 +60,7 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 			return nil, err
 		}
 	}
-	return list.users.sorted(), nil
+	return list.users.sorted(limit), nil
 }
 
 // Hint returns a sentence about a file of columns that Open reads as one ID a line, because name has no

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -28,9 +29,9 @@ var ErrList = exit.New(exit.Usage, "list of users")
 
 // A List is the list of requested users, or all users. Many goroutines may use it at once.
 type List struct {
-	all  bool
-	data []byte   // keys in the form of the layout, ascending and distinct
-	ends []uint32 // the end of each key in data
+	all    bool
+	keys   keys    // in the form of the layout
+	places []place // of the keys, ascending and distinct
 }
 
 // Everyone is the digest of all users.
@@ -59,7 +60,7 @@ func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error)
 			return nil, err
 		}
 		if err == io.EOF {
-			return u.users.sorted(), nil
+			return u.users.sorted(limit), nil
 		}
 	}
 }
@@ -70,7 +71,7 @@ func Of(ids [][]byte, l layout.Layout) *List {
 	for _, id := range ids {
 		u.add(id, l)
 	}
-	return u.sorted()
+	return u.sorted(math.MaxInt64)
 }
 
 // A reader collects users.
@@ -103,33 +104,31 @@ func (u *reader) add(id []byte, where func() string) error {
 
 // unsorted holds users in the order of their list.
 type unsorted struct {
-	data []byte
+	keys keys
 	list []userRef
+	next []byte // the key that is added
 }
 
-// A userRef is the place of a key in data, together with the key's first bytes. Sorting ten
-// million of them hardly ever reads data.
+// A userRef is the place of a key, together with the key's first bytes. Sorting ten
+// million of them hardly ever reads keys.
 type userRef struct {
-	word     uint64
-	off, len uint32
+	word uint64
+	place
 }
 
 func (u *unsorted) add(id []byte, l layout.Layout) {
-	off := len(u.data)
-	u.data = l.AppendUserKey(u.data, id)
-	key := u.data[off:]
-	if n := len(u.list); n > 0 && bytes.Equal(u.key(u.list[n-1]), key) {
-		u.data = u.data[:off] // a column often repeats a user
-		return
+	u.next = l.AppendUserKey(u.next[:0], id)
+	if n := len(u.list); n > 0 && bytes.Equal(u.key(u.list[n-1]), u.next) {
+		return // a column often repeats a user
 	}
 	var word [8]byte
-	copy(word[:], key)
-	u.list = append(u.list, userRef{binary.BigEndian.Uint64(word[:]), uint32(off), uint32(len(key))})
+	copy(word[:], u.next)
+	u.list = append(u.list, userRef{binary.BigEndian.Uint64(word[:]), u.keys.add(u.next)})
 }
 
 // fits reports whether the users take no more than limit bytes.
 func (u *unsorted) fits(limit int64) bool {
-	return int64(cap(u.data))+16*int64(cap(u.list)) <= limit && len(u.data) <= 1<<32-1024
+	return u.keys.held+16*int64(cap(u.list)) <= limit && !u.keys.full()
 }
 
 // order sorts the users and removes duplicates. It does not move their keys.
@@ -143,57 +142,69 @@ func (u *unsorted) order() {
 	u.list = slices.CompactFunc(u.list, func(a, b userRef) bool { return bytes.Equal(u.key(a), u.key(b)) })
 }
 
-// compact releases the memory of duplicates.
+// compact releases the memory of duplicates. It copies the keys by place, and releases each block when its keys are copied.
 func (u *unsorted) compact() {
 	u.order()
-	out := unsorted{data: make([]byte, 0, u.size()), list: make([]userRef, 0, len(u.list))}
-	for _, r := range u.list {
-		out.list = append(out.list, userRef{r.word, uint32(len(out.data)), r.len})
-		out.data = append(out.data, u.key(r)...)
+	slices.SortFunc(u.list, func(a, b userRef) int { return cmp.Compare(a.at, b.at) })
+	var out keys
+	copied := 0
+	for i, r := range u.list {
+		for ; copied < r.block(); copied++ {
+			u.keys.blocks[copied] = nil
+		}
+		u.list[i].place = out.add(u.key(r))
 	}
-	*u = out
+	u.keys = out
+	if cap(u.list) > 2*len(u.list) {
+		u.list = slices.Clone(u.list)
+	}
 }
 
 // size returns the number of bytes of the keys on the list.
-func (u *unsorted) size() int {
-	size := 0
+func (u *unsorted) size() int64 {
+	size := int64(0)
 	for _, r := range u.list {
-		size += int(r.len)
+		size += int64(r.len)
 	}
 	return size
 }
 
-// sorted returns the users in order, in half the memory. The list is held while trails are
-// read.
-func (u *unsorted) sorted() *List {
+// sorted returns the users in order. The list is held while trails are read. If a second copy of the keys fits into limit, the
+// keys are in order too, which is faster for many users.
+func (u *unsorted) sorted(limit int64) *List {
 	u.order()
-	out := &List{data: make([]byte, 0, u.size()), ends: make([]uint32, 0, len(u.list))}
-	for _, r := range u.list {
-		out.data = append(out.data, u.key(r)...)
-		out.ends = append(out.ends, uint32(len(out.data)))
+	size := u.size()
+	if u.keys.held > 2*size {
+		u.compact()
+		u.order()
+	}
+	out := &List{places: make([]place, len(u.list))}
+	if u.keys.held+size+(16+placeBytes)*int64(len(u.list)) <= limit {
+		for i, r := range u.list {
+			out.places[i] = out.keys.add(u.key(r))
+		}
+		return out
+	}
+	out.keys = u.keys
+	for i, r := range u.list {
+		out.places[i] = r.place
 	}
 	return out
 }
 
-func (u *unsorted) key(r userRef) []byte { return u.data[r.off : r.off+r.len] }
+func (u *unsorted) key(r userRef) []byte { return u.keys.key(r.place) }
 
 // IsAll reports whether u is every user.
 func (u *List) IsAll() bool { return u.all }
 
 // Len returns the number of users on the list; it is 0 for all users.
-func (u *List) Len() int { return len(u.ends) }
+func (u *List) Len() int { return len(u.places) }
 
 // Bytes returns the memory that the list takes.
-func (u *List) Bytes() int64 { return int64(cap(u.data)) + 4*int64(cap(u.ends)) }
+func (u *List) Bytes() int64 { return u.keys.held + placeBytes*int64(len(u.places)) }
 
 // Key returns the key of the i-th user. The caller must not change it.
-func (u *List) Key(i int) []byte {
-	from := uint32(0)
-	if i > 0 {
-		from = u.ends[i-1]
-	}
-	return u.data[from:u.ends[i]:u.ends[i]]
-}
+func (u *List) Key(i int) []byte { return u.keys.key(u.places[i]) }
 
 // Within returns the users of the list in a region, as the indexes from from up to, but not
 // including, to.

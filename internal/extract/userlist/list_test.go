@@ -114,3 +114,34 @@ func keysOf(u *userlist.List) (keys []string) {
 	}
 	return keys
 }
+
+// TestAListIsInMemoryOnce reads a list with long IDs, each many times and in any order, within a little more memory than its
+// distinct IDs take.
+func TestAListIsInMemoryOnce(t *testing.T) {
+	const users, each = 3000, 40
+	rng := rand.New(rand.NewPCG(5, 5))
+	var ids []string
+	size := int64(0)
+	for i := range users {
+		id := fmt.Sprintf("%d-%s", i, strings.Repeat("x", 100+rng.IntN(100)))
+		size += int64(len(id))
+		for range each {
+			ids = append(ids, id)
+		}
+	}
+	rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	list, err := userlist.Read(strings.NewReader(strings.Join(ids, "\n")), "list", layout.Tall{}, 3*size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := keysOf(list)
+	if list.Len() != users || !slices.IsSorted(keys) || len(slices.Compact(keys)) != users {
+		t.Errorf("%d users, sorted %t; want %d", list.Len(), slices.IsSorted(keys), users)
+	}
+	if most := size + 8*users + 1<<20; list.Bytes() > most {
+		t.Errorf("the list takes %d bytes, want at most %d", list.Bytes(), most)
+	}
+	if _, err := userlist.Read(strings.NewReader(strings.Join(ids, "\n")), "list", layout.Tall{}, size); !errors.Is(err, userlist.ErrList) {
+		t.Errorf("%v, want that the list does not fit", err)
+	}
+}

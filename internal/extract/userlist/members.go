@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 )
@@ -46,15 +47,7 @@ func Cut(u *List, ranges []split.Region) []*Members {
 // Of returns the part of the list that is in a region. It shares u's memory.
 func (u *List) Of(r split.Region) *List {
 	from, to := u.Within(r)
-	off := uint32(0)
-	if from > 0 {
-		off = u.ends[from-1]
-	}
-	some := &List{data: u.data[off:], ends: make([]uint32, 0, to-from)}
-	for _, end := range u.ends[from:to] {
-		some.ends = append(some.ends, end-off)
-	}
-	return some
+	return &List{keys: u.keys, places: u.places[from:to]}
 }
 
 // Write writes the list.
@@ -82,27 +75,35 @@ func (s *Members) Read(f dfs.File, name string, limit int64) (*List, error) {
 	if s.From < 0 || s.Bytes < 0 || s.Count < 0 || int64(s.Count) > s.Bytes {
 		return nil, damaged("%d users in %d bytes from %d", s.Count, s.Bytes, s.From)
 	}
-	if s.Bytes+4*int64(s.Count) > limit {
+	if size := s.Bytes + placeBytes*int64(s.Count); size > limit {
 		return nil, fmt.Errorf("%w: %d users take %s and do not fit in memory next to their trails: the list may use %s: raise --memory",
-			ErrList, s.Count, humanize.IBytes(uint64(s.Bytes)+4*uint64(s.Count)), humanize.IBytes(uint64(limit)))
+			ErrList, s.Count, humanize.IBytes(uint64(size)), humanize.IBytes(uint64(limit)))
 	}
 	if s.From+s.Bytes > f.Size() {
 		return nil, damaged("it has %d bytes, want %d", f.Size(), s.From+s.Bytes)
 	}
-	b := make([]byte, s.Bytes)
-	if _, err := io.ReadFull(io.NewSectionReader(f, s.From, s.Bytes), b); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	u := &List{data: b[:0], ends: make([]uint32, 0, s.Count)} // keys are moved towards the beginning of b
-	for range s.Count {
-		n, size := binary.Uvarint(b)
-		if size <= 0 || n > uint64(len(b)-size) {
-			return nil, damaged("it is no list from byte %d on", s.From+s.Bytes-int64(len(b)))
+	part := io.NewSectionReader(f, s.From, s.Bytes)
+	in := bufio.NewReaderSize(part, 1<<18)
+	u := &List{places: make([]place, 0, s.Count)}
+	var key [4 * behaviour.MaxUserLen]byte
+	for i := range s.Count {
+		head, err := in.Peek(binary.MaxVarintLen64)
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		end := size + int(n)
-		u.data = append(u.data, b[size:end]...)
-		u.ends = append(u.ends, uint32(len(u.data)))
-		b = b[end:]
+		n, size := binary.Uvarint(head)
+		if size <= 0 || n > uint64(len(key)) {
+			return nil, damaged("user %d of %d has no key", i, s.Count)
+		}
+		_, _ = in.Discard(size) // Peek has read it
+		_, err = io.ReadFull(in, key[:n])
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, damaged("it ends in user %d of %d", i, s.Count)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		u.places = append(u.places, u.keys.add(key[:n]))
 	}
 	if sum := u.Digest(); sum != s.Sum {
 		return nil, damaged("the digest of its users from byte %d on is %s, not %s", s.From, sum, s.Sum)
