@@ -1,5 +1,5 @@
-// Package toy is one layout more, as docs/explanation/layouts.md shows how to add one. Tests import
-// it, and no program.
+// Package toy has one more layout. It is the example of docs/explanation/layouts.md for a new layout.
+// Only tests import it.
 package toy
 
 import (
@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// Day is one row for each day and user, of all that the user did that day:
+// Day has one row for each day and user, with all records of the user on that day:
 //
 //	row        date user                 2014-09-01u42
 //	qualifier  behaviour , column ID     (package column)
