@@ -38,8 +38,9 @@ func clipOf(r *quarantine.Record, raw []byte) clip {
 type wholeTexts struct {
 	ctx    context.Context
 	file   *file
-	in     dfs.File // the delivered file; nil before the first cut text
+	in     dfs.File // the delivered file; nil before the first text that needs it
 	reader *record.Reader
+	gone   error // why it cannot be opened
 }
 
 func (w *wholeTexts) close() {
@@ -101,13 +102,14 @@ func (w *wholeTexts) text(x *correction) ([]byte, error) {
 
 // open opens the delivered file, once.
 func (w *wholeTexts) open() error {
-	if w.in != nil {
-		return nil
+	if w.in != nil || w.gone != nil {
+		return w.gone
 	}
 	path, err := w.file.delivered(w.ctx)
 	if err == nil {
 		w.in, w.reader, err = w.file.open(w.ctx, path)
 	}
+	w.gone = err
 	return err
 }
 

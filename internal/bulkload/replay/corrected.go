@@ -40,7 +40,8 @@ type correction struct {
 	offset, line int64
 	at           int64 // its line in the quarantine file
 	proven       bool  // its line has the digest of the loaded bytes
-	edited       bool  // its line has marks, and the user corrected the text
+	marked       bool  // its line has marks
+	edited       bool  // the user corrected the text, as far as it is known
 	clip         clip
 	fault        uint64 // faultOf the reason in its line
 	raw          []byte
@@ -156,10 +157,15 @@ func (c *corrected) one(n int64, line []byte, do func(n int64, r *quarantine.Rec
 		return fmt.Errorf("%w: %s:%d: not a line of a quarantine file: %w", bulkload.ErrRequest, c.name, n, err)
 	}
 	if r.Moved() {
-		return fmt.Errorf("%w: %s:%d: the path, line, offset or sha256 of the record was changed, so that it would be loaded as another record: nothing of the file is loaded: restore them, and change only \"raw\"; or remove the line, and deliver the corrected record as a file of another name",
-			bulkload.ErrLeft, c.name, n)
+		return c.moved(n)
 	}
 	return do(n, &r, raw)
+}
+
+// moved returns the error for a line whose record would be loaded as another record.
+func (c *corrected) moved(n int64) error {
+	return fmt.Errorf("%w: %s:%d: the path, line, offset or sha256 of the record was changed, so that it would be loaded as another record: nothing of the file is loaded: restore them, and change only \"raw\"; or remove the line, and deliver the corrected record as a file of another name",
+		bulkload.ErrLeft, c.name, n)
 }
 
 // memory returns how many bytes of Resources.SortMemory a replay takes: a quarter for sorting, a
@@ -186,7 +192,7 @@ func (c *corrected) sort(ctx context.Context, byName map[string]*file, parts int
 		if f == nil || read > c.records {
 			return c.changed()
 		}
-		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", edited: r.RawMark != "" && r.Corrected(), clip: clipOf(r, raw), fault: fault(r), raw: raw}
+		x := correction{offset: r.Offset, line: r.Line, proven: r.SHA256 != "", marked: r.RawMark != "", edited: r.RawMark != "" && r.Corrected(), clip: clipOf(r, raw), fault: fault(r), raw: raw}
 		if x.proven && r.SHA256 != f.sha {
 			return fmt.Errorf("%w: %s:%d: the quarantine file belongs to another delivery (sha256 %s) than the loaded %s (%s), which has the corrected records: remove the quarantine file",
 				bulkload.ErrRequest, c.name, n, r.SHA256, r.Path, f.sha)
@@ -263,7 +269,10 @@ func (c *corrected) part(ctx context.Context, part int) iter.Seq2[[]correction, 
 
 // appendPacked appends all fields of x except its offset and its line in the quarantine file.
 func (x *correction) appendPacked(dst []byte) []byte {
-	flags := byte(x.clip) << 2
+	flags := byte(x.clip) << 3
+	if x.marked {
+		flags |= 4
+	}
 	if x.proven {
 		flags |= 1
 	}
@@ -283,7 +292,7 @@ func unpackCorrection(offset, at int64, b []byte) (correction, error) {
 		if line, n := binary.Varint(b[packedHead:]); n > 0 {
 			raw := b[packedHead+n:]
 			return correction{
-				offset: offset, line: line, at: at, proven: b[0]&1 != 0, edited: b[0]&2 != 0, clip: clip(b[0] >> 2), fault: binary.BigEndian.Uint64(b[1:]),
+				offset: offset, line: line, at: at, proven: b[0]&1 != 0, edited: b[0]&2 != 0, marked: b[0]&4 != 0, clip: clip(b[0] >> 3), fault: binary.BigEndian.Uint64(b[1:]),
 				raw: append(make([]byte, 0, len(raw)+1), raw...),
 			}, nil
 		}

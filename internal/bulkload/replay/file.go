@@ -71,6 +71,9 @@ func (f *file) Each(ctx context.Context, do func(batch.Texts) error) error {
 		}
 		offset := texts[0].offset
 		f.offsets = append(f.offsets, offset)
+		if err := whole.compare(texts); err != nil {
+			return batch.Refuse(err)
+		}
 		f.note(texts)
 		var out batch.Texts
 		if f.replayedBefore(offset) {

@@ -42,6 +42,44 @@ func (r *Reader) LineAt(offset int64, most int) ([]byte, error) {
 	return bytes.TrimSuffix(out, []byte("\r")), nil
 }
 
+// Match compares texts with the text from an offset to an end of a line. It returns the number of the line that begins at the offset,
+// or 0 if no line begins there, and which texts are equal. It moves the Reader past the bytes that it compared, so the offsets of
+// several calls must ascend.
+func (r *Reader) Match(offset int64, texts [][]byte) (line int64, same []bool, err error) {
+	buf := make([]byte, 0, firstRead)
+	begins := r.offset == offset
+	for r.offset < offset && r.more(buf) {
+		n := int(min(int64(len(r.rest)), offset-r.offset))
+		begins = r.rest[n-1] == '\n'
+		r.take(n)
+	}
+	same = make([]bool, len(texts))
+	if r.offset != offset || !begins || !r.more(buf) {
+		return 0, same, r.failed()
+	}
+	line = r.line
+	differ := make([]bool, len(texts))
+	for i := 0; ; i++ {
+		open := 0
+		ended := !r.more(buf) || r.rest[0] == '\n' || r.rest[0] == '\r'
+		for t, text := range texts {
+			switch {
+			case differ[t] || same[t]:
+			case i == len(text):
+				same[t], differ[t] = ended, !ended
+			case len(r.rest) == 0 || text[i] != r.rest[0]:
+				differ[t] = true
+			default:
+				open++
+			}
+		}
+		if open == 0 {
+			return line, same, r.failed()
+		}
+		r.take(1)
+	}
+}
+
 // more reads into buf if no bytes are left to take.
 func (r *Reader) more(buf []byte) bool {
 	for len(r.rest) == 0 && r.err == nil {
