@@ -141,7 +141,7 @@ type Losing interface {
 // An Exporter is a table that returns its cells in order, load by load.
 type Exporter interface {
 	Loader
-	// Export calls emit for the cells that some loads brought to a range. A cell is valid
+	// Export calls emit for the cells that some loads wrote to a range. A cell is valid
 	// until emit returns.
 	Export(ctx context.Context, loads []int, r split.Region, emit func(*cell.Cell) error) error
 }
@@ -180,7 +180,7 @@ type Replaceable interface {
 // read the rows do not implement it.
 type Daily interface {
 	// Days returns what the current user did on each day of the span. The order is not
-	// defined. If several loads brought records of a day, the day may occur several times.
+	// defined. If several loads added records of a day, the day may occur several times.
 	// The result is valid until the next move.
 	Days() []activity.Set
 }

@@ -39,10 +39,10 @@ type Input struct {
 	copies  []ledger.Copy           // of the file, in the table already
 	marks   []*rule.Rule            // the conditions of Partly, and those by which loads may have skipped records of copies
 	sameAs  string                  // the first of them, if they have every requested record
-	replays []int64                 // offsets of the records that replays brought, in order
+	replays []int64                 // offsets of the records that replays added, in order
 	bad     *quarantine.File
 	places  []int64 // offsets of the corrected records that no earlier replay loaded
-	there   []int64 // offsets of the corrected records that a load brought
+	there   []int64 // offsets of the corrected records that a load added
 	texts   []textAt
 }
 
@@ -70,7 +70,7 @@ type Corrected interface {
 	// Each calls do for each record, in order of the records' offsets. If an error concerns these records
 	// alone, Refuse makes it.
 	Each(ctx context.Context, do func(Texts) error) error
-	// Brought reports whether the ledgers show that a load brought the record at an offset, of a date and
+	// Brought reports whether the ledgers show that a load added the record at an offset, of a date and
 	// behaviour, or found that it is a duplicate. text names the behaviour; it is nil if the path does.
 	Brought(offset int64, d behaviour.Date, behaviour string, text *string) bool
 	// Numbers returns the numbers of the delivered file and of its copies.
@@ -214,21 +214,21 @@ func (in *Input) digest() string {
 	return in.sha
 }
 
-// Places returns the sorted offsets of the corrected records that no earlier replay brought.
+// Places returns the sorted offsets of the corrected records that no earlier replay added.
 func (in *Input) Places() []int64 {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Sorted(slices.Values(in.places))
 }
 
-// There returns the sorted offsets of the corrected records that a load brought.
+// There returns the sorted offsets of the corrected records that a load added.
 func (in *Input) There() []int64 {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Sorted(slices.Values(in.there))
 }
 
-// brings records that a load brought the corrected record at an offset.
+// brings notes that a load added the corrected record at an offset.
 func (in *Input) brings(offset int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -148,8 +148,8 @@ func (b *Batch) CommitBad() error {
 	return g.Wait()
 }
 
-// clean returns the paths of files that have no bad records and that no earlier load brought
-// records of.
+// clean returns the paths of files that have no bad records and of which no earlier load added
+// records.
 func (b *Batch) clean() []string {
 	var out []string
 	for _, in := range b.inputs {

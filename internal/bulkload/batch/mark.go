@@ -63,7 +63,7 @@ func (in *Input) markOf(skip string) int {
 	return slices.IndexFunc(in.marks, func(r *rule.Rule) bool { return r.String() == skip })
 }
 
-// toldApart returns an error if the job cannot tell which records of in a copy brought.
+// toldApart returns an error if the job cannot tell which records of in a copy added.
 func (in *Input) toldApart() error {
 	for _, c := range in.copies {
 		if c.SkippedBy != "" && in.markOf(c.SkippedBy) < 0 {

@@ -26,7 +26,7 @@ type Owner interface {
 	// Conditions returns the skip conditions by which loads may have skipped records of the copies of an
 	// input. The input was not read.
 	Conditions(in *Input, own ledger.Copy) []string
-	// Replayed returns the offsets of the input's records that replays brought, in order. The input was
+	// Replayed returns the offsets of the input's records that replays added, in order. The input was
 	// read.
 	Replayed(in *Input) []int64
 	// Quarantine returns the file for the bad records of an input.

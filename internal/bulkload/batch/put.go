@@ -135,7 +135,7 @@ type putter struct {
 	tallies *segment.Tallies
 	sum     tally.Counter
 	had     int64          // records put of the chunk
-	dup     int64          // records of the chunk that a copy of the file, or a replay, brought
+	dup     int64          // records of the chunk that a copy of the file, or a replay, added
 	skips   manifest.Skips // not used: the first pass counted them
 }
 

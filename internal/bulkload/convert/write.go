@@ -90,7 +90,7 @@ func (w *writer) gather(it *shuffle.Iterator) error {
 	return w.rows.End()
 }
 
-// loadOf returns the number of the load that brought a record.
+// loadOf returns the number of the load that added a record.
 func (w *writer) loadOf(id int64, date behaviour.Date, kind int) (int, error) {
 	load, ok := w.origins.Load(id, date, w.m.Schema.Kinds[kind].Name)
 	if !ok {

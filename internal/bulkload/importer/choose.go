@@ -85,7 +85,7 @@ func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) er
 	}
 	for _, o := range has.others.Inputs(in.Path) {
 		switch {
-		case o.SHA256 != in.SHA256 && (o.Read == 0 || in.Read == 0): // the empty file brought nothing
+		case o.SHA256 != in.SHA256 && (o.Read == 0 || in.Read == 0): // the empty file has no record
 		case o.SHA256 != in.SHA256:
 			return fmt.Errorf("%w: %s was loaded with other bytes into %s than into %s: records of both would have the same column IDs; import into a new table",
 				bulkload.ErrRequest, in.Path, to, from)

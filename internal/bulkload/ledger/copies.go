@@ -23,7 +23,7 @@ type Copy struct {
 	// job cuts a record into columns.
 	SkippedBy string `json:"skipped_by,omitempty"`
 	CutBy     string `json:"cut_by,omitempty"`
-	// Unclear is the setting because of which another job cannot tell which records the load brought, or find those
+	// Unclear is the setting because of which another job cannot tell which records the load added, or find those
 	// that it skipped.
 	Unclear manifest.Setting `json:"unclear,omitempty"`
 
@@ -37,8 +37,8 @@ func CopyOf(in *manifest.Input) Copy {
 	return Copy{Path: in.Path, Part: in.Part, Dates: in.Dates, TextsBy: in.TextsBy, SkippedBy: in.SkippedBy, CutBy: in.CutBy, in: in}
 }
 
-// seenBy returns what c brought of own, a file of the same bytes, as the job of own sees it. by is the selection of that
-// job. It reports false if c brought nothing. If the job skips the same records, the result has no condition.
+// seenBy returns the records of own that c added, as the job of own sees them. own is a file of the same bytes, and by is the selection
+// of that job. It reports false if c added none. If the job skips the same records, the result has no condition.
 func (c Copy) seenBy(own Copy, by manifest.Selection) (Copy, bool) {
 	if c.in == nil {
 		c.SkippedBy, c.CutBy = "", "" // the same job loads it
@@ -231,7 +231,7 @@ func (x *Index) Copies(of Content) (out []Copy) {
 	return out
 }
 
-// Others returns the loaded files of a content that brought records of own, as own sees them, except own. The
+// Others returns the loaded files of a content that added records of own, as own sees them, except own. The
 // oldest is first. by is the selection of the job of own. A file whose path named a behaviour that the job does not have is
 // Unclear: the behaviour may be that of own by another name.
 func (x *Index) Others(of Content, own Copy, by manifest.Selection) (out []Copy) {
@@ -280,7 +280,7 @@ func (x *Index) FindCopies(of Content, c Copy, by manifest.Selection, first *beh
 	return copies, sameAs
 }
 
-// Overlapping returns a copy of a loaded file that brought some of the same records as the file.
+// Overlapping returns a copy of a loaded file that added some of the same records as the file.
 func (x *Index) Overlapping(in *manifest.Input) (Copy, bool) {
 	if in.SameAs != "" || in.Offsets != nil {
 		return Copy{}, false
@@ -294,7 +294,7 @@ func (x *Index) Overlapping(in *manifest.Input) (Copy, bool) {
 	return Copy{}, false
 }
 
-// Share reports whether two loads of one file may have brought the same record. A load without a list of
+// Share reports whether two loads of one file may have added the same record. A load without a list of
 // its bad records is taken to have found every replayed record bad.
 func Share(a, b *manifest.Input) bool {
 	switch {
@@ -311,8 +311,8 @@ func Share(a, b *manifest.Input) bool {
 	return slices.ContainsFunc(a.Offsets, func(at int64) bool { return slices.Contains(b.Offsets, at) })
 }
 
-// mayHave reports whether a load that is no replay may have brought a record at one of the offsets. It
-// brought none that it found bad. A later job may find a record good that an earlier load found bad.
+// mayHave reports whether a load that is no replay may have added a record at one of the offsets. It
+// added none that it found bad. A later job may find a record good that an earlier load found bad.
 func mayHave(in *manifest.Input, offsets []int64) bool {
 	bad, known := in.BadOffsets()
 	return known && slices.ContainsFunc(offsets, func(at int64) bool {

@@ -30,14 +30,14 @@ type Index struct {
 	plans   []*manifest.Plan             // that are not committed
 }
 
-// replayed has the offsets of the records of a file that a replay brought. behaviour is of the file's Content.
+// replayed has the offsets of the records of a file that a replay added. behaviour is of the file's Content.
 type replayed struct {
 	behaviour string
 	offsets   []int64
 	texts     manifest.TextSums
 }
 
-// A ReplayedText is the checksum of the text that a replay brought of the record at an offset.
+// A ReplayedText is the checksum of the text of a replayed record, with the offset of the record.
 type ReplayedText struct {
 	Offset int64
 	Sum    uint32
@@ -81,7 +81,7 @@ func (x *Index) Add(in *manifest.Input) {
 	}
 }
 
-// Replayed returns the offsets of the records that replays brought of a content, in order.
+// Replayed returns the offsets of the records of a content that replays added, in order.
 func (x *Index) Replayed(of Content) (offsets []int64) {
 	for _, r := range x.replays[of.SHA256] {
 		if sameBehaviour(r.behaviour, of.Behaviour) {
@@ -92,7 +92,7 @@ func (x *Index) Replayed(of Content) (offsets []int64) {
 	return slices.Compact(offsets)
 }
 
-// ReplayedTexts returns the texts of the records that replays brought of a content, in order of their offsets. Ledgers of older versions
+// ReplayedTexts returns the texts of the records of a content that replays added, in order of their offsets. Ledgers of older versions
 // do not have them.
 func (x *Index) ReplayedTexts(of Content) (texts []ReplayedText) {
 	for _, r := range x.replays[of.SHA256] {
@@ -200,7 +200,7 @@ func (x *Index) Ended() []string {
 	return out
 }
 
-// holds reports whether loads brought all files of a plan.
+// holds reports whether loads have all files of a plan.
 func (x *Index) holds(p *manifest.Plan) bool {
 	return !slices.ContainsFunc(p.Inputs, func(f manifest.PlannedFile) bool {
 		return !slices.ContainsFunc(x.byPath[f.Path], f.HeldBy)

@@ -44,7 +44,7 @@ func (l *Load) historyOf(f *delivered.File, olds []*manifest.Input, dropped *beh
 	return h, nil
 }
 
-// add adds what one load brought. in is the file in that load.
+// add adds the records that one load added. in is the file in that load.
 func (h *history) add(v *manifest.View, in *manifest.Input) {
 	for why, records := range in.StaysOut {
 		h.out[why] = max(h.out[why], records)

@@ -69,7 +69,7 @@ func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked 
 	return found, nil
 }
 
-// datesOf returns the dates on which a load brought records of a behaviour, as far as its file in may have
+// datesOf returns the dates on which a load added records of a behaviour, as far as its file in may have
 // them. Days that were dropped are not among them.
 func (l *Load) datesOf(of *manifest.Load, in *manifest.Input, kind string, dropped *behaviour.Date) behaviour.Span {
 	out := behaviour.NoDays

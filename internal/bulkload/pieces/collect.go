@@ -157,7 +157,7 @@ func (c *commit) void(ctx context.Context, of *Piece, r *manifest.Report) (strin
 		}
 	}
 	if n := c.overtaken(r); n != 0 && c.first.Mode == bulkload.HFile {
-		return fmt.Sprintf("load %d brought records that its own may repeat", n), nil
+		return fmt.Sprintf("load %d added records that the piece may repeat", n), nil
 	}
 	for i := range r.Files {
 		f := &r.Files[i]
@@ -218,7 +218,7 @@ func (c *commit) dropUndone(of *Piece, r *manifest.Report) bool {
 }
 
 // overtaken returns the number of a load that was committed after a piece had searched for repeated
-// records, and that brought records of the same behaviour and date; 0 if there is none.
+// records, and that added records of the same behaviour and date; 0 if there is none.
 func (c *commit) overtaken(r *manifest.Report) int {
 	if r.Seen == 0 {
 		return 0

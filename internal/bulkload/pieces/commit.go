@@ -114,7 +114,7 @@ func (c *commit) committed(n int, finished []*manifest.Load) error {
 	return fmt.Errorf("%w: plan %s is committed: it is load %d of %s", bulkload.ErrNothing, c.first.Plan, n, c.with.Store.Address())
 }
 
-// stillOut records the files that the commit of load n left out and no later load has brought. A file of
+// stillOut records the files that the commit of load n left out and no later load has loaded. A file of
 // the same name in an earlier load is another file.
 func (c *commit) stillOut(n int, all []manifest.LeftOut) {
 	since := map[string][]*manifest.Part{}

@@ -113,7 +113,7 @@ type rangeOutcome struct {
 type joinedBad struct {
 	path    string
 	sha     string // digest of the delivered file
-	covered bool   // a load brought records of path before
+	covered bool   // a load added records of path before
 	files   []quarantine.Range
 }
 

@@ -73,7 +73,7 @@ type Input struct {
 	SameAs    string                     `json:"same_as,omitempty"`  // the first of its copies, if they have every requested record
 	Copies    []ledger.Copy              `json:"copies,omitempty"`   // that are in the table, or come before it in the plan
 	SHA256    string                     `json:"sha256,omitempty"`   // set if it has copies
-	Replayed  manifest.Offsets           `json:"replayed,omitempty"` // of the records that replays brought
+	Replayed  manifest.Offsets           `json:"replayed,omitempty"` // of the records that replays added
 	Range     *manifest.Range            `json:"range,omitempty"`    // if it is set, only this range is read
 	Cuts      []int64                    `json:"cuts,omitempty"`     // beginnings of the ranges of the file; if it is set, only digests are computed
 }

@@ -95,7 +95,7 @@ type plannedFile struct {
 	copies []ledger.Copy // of the file
 	sameAs string        // the first of them, if they have every requested record
 
-	replayed manifest.Offsets // of the records that replays brought
+	replayed manifest.Offsets // of the records that replays added
 }
 
 func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
@@ -141,7 +141,7 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 }
 
 // findCopies finds the copies of each file, in the table or among the files, and the records of it that
-// replays brought. It needs the digests of files of equal size only.
+// replays added. It needs the digests of files of equal size only.
 func (p *planner) findCopies() ([]*plannedFile, error) {
 	l, schema, by := p.load, p.cfg.Job.Schema, delivered.SelectionOf(p.cfg.Job)
 	have := map[int64]int{} // entries by size

@@ -192,7 +192,7 @@ func (w *worker) work(ctx context.Context) (report *manifest.Report, err error) 
 		compares = compares || to.Compares(in.Kind)
 	}
 	if to.Putter != nil && compares {
-		// Puts cannot be undone. So no other load may bring records with the same keys in
+		// Puts cannot be undone. So no other load may add records with the same keys in
 		// the meantime.
 		lock, fail := w.lockTable(ctx)
 		if fail != nil {

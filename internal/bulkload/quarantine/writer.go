@@ -32,7 +32,7 @@ const (
 )
 
 // KeepsOfLoad keeps lines of other paths, and lines with the same digest that the user has corrected. If covered is set, a
-// load has brought records of the same path before; all lines with the same digest stay.
+// load has added records of the same path before; all lines with the same digest stay.
 func KeepsOfLoad(path, sha string, covered bool) Keeps {
 	return func(old *Record) Stay {
 		switch {

@@ -30,7 +30,7 @@ type file struct {
 	names    []string // paths, below the logs' root, of its records in the quarantine file
 	paths    []string // paths of it and of all files of the same bytes
 	numbers  []uint32 // of the file and its copies
-	done     []int64  // offsets of records that earlier replays brought, sorted
+	done     []int64  // offsets of records that earlier replays added, sorted
 	doneAs   []ledger.ReplayedText
 	reads    []earlierRead // by loads, of the file and its copies
 	unproven bool          // some lines do not have the digest

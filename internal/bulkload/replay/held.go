@@ -15,7 +15,7 @@ import (
 )
 
 // The table may have a record under the user, time or behaviour that it had before it was corrected. A ledger does not list the
-// records of a load, but the column ID of a record is always the same. If a load may have brought a corrected record,
+// records of a load, but the column ID of a record is always the same. If a load may have added a corrected record,
 // and the table does not have it for its user and day, the replay reads the days of such loads once, and looks for the column IDs.
 
 // A held finds records of a replay in the table.
@@ -39,7 +39,7 @@ func (f *file) Held(ctx context.Context, offset int64) (bool, error) {
 	return ok && f.found[i], nil
 }
 
-// mayBeHeld reports whether a load may have brought the record at an offset.
+// mayBeHeld reports whether a load may have added the record at an offset.
 func (f *file) mayBeHeld(offset int64) bool {
 	return slices.ContainsFunc(f.reads, func(r earlierRead) bool { return r.mayHave(offset) })
 }

@@ -74,7 +74,7 @@ func (h *history) identify(path string) (identity, error) {
 	return identity{old.SHA256, in.Kind}, nil
 }
 
-// byColumn reports whether a column named the behaviours of the bytes for a load that brought records.
+// byColumn reports whether a column named the behaviours of the bytes for a load that added records.
 func (h *history) byColumn(sha string) bool {
 	return slices.ContainsFunc(h.entries[sha], func(e entry) bool { return e.Behaviour == "" && e.SameAs == "" && e.Offsets == nil })
 }
@@ -93,7 +93,7 @@ func (h *history) input(old *manifest.Input) (job.Input, bool) {
 }
 
 // oldest returns the oldest file with the bytes of the file at path whose path names the same behaviour for the job, and whose
-// load brought records: the day in its path is the day of the records. If no load brought records, oldest returns the file at path.
+// load added records: the day in its path is the day of the records. If no load added records, oldest returns the file at path.
 func (h *history) oldest(path string) *manifest.Input {
 	own := h.known.File(path)
 	of, _ := h.input(own)
@@ -134,7 +134,7 @@ func (f *file) remember(h *history) {
 		f.reads[i].only = loads == 1
 	}
 	if h.byColumn(f.sha) {
-		holds.Behaviour = "" // the replays of all files of the bytes brought its records
+		holds.Behaviour = "" // the replays of all files of the bytes added its records
 	}
 	f.done, f.doneAs = h.known.Replayed(holds), h.known.ReplayedTexts(holds)
 }
@@ -142,7 +142,7 @@ func (f *file) remember(h *history) {
 // An earlierRead is the reading of a replayed file or of a copy by one load.
 type earlierRead struct {
 	ledger.Copy
-	days   behaviour.Span // of the records that it may have brought
+	days   behaviour.Span // of the records that it may have added
 	bad    map[int64]bool // offsets of the records that it quarantined
 	listed bool           // bad has all of them
 	only   bool           // no other load read these bytes, so it very likely quarantined the replayed records
@@ -152,7 +152,7 @@ type earlierRead struct {
 }
 
 // readOf returns how a load read a file, as the job of the replay sees it. own is the part of the file that the job asks for. It reports
-// false if the load brought no record.
+// false if the load added no record.
 func readOf(e entry, own *manifest.Part, by manifest.Selection) (earlierRead, bool) {
 	v := e.SeenBy(own, by)
 	if v.None {
@@ -182,7 +182,7 @@ func loadedAll(in *manifest.Input, textsBy string) bool {
 	return in.Skipped == 0 || in.TextsBy == textsBy && in.Skipped == in.Skips.OtherTypes+in.Skips.LoadedBefore
 }
 
-// mayHave reports whether the load may have brought the record at an offset.
+// mayHave reports whether the load may have added the record at an offset.
 func (r *earlierRead) mayHave(offset int64) bool {
 	if r.listed {
 		return !r.bad[offset]
@@ -190,9 +190,9 @@ func (r *earlierRead) mayHave(offset int64) bool {
 	return !r.only
 }
 
-// Brought implements batch.Corrected. A load that skipped no record brought the record, unless it found the record
-// bad. Otherwise the first load that was asked for the record brought it, unless it left the
-// record out or found it bad. Then a later load may have brought it. If no ledger shows that a load brought the
+// Brought implements batch.Corrected. A load that skipped no record added the record, unless it found the record
+// bad. Otherwise the first load that was asked for the record added it, unless it left the
+// record out or found it bad. Then a later load may have added it. If no ledger shows that a load added the
 // record, Brought returns false, and the batch looks for the record in the table.
 func (f *file) Brought(offset int64, d behaviour.Date, kind string, text *string) bool {
 	first := true

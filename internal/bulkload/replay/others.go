@@ -10,10 +10,10 @@ import (
 )
 
 // A record in the table is never changed. If the user corrects a record that the table has with another text, the replay says so, and the
-// line stays. If a load brought the record, a corrected text is another text. If a replay brought it, its ledger has a checksum of the
+// line stays. If a load added the record, a corrected text is another text. If a replay added it, its ledger has a checksum of the
 // text. Lines without marks and ledgers of older versions do not tell; then the record is a duplicate only.
 
-// note records whether the texts of the next record are corrected, and whether an earlier replay brought another text.
+// note records whether the texts of the next record are corrected, and whether an earlier replay added another text.
 func (f *file) note(texts []correction) {
 	offset := texts[0].offset
 	if !slices.ContainsFunc(texts, func(x correction) bool { return x.edited }) {
@@ -26,7 +26,7 @@ func (f *file) note(texts []correction) {
 	}
 }
 
-// noteOthers adds the records that a load brought, and that the user has corrected, to the others of each file.
+// noteOthers adds the records that are in the table by a load, and that the user has corrected, to the others of each file.
 func (p *replay) noteOthers(inputs []*batch.Input) {
 	for i, f := range p.files {
 		if inputs[i].Failed() {

@@ -23,7 +23,7 @@ func faultOf(reason record.Reason, detail string) uint64 {
 }
 
 // checkChanged returns ErrUnchanged if every record is bad for the reason that its line has, and no earlier
-// replay brought one of them.
+// replay added one of them.
 func (p *replay) checkChanged(ctx context.Context, files []*file) error {
 	for _, f := range files {
 		changed, err := f.changed(ctx)

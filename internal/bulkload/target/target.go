@@ -73,7 +73,7 @@ func PlanOf(j *job.Job, splits func(context.Context) (split.Points, error)) tabl
 }
 
 // FinishKilled finishes loads that were killed while the table took them in, and removes the files of
-// other killed loads. It adds the finished loads to r. It warns of files that a killed load brought
+// other killed loads. It adds the finished loads to r. It warns of files that a killed load loaded
 // in part.
 func (t *Table) FinishKilled(ctx context.Context, r *bulkload.Result, log *slog.Logger) error {
 	finished, err := t.Recover(ctx)
@@ -106,7 +106,7 @@ func SameLayout(j *job.Job, info table.Info) error {
 		job.ErrJob, j.Name, j.Layout, info.Address, has, has)
 }
 
-// Fit adds the new behaviours and fields of a job to the table. Fit must follow Recover, because a load that Recover finishes brings the schema of its own job.
+// Fit adds the new behaviours and fields of a job to the table. Fit must follow Recover, because a load that Recover finishes adds the schema of its own job.
 func (t *Table) Fit(j *job.Job) error {
 	if err := SameLayout(j, t.Info()); err != nil {
 		return err

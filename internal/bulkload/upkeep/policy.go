@@ -15,7 +15,7 @@ import (
 
 const (
 	// wideDays is longer than a month, together with the days of other months that its first
-	// and last loads bring.
+	// and last loads have.
 	wideDays = 62
 	// settled is how many days after its end a month has nearly all of its records.
 	settled = 7

@@ -19,7 +19,7 @@ type Converted struct {
 	Version int    `json:"version"`
 	Load    int    `json:"load"`
 	Files   []File `json:"files"`
-	// Loads has an entry for each load that brought some of the rows. An entry has only the
+	// Loads has an entry for each load that wrote some of the rows. An entry has only the
 	// days and the regions of the load. The regions are the regions of the new table.
 	Loads []Load `json:"loads"`
 }

@@ -22,7 +22,7 @@ func (d *DaysOf) Of(behaviour string) bool {
 // Delivered returns the days that the load has of each behaviour. It never returns nil. A load has the days in the paths
 // of its delivered files, also if a file had no records, of the behaviours that it took from the file. A file that is only a copy of
 // a file of another day has no day of its own: see Input.CopyOf. If a file has no day
-// in its path, the load has the days of its records. A replay of a file with a day in its path brings no day.
+// in its path, the load has the days of its records. A replay of a file with a day in its path adds no day.
 func (l *Load) Delivered() []DaysOf {
 	days := map[string][]behaviour.Span{}
 	for i := range l.Inputs {

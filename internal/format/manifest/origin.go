@@ -5,7 +5,7 @@ import (
 	"usertrail/internal/column"
 )
 
-// Origins maps the number of a delivered file to the loads that brought its records.
+// Origins maps the number of a delivered file to the loads that added its records.
 type Origins map[uint32]*origin
 
 type origin struct {
@@ -27,7 +27,7 @@ func OriginsOf(ledgers []*Load) Origins {
 		for i := range l.Inputs {
 			in := &l.Inputs[i]
 			if in.SameAs != "" || in.Offsets == nil && in.Loaded == 0 {
-				continue // it brought nothing
+				continue // it added nothing
 			}
 			o := out[in.Number]
 			if o == nil {
@@ -47,10 +47,10 @@ func OriginsOf(ledgers []*Load) Origins {
 	return out
 }
 
-// Load returns the number of the load that brought the record with a column ID. It returns
-// false if no ledger has the record. If parts overlap, the first part brought the record; the
+// Load returns the number of the load that added the record with a column ID. It returns
+// false if no ledger has the record. If parts overlap, the first part added the record; the
 // later loads took only records that the table did not have. A load whose files are Apart may have
-// brought the record instead. Only the file that has the record can tell.
+// added the record instead. Only the file that has the record can tell.
 func (o Origins) Load(id int64, date behaviour.Date, kind string) (int, bool) {
 	number, offset := column.Place(id)
 	x := o[number]

@@ -49,7 +49,7 @@ func (f *File) Names() []string {
 	return []string{f.Name, f.Roll}
 }
 
-// Brought reports whether a load brought rows of f.
+// Brought reports whether a load wrote rows of f.
 func (f *File) Brought(load int) bool { return f.Load == load || slices.Contains(f.Loads, load) }
 
 // Kept returns the days that were not dropped.

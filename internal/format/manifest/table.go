@@ -58,11 +58,11 @@ type File struct {
 	// RollSize is the size of the roll in bytes; 0 if an older version wrote it.
 	RollSize int64 `json:"roll_size,omitempty"`
 	Load     int   `json:"load"`
-	// Apart is set if an earlier load brought other records of the same delivered files, behaviours
+	// Apart is set if an earlier load added other records of the same delivered files, behaviours
 	// and dates. Such a file is never merged, since its name is all that tells its records from
 	// theirs.
 	Apart bool `json:"apart,omitempty"`
-	// Loads are all loads that brought rows of a merged file, in ascending order. Load is the
+	// Loads are all loads that wrote rows of a merged file, in ascending order. Load is the
 	// last of them.
 	Loads []int `json:"loads,omitempty"`
 }

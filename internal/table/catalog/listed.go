@@ -88,7 +88,7 @@ func hasNamed(m *manifest.Table, base string) bool {
 	return ok && n <= m.Rewritten
 }
 
-// unlistedPiece returns the name of a file of pieces that a load brought and that is not known. The
+// unlistedPiece returns the name of a file of pieces that a load wrote and that is not known. The
 // names of such files do not have the numbers of their loads, so it looks into the ledgers.
 func (c *Catalog) unlistedPiece(ctx context.Context, known map[string]bool) (string, error) {
 	var left []string
@@ -99,7 +99,7 @@ func (c *Catalog) unlistedPiece(ctx context.Context, known map[string]bool) (str
 	for _, dir := range plans {
 		switch _, err := c.fs.Stat(ctx, dfs.Join(Plans(c.dir), dfs.Base(dir), planName)); {
 		case err == nil:
-			continue // no load has brought them
+			continue // no load has committed them
 		case !errors.Is(err, iofs.ErrNotExist):
 			return "", err
 		}
@@ -123,7 +123,7 @@ func (c *Catalog) unlistedPiece(ctx context.Context, known map[string]bool) (str
 	return "", err
 }
 
-// brought returns the names of the files that the ledgers say their loads brought.
+// brought returns the names of the files that the ledgers list as written by their loads.
 func (c *Catalog) brought(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	refs := c.Manifest().Loads

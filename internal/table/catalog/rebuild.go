@@ -17,7 +17,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// Each load writes into its ledger the files that it brought and the rest of the manifest at
+// Each load writes into its ledger the files that it wrote and the rest of the manifest at
 // that time. Rebuild makes the manifest again from these ledgers. Ledgers do not have the
 // files that a compact or drop makes, and ledgers of older versions have no files. In both
 // cases the catalog keeps a copy of the manifest, the base. The ledgers after the base add

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// Export calls emit for all cells that some loads brought to a region, in order. A cell is
+// Export calls emit for all cells that some loads wrote to a region, in order. A cell is
 // valid until emit returns.
 func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit func(*cell.Cell) error) error {
 	m := t.Manifest()
@@ -57,7 +57,7 @@ func (t *Table) onlyOf(ctx context.Context, loads []int, emit func(*cell.Cell) e
 	return func(c *cell.Cell) error {
 		told, ok := teller.Tell(c)
 		if !ok {
-			return fmt.Errorf("which load brought it: the row %.64q, column %.64q is of no behaviour", c.Row, c.Qualifier)
+			return fmt.Errorf("which load wrote it: the row %.64q, column %.64q is of no behaviour", c.Row, c.Qualifier)
 		}
 		load, ok := from.Load(told.ID, told.Date, schema.Kinds[told.Kind].Name)
 		if !ok {

@@ -50,7 +50,7 @@ const (
 	askRanges, askRows, askCells = 64, 64, 256
 )
 
-// errFound ends a read at the first cell that the load brought.
+// errFound ends a read at the first cell that the load wrote.
 var errFound = errors.New("found")
 
 // checkRows returns an error that wraps ErrUnfit if HBase has no cell of the newest load.
@@ -152,7 +152,7 @@ func (s *Store) keeps(now time.Time) behaviour.Date {
 	return behaviour.DateAt(now.Add(margin-ttl).UnixMicro(), time.UTC)
 }
 
-// A probe looks for cells that a load brought.
+// A probe looks for cells that a load wrote.
 type probe struct {
 	*Table
 	load    *manifest.LoadRef

@@ -52,7 +52,7 @@ type Query struct {
 	Schema *behaviour.Schema
 	Region split.Region
 	Span   behaviour.Span
-	// Files have the rolls of all rows that committed loads brought.
+	// Files have the rolls of all rows that committed loads wrote.
 	Files []manifest.File
 	// Perhaps are rolls of unfinished loads. Some of their rows may be in the table.
 	Perhaps []manifest.File

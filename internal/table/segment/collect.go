@@ -50,9 +50,9 @@ type CollectorConfig struct {
 	Schema *behaviour.Schema
 	Family string
 	Region int
-	Load   int            // number of the load that brought the records
+	Load   int            // number of the load that added the records
 	Spill  shuffle.Config // sorts the cells of a row that is too large for Spill.Memory
-	// Origin, if it is set, returns the number of the load that brought a record. The Collector
+	// Origin, if it is set, returns the number of the load that added a record. The Collector
 	// then ignores Load.
 	Origin func(id int64, date behaviour.Date, kind int) (int, error)
 }

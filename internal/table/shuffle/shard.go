@@ -114,7 +114,7 @@ func (s *Shard) growEntries() bool {
 	return true
 }
 
-// group brings the entries of each part together, in the order they had.
+// group moves the entries of each part next to each other. They keep their order.
 func (s *Shard) group() {
 	s.makeScratch()
 	s.bounds = append(s.bounds[:0], make([]int, s.parts+1)...)

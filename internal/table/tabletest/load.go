@@ -66,7 +66,7 @@ func (w *world) takeIn(t *testing.T, to table.Loader, rows []row, ledger *manife
 	w.rows = append(w.rows, rows...)
 }
 
-// bring does all of a load but to take it in.
+// bring writes the files or puts of a load, and does not commit it.
 func (w *world) bring(t *testing.T, to table.Loader, rows []row) (*manifest.Load, []manifest.File) {
 	t.Helper()
 	if w.way == Files {
