@@ -42,7 +42,7 @@ func leftByLoads(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, e
 	if errors.Is(err, iofs.ErrNotExist) {
 		return new(manifest.Begun), nil
 	}
-	return b, err
+	return b, unreadable(err)
 }
 
 // merged returns the files and rolls of a and b together. b replaces the entries that both

@@ -23,7 +23,7 @@ func Handover(ctx context.Context, fs dfs.FS, dir string) (*manifest.Handover, e
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
 	}
-	return h, err
+	return h, unreadable(err)
 }
 
 // SetHandover writes h. EndHandover removes it.

@@ -56,3 +56,22 @@ func TestUnlistableLedgers(t *testing.T) {
 		t.Errorf("got %v, want an unfit table and what to do", err)
 	}
 }
+
+// closed opens nothing.
+type closed struct{ dfs.FS }
+
+func (closed) Open(_ context.Context, name string) (dfs.File, error) {
+	return nil, &iofs.PathError{Op: "open", Path: name, Err: iofs.ErrPermission}
+}
+
+// TestUnreadableState reads the state of an HBase table before its manifest, as an extract does.
+func TestUnreadableState(t *testing.T) {
+	dir, _ := loadedTable(t)
+	_, left := catalog.Left(t.Context(), closed{local.New()}, dir)
+	_, handover := catalog.Handover(t.Context(), closed{local.New()}, dir)
+	for name, err := range map[string]error{"begun.json": left, "handover.json": handover} {
+		if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "run as a user who may read the table") {
+			t.Errorf("%s: got %v, want an unfit table and what to do", name, err)
+		}
+	}
+}
