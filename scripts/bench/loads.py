@@ -70,7 +70,7 @@ class Loads:
     def load(self):
         """Lines to a readable table, by each way in turns."""
         files, puts = Runs("load by HFiles, ours"), Runs("load by puts, ours")
-        java = [Runs("load by HFiles, Java"), Runs("of it ImportTsv"), Runs("of it BulkLoadHFilesTool")]
+        java = [Runs("load by HFiles, Java"), Runs("load by HFiles, ImportTsv alone"), Runs("load by HFiles, BulkLoadHFilesTool alone")]
         files_cpu, puts_cpu = [], []
         for n in range(self.runs):
             say(f"load, run {n + 1} of {self.runs}")
