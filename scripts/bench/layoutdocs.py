@@ -56,7 +56,7 @@ def tables(figures):
         some = of(figures, place)
         if not some:
             continue
-        out.append(table(some, f"Load into {what}: seconds / MB", lambda f: f"{f['load_seconds']:.1f} / {f['bytes'] / report.MB:.1f}"))
+        out.append(table(some, f"Load into {what}: seconds / MB of the table", lambda f: f"{f['load_seconds']:.1f} / {f['bytes'] / report.MB:.1f}"))
         for name, asked in queries.NAMES.items():
             out.append(table(
                 some, f"{asked[0].upper() + asked[1:]}, {what}: p50 ms / p99 ms / queries per second / cells read",

@@ -11,11 +11,11 @@ from data import TYPES
 
 NAMES = {
     "at": "at a time",
-    "user": "all of a user",
+    "user": "all events of a user",
     "latest": "latest 10",
     "days": "ten days of a user",
-    "list": "1% of the users, with all four",
-    "span": "one hour, no users",
+    "list": "1% of the users, all four behaviours",
+    "span": "one hour of all users",
 }
 
 # The number of queries of each name that is about many users.
