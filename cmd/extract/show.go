@@ -87,7 +87,7 @@ table has instead.`,
 // flagsOnly refuses arguments. The first argument is probably the user.
 func flagsOnly(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%w: extract show takes flags only, not %q: name the user with --user ID", cli.ErrUsage, args[0])
+		return fmt.Errorf("%w: extract show accepts only flags, not %q: name the user with --user ID", cli.ErrUsage, args[0])
 	}
 	return nil
 }

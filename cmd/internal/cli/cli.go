@@ -150,7 +150,7 @@ func hide(c, root *cobra.Command, name string) {
 // NoArgs refuses arguments of a command that has no subcommands.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%w: %s takes flags only, not %q; see %s -h", ErrUsage, c.CommandPath(), args[0], c.CommandPath())
+		return fmt.Errorf("%w: %s accepts only flags, not %q; see %s -h", ErrUsage, c.CommandPath(), args[0], c.CommandPath())
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func noArgs(c *cobra.Command, args []string) error {
 func OneArg(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fmt.Errorf("%w: %s takes %s; see %s -h", ErrUsage, c.CommandPath(), what, c.CommandPath())
+			return fmt.Errorf("%w: %s accepts %s; see %s -h", ErrUsage, c.CommandPath(), what, c.CommandPath())
 		}
 		return nil
 	}

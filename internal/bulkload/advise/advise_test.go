@@ -302,7 +302,7 @@ func TestWhatCannotHoldTheUsersIsNotTaken(t *testing.T) {
 			}
 			said, there := cannot[want]
 			fits := name == "%d" || name == "1%08d"
-			if !there || fits != (said == "") || !fits && !strings.Contains(said, "or take another layout") {
+			if !there || fits != (said == "") || !fits && !strings.Contains(said, "or choose another layout") {
 				t.Errorf("%s, %s: %s cannot be taken: %q", name, place.Where, want, said)
 			}
 			if forgets := cannot["hashed"] != ""; forgets != (place.Where == advise.HBase) {

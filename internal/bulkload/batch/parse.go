@@ -284,7 +284,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 		return fmt.Errorf("%w: record at byte %d: %w", bulkload.ErrRequest, at, err)
 	}
 	if p.to.Putter != nil && r.Time < 0 {
-		return fmt.Errorf("%w: record at byte %d: its time, %s, is before 1970, and HBase takes no put of it: load with --mode hfile, or give time the key earliest: 1970-01-01 in the job",
+		return fmt.Errorf("%w: record at byte %d: its time, %s, is before 1970, and HBase accepts no put of it: load with --mode hfile, or give time the key earliest: 1970-01-01 in the job",
 			bulkload.ErrRequest, at, time.UnixMicro(r.Time).UTC().Format(time.DateTime))
 	}
 	p.dates.AddDay(r.Date)

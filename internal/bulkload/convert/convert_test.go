@@ -26,7 +26,7 @@ func TestWhoDoesNotFitIsNamed(t *testing.T) {
 	h := newFixture(t, testworld.World(3, 12))
 	h.live(t, h.draw(rand.New(rand.NewPCG(3, 3))), []string{"reversed"})
 	_, err := convert.Run(t.Context(), h.conversion("reversed", "fixed", "out"))
-	if !errors.Is(err, convert.ErrRequest) || !strings.Contains(err.Error(), "take another layout") || !strings.Contains(err.Error(), "of user ") {
+	if !errors.Is(err, convert.ErrRequest) || !strings.Contains(err.Error(), "choose another layout") || !strings.Contains(err.Error(), "of user ") {
 		t.Errorf("%v, want who does not fit and what to do", err)
 	}
 	if left := h.lasting(t, "out"); len(left) > 0 {

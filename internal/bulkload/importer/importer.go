@@ -104,7 +104,7 @@ func (i *importer) open(ctx context.Context) error {
 	}
 	stager, ok := table.As[table.Stager](t.Loader)
 	if !ok {
-		return fmt.Errorf("%w: table %s takes no HFiles", bulkload.ErrRequest, t.Address)
+		return fmt.Errorf("%w: table %s accepts no HFiles", bulkload.ErrRequest, t.Address)
 	}
 	i.stager, i.result.Choice = stager, bulkload.Choice{Mode: bulkload.HFile}
 	if _, err = stager.FileOptions(ctx); err != nil {

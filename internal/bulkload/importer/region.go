@@ -119,6 +119,6 @@ func (w *regionWriter) tooLarge(err error) error {
 	if e != nil {
 		return e
 	}
-	return fmt.Errorf("%w: user %q: the row %.64q of %s has more than %d records, and %s is too little memory to count them: raise --memory, take fewer --workers, or load the table from the logs: %w",
+	return fmt.Errorf("%w: user %q: the row %.64q of %s has more than %d records, and %s is too little memory to count them: raise --memory, lower --workers, or load the table from the logs: %w",
 		bulkload.ErrRequest, user, w.row, from.Address, len(w.events.Events), humanize.IBytes(uint64(w.events.Most)), err)
 }

@@ -169,7 +169,7 @@ func TestReplayOfACopyOfAFileThatTheJobDoesNotHave(t *testing.T) {
 			y.Write("late/play-x.csv", "user,time,ev,s,n\n")
 			loadCopies(y, c.second, 2, 0, 1, 1, 0)
 			y.Correct(c.known, "BAD", "7")
-			if _, err := replayed(y, c.known); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), c.known+" is none of the job's files: take the job that loaded it") {
+			if _, err := replayed(y, c.known); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), c.known+" is none of the job's files: use the job that loaded it") {
 				t.Errorf("replay of the first file: %v; want an error with the next step", err)
 			}
 			y.Correct(c.copy, "BAD", "7")

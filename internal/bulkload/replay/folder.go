@@ -80,7 +80,7 @@ func (c *corrected) foreign(path, why string) error {
 // no other line is of a file of the job either.
 func (c *corrected) ofOtherJob(path string, all bool) error {
 	return &foreignError{
-		why:       path + " is none of the job's files: take the job that loaded it, or replay the quarantine file of a copy that is a file of the job",
+		why:       path + " is none of the job's files: use the job that loaded it, or replay the quarantine file of a copy that is a file of the job",
 		corrected: c.edited, otherJob: all,
 	}
 }

@@ -51,7 +51,7 @@ func digest(binding string, b []byte) []byte {
 // parseToken returns the event that c.After names, with its time, kind and ID.
 func parseToken(c *Config, s *behaviour.Schema) (*trail.Event, error) {
 	wrong := func(why string) error {
-		return fmt.Errorf("%w: --after %q %s: take the one that the page before names, with the same --user, --from, --to and --types", ErrQuery, c.After, why)
+		return fmt.Errorf("%w: --after %q %s: use the token that the page before names, with the same --user, --from, --to and --types", ErrQuery, c.After, why)
 	}
 	b, err := tokenText.DecodeString(c.After)
 	if err != nil || len(b) != tokenLen+digestLen || b[0] != tokenVersion {

@@ -35,7 +35,7 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 		f, err := fs.Open(ctx, file)
 		if err != nil {
 			if info, failed := fs.Stat(ctx, file); failed == nil && info.Dir {
-				return nil, fmt.Errorf("%w %s: it is a directory; of an extract's result take '%s/*.parquet:user_id'", ErrList, file, strings.TrimRight(file, "/"))
+				return nil, fmt.Errorf("%w %s: it is a directory; for the result of an extract, write '%s/*.parquet:user_id'", ErrList, file, strings.TrimRight(file, "/"))
 			}
 			return nil, err
 		}

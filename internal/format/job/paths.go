@@ -84,7 +84,7 @@ func (b *builder) checkTells(v value, g glob) {
 	byColumn := b.logs.get("behaviour").given()
 	switch {
 	case byColumn && g.kinded:
-		v.wrong("{behaviour} in the path, but logs.behaviour says that a column tells: take one of them away")
+		v.wrong("{behaviour} in the path, but logs.behaviour says that a column tells: remove one of them")
 	case !byColumn && !g.kinded && len(b.kinds) > 1:
 		v.wrong("nothing tells which behaviour is in a file: put {behaviour} in the path, or name its column in logs.behaviour")
 	}

@@ -110,24 +110,24 @@ type UserError struct {
 }
 
 // Error implements error.
-func (e *UserError) Error() string { return e.why + ": " + e.step + ", or take another layout" }
+func (e *UserError) Error() string { return e.why + ": " + e.step + ", or choose another layout" }
 
 // WithoutJob returns the error for a command that reads no job, but a table.
 func (e *UserError) WithoutJob() error {
-	return fmt.Errorf("%s: take another layout, or load the logs into a new table and %s", e.why, e.step)
+	return fmt.Errorf("%s: choose another layout, or load the logs into a new table and %s", e.why, e.step)
 }
 
 func (l Fixed) fitsUser(user []byte) error {
 	_, number := parseDigits(user)
 	switch {
 	case !number || len(user) == 0:
-		return &UserError{fmt.Sprintf("user ID %q is not a number of at most %d digits, as the layout %s needs", user, l.digits, l.Name()), "take the number out by the job's user pattern"}
+		return &UserError{fmt.Sprintf("user ID %q is not a number of at most %d digits, as the layout %s needs", user, l.digits, l.Name()), "extract the number with the job's user pattern"}
 	case len(user) > 1 && user[0] == '0':
-		return &UserError{fmt.Sprintf("user ID %q begins with a zero, and the layout %s would take it for another user", user, l.Name()), "take the zeros off by the job's user pattern"}
+		return &UserError{fmt.Sprintf("user ID %q begins with a zero, and the layout %s would take it for another user", user, l.Name()), "remove the zeros with the job's user pattern"}
 	case len(user) > l.digits && len(user) <= 18:
-		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: take fixed/%d, or more if a longer ID is in the logs", user, len(user), l.Name(), l.digits, len(user))
+		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: write fixed/%d, or more if a longer ID is in the logs", user, len(user), l.Name(), l.digits, len(user))
 	case len(user) > l.digits:
-		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: take another layout", user, len(user), l.Name(), l.digits)
+		return fmt.Errorf("user ID %q has %d digits, the layout %s has room for %d: choose another layout", user, len(user), l.Name(), l.digits)
 	}
 	return nil
 }

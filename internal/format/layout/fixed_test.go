@@ -79,7 +79,7 @@ func TestWhatDoesNotFitFixed(t *testing.T) {
 		{"fixed", september, func(r *behaviour.Record) { r.User = []byte("-1") }, []string{`"-1" is not a number`}},
 		{"fixed", september, func(r *behaviour.Record) { r.User = []byte("007") }, []string{`"007" begins with a zero`, "pattern"}},
 		{"fixed", september, func(r *behaviour.Record) { r.User = []byte("00") }, []string{`"00" begins with a zero`}},
-		{"fixed", september, func(r *behaviour.Record) { r.User = []byte("1234567") }, []string{"has 7 digits", "room for 6", "take fixed/7"}},
+		{"fixed", september, func(r *behaviour.Record) { r.User = []byte("1234567") }, []string{"has 7 digits", "room for 6", "write fixed/7"}},
 		{"fixed/18", september, func(r *behaviour.Record) { r.User = []byte("1234567890123456789") }, []string{"has 19 digits", "room for 18", "another layout"}},
 		{"fixed", september, func(r *behaviour.Record) { r.Date = behaviour.MaxDate + 1 }, []string{"1 to 9999"}},
 		{"fixed", september, func(r *behaviour.Record) { r.Date++ }, []string{"2014-09-01T00:00:00.000042Z", "2014-09-02 began in Asia/Shanghai"}},

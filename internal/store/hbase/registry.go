@@ -159,7 +159,7 @@ func (z *zooKeeper) data(ctx context.Context, name string) ([]byte, error) {
 	case last != nil:
 		a.err = last
 	case errors.Is(a.err, zk.ErrNoServer):
-		a.err = errors.New("it takes connections, but says nothing that ZooKeeper would")
+		a.err = errors.New("it accepts connections, but does not respond as ZooKeeper does")
 	}
 	return nil, unavailable{fmt.Errorf("ZooKeeper %s does not respond: %w: is it up, and is the address right?", z, a.err)}
 }

@@ -29,7 +29,7 @@ func NewWhere(l layout.Layout, s *behaviour.Schema, w layout.Want, p Plan) (*Whe
 		return nil, err
 	}
 	if p == Get && !where.get {
-		return nil, fmt.Errorf("plan get: which rows a user has cannot be told in the layout %s: take --plan scan, or auto", l.Name())
+		return nil, fmt.Errorf("plan get: which rows a user has cannot be told in the layout %s: write --plan scan or auto", l.Name())
 	}
 	where.get = p.of(where.reads, where.apart) == Get
 	return where, nil

@@ -195,7 +195,7 @@ func (s *Store) checkFiles(ctx context.Context, load precheck.Load) ([]string, e
 	if _, unstaged := s.stagingIn(); unstaged != nil {
 		return nil, nil // staging-room reports it
 	}
-	return []string{fmt.Sprintf("it takes no HFiles of ours, only puts: %v", err)}, nil
+	return []string{fmt.Sprintf("it accepts no HFiles, only puts: %v", err)}, nil
 }
 
 // tooFew returns an error if the family keeps fewer versions than the layout needs: HBase drops
@@ -254,7 +254,7 @@ func (s *Store) checkRegions(ctx context.Context, l *precheck.List, load prechec
 		l.Warn(precheck.Regions, "a load waits for them, up to the time of --retry-for", "%d of %d regions are not open, %s, which begins at %q, for one",
 			len(away), len(all), cmp.Or(away[0].State, "without a server"), away[0].Start)
 	case len(all) == 1 && load.Bytes > oneRegion:
-		l.Warn(precheck.Regions, "drop it while it is empty and make it by bulkload create-table, or split it", "one region takes all of it, on one server")
+		l.Warn(precheck.Regions, "drop it while it is empty and make it by bulkload create-table, or split it", "one region gets all of it, on one server")
 	default:
 		l.OK(precheck.Regions, "%d, all open%s", len(all), cutNote(all, load))
 	}

@@ -10,7 +10,7 @@ import (
 
 // writable returns advice how to make a READONLY table take puts.
 func (a Address) writable() string {
-	return fmt.Sprintf("let it take puts, in HBase's shell: alter '%s', READONLY => 'false'; or load HFiles: --mode hfile", a.Table)
+	return fmt.Sprintf("allow puts, in HBase's shell: alter '%s', READONLY => 'false'; or load HFiles: --mode hfile", a.Table)
 }
 
 // granting returns the statement that grants the right that err misses, on a table or a namespace. If

@@ -42,7 +42,7 @@ var rowScripts = map[string]rowScript{
 	"has the layout … already":                                             {64, night + "; bulkload convert --table trails --to reversed --out made"},
 	"is inside the other: a load into one would remove files of the other": {64, night + "; bulkload convert --table trails --to tall --out trails/made"},
 	"is in HBase: only a table of files can be converted":                  {64, "bulkload convert --table hbase://zk/a:b --to tall --out made"},
-	"take another layout, or load the logs into a new table":               {64, night + "; bulkload convert --table trails --to fixed --out made"},
+	"choose another layout, or load the logs into a new table":             {64, night + "; bulkload convert --table trails --to fixed --out made"},
 	"--from … comes after --to …":                                          {64, "bulkload --from 2014-09-02 --to 2014-09-01"},
 	"no file below … that may hold logs":                                   {66, "mkdir empty; bulkload init empty --out -"},
 	"all … files below … are empty":                                        {66, "mkdir empty; : > empty/2014-09-01.csv; bulkload init empty --out -"},

@@ -155,7 +155,7 @@ func (s *system) place(name string) (place, error) {
 	}
 	authority, below, _ := strings.Cut(rest, "/")
 	if strings.Contains(below, ":") {
-		return place{}, fmt.Errorf("%w: HDFS takes no colon in a name", fs.ErrInvalid)
+		return place{}, fmt.Errorf("%w: HDFS allows no colon in a name", fs.ErrInvalid)
 	}
 	c, err := s.cluster(authority)
 	return place{c, path.Clean("/" + below)}, err
