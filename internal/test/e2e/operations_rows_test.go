@@ -88,7 +88,7 @@ var rowsWithout = map[string]string{
 	"their records would be mistaken for each other; load one of them from the logs":        "two paths must have one number",
 	"has records of it: load the missing records from the logs":                             "another delivered file of the same path must be in the table",
 	"is too little memory to count them":                                                    "a row must have more records than 64 MiB hold",
-	"table … takes no HFiles":                                                               "pre-check finds it first",
+	"table … accepts no HFiles":                                                             "pre-check finds it first",
 	"finished a load that was killed":                                                       "a load must be killed",
 	"HFiles of a killed load are gone, and other HFiles of it are in the table":             "a load must be killed",
 	"deletes of another client hide loaded cells from all readers":                          "TestWhatIsLoadedUnderADeleteIsNamed provokes it",
