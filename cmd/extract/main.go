@@ -326,10 +326,7 @@ func (o *options) span(ctx context.Context, t table.Loader) (behaviour.Span, err
 		return s, fmt.Errorf("%w: %s, and the loads do not record which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", cli.ErrUsage, o.undated())
 	}
 	if o.from == nil && o.to == nil && !ok {
-		if first := t.Info().Dropped; first != nil {
-			return s, fmt.Errorf("%w: the table has no records, so it has no dates: the days before %s were dropped: restore them with bulkload undrop, load later days, or load the logs into a new table", job.ErrNoInput, first)
-		}
-		return s, fmt.Errorf("%w: the table has no records, so it has no dates: load some, or write --from YYYY-MM-DD --to YYYY-MM-DD", job.ErrNoInput)
+		return s, fmt.Errorf("%w: %s", job.ErrNoInput, table.WithoutDays(t))
 	}
 	own := s
 	switch {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -235,11 +236,23 @@ type stoppedRun struct {
 }
 
 func (s *stoppedRun) Error() string {
-	said := s.stop.Error()
-	if text := s.err.Error(); text != said && text != context.Canceled.Error() {
-		return said + ": " + text
+	if onlyStopped(s.err) {
+		return s.stop.Error()
 	}
-	return said
+	return s.stop.Error() + ": " + s.err.Error()
+}
+
+// onlyStopped reports whether the signal is the only cause of err.
+func onlyStopped(err error) bool {
+	switch e := err.(type) {
+	case *stop:
+		return true
+	case interface{ Unwrap() error }:
+		return onlyStopped(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return len(e.Unwrap()) > 0 && !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !onlyStopped(err) })
+	}
+	return err == context.Canceled
 }
 
 func (s *stoppedRun) Unwrap() []error { return []error{s.stop, s.err} }

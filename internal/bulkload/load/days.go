@@ -43,6 +43,7 @@ type dayErrors struct {
 	failed  []error // of days that failed; without the folder of the logs all days have the same error, which is here once
 	skipped []error // of days whose good records belong to dropped days
 	before  *target.LoadedBeforeError
+	loaded  int // files that were loaded before
 }
 
 // add adds the error of a day, or nil. It returns how the day ended.
@@ -53,6 +54,7 @@ func (e *dayErrors) add(err error) bulkload.DayEnd {
 	case err == nil:
 		return bulkload.DayLoaded
 	case errors.As(err, &before):
+		e.loaded += before.Files
 		if e.before = before; table.Dropped(before.Dropped, before.Span) != "" {
 			return bulkload.DayDropped
 		}
@@ -77,7 +79,7 @@ func (e *dayErrors) err(cfg *Config, sum *bulkload.Result, loaded bool) error {
 	case len(e.skipped) > 0 && (sum.Older > 0 || e.before == nil):
 		return bulkload.Joined(e.skipped)
 	case e.before != nil:
-		return &target.LoadedBeforeError{Files: sum.Already, Span: cfg.Span, Dropped: e.before.Dropped}
+		return &target.LoadedBeforeError{Files: e.loaded, Older: sum.Already - e.loaded, Span: cfg.Span, Dropped: e.before.Dropped}
 	}
 	return noFile(cfg)
 }

@@ -237,7 +237,7 @@ func (l *Load) Nothing() error {
 		return l.To.SkippedAll(l.cfg.Span)
 	}
 	if l.Result.Already > 0 {
-		return l.To.LoadedBefore(l.Result.Already, l.cfg.Span)
+		return l.To.LoadedBefore(l.Result.Already-l.older, l.older, l.cfg.Span)
 	}
 	return noFile(&l.cfg)
 }

@@ -7,6 +7,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/table"
 )
 
@@ -69,15 +70,17 @@ func (e *SkippedAllError) Error() string {
 // Unwrap returns the kind of e.
 func (e *SkippedAllError) Unwrap() error { return bulkload.ErrRequest }
 
-// LoadedBefore returns the error of a load of a span whose n files were all loaded before.
-func (t *Table) LoadedBefore(n int, span behaviour.Span) error {
-	return &LoadedBeforeError{Files: n, Span: span, Dropped: t.Info().Dropped}
+// LoadedBefore returns the error of a load of a span of which files were loaded before. older other files have only
+// records of dropped days.
+func (t *Table) LoadedBefore(files, older int, span behaviour.Span) error {
+	return &LoadedBeforeError{Files: files, Older: older, Span: span, Dropped: t.Info().Dropped}
 }
 
-// A LoadedBeforeError is the error of a load of a span whose files were all loaded before. It names the dropped days of the span,
-// because the table does not have them.
+// A LoadedBeforeError is the error of a load of a span in which no file has records to load. It names the dropped days of
+// the span, because the table does not have them.
 type LoadedBeforeError struct {
-	Files   int
+	Files   int // loaded before
+	Older   int // not loaded before; all their records are of dropped days
 	Span    behaviour.Span
 	Dropped *behaviour.Date // the days before it were dropped; nil if no day was
 }
@@ -88,10 +91,18 @@ func (e *LoadedBeforeError) Error() string {
 	if dropped != "" {
 		dropped = "; " + dropped + ": bulkload undrop restores them"
 	}
-	if e.Files == 1 {
-		return fmt.Sprintf("%v: the file of %s was loaded before%s", bulkload.ErrNothing, e.Span, dropped)
+	return fmt.Sprintf("%v: %s%s", bulkload.ErrNothing, e.loaded(), dropped)
+}
+
+// loaded says which files were loaded before.
+func (e *LoadedBeforeError) loaded() string {
+	switch {
+	case e.Older > 0:
+		return fmt.Sprintf("%s of %s: %d loaded before, %d with records of dropped days only", quantity.Of(e.Files+e.Older, "file"), e.Span, e.Files, e.Older)
+	case e.Files == 1:
+		return fmt.Sprintf("the file of %s was loaded before", e.Span)
 	}
-	return fmt.Sprintf("%v: all %d files of %s were loaded before%s", bulkload.ErrNothing, e.Files, e.Span, dropped)
+	return fmt.Sprintf("all %s of %s were loaded before", quantity.Of(e.Files, "file"), e.Span)
 }
 
 // Unwrap returns the kind of e.

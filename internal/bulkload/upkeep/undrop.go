@@ -88,11 +88,11 @@ func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 // merged with others.
 func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undrop) error {
 	no := func(why string) error {
-		return fmt.Errorf("%w: undo the drop of the days before %s from %s: %s: load the days from their logs into a new table",
+		return fmt.Errorf("%w: the drop of the days before %s from %s can no longer be undone: %s: load the days from their logs into a new table",
 			ErrRequest, m.DroppedBefore, r.cfg.Store.Address(), why)
 	}
 	if u == nil {
-		return no("only the last drop can be undone, until its --keep-for has passed, and with its retired.json")
+		return no("its --keep-for has passed, undrop has undone a later drop, or retired.json is missing")
 	}
 	has := map[string]bool{}
 	for i := range m.Files {

@@ -110,7 +110,7 @@ func TestUndropOfTheLastDrop(t *testing.T) {
 	if got := h.Opened(t, "trails").Manifest().DroppedBefore; got == nil || *got != h.half()-1 {
 		t.Errorf("the days before %v are dropped, want those before %s", got, h.half()-1)
 	}
-	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "only the last drop can be undone") {
+	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "can no longer be undone") {
 		t.Errorf("the earlier one: %v, want ErrRequest and why", err)
 	}
 }

@@ -205,7 +205,11 @@ func (v together) result(name string, t *term) string {
 	t.shown = typeName(t.typ)
 	ordered := t.quality == leastOf || t.quality == mostOf
 	if t.quality >= sumOf && t.quality <= mostOf && !summed(of) && !(ordered && timed(of)) {
-		return fmt.Sprintf("%s is a %s: %s is not of these", v.shown(t.argument), of, name)
+		needs := "a number"
+		if ordered {
+			needs += " or a time"
+		}
+		return fmt.Sprintf("%s needs %s, and %s is a %s", name, needs, v.shown(t.argument), of)
 	}
 	return ""
 }

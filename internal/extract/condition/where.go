@@ -145,10 +145,16 @@ func unknownName(s *behaviour.Schema, name string, others ...string) string {
 	if strings.EqualFold(name, "null") {
 		return name + " is written nil"
 	}
+	switch name {
+	case "date":
+		return `date is not known: choose days with --from and --to, or write time >= date("2014-09-01") in --where`
+	case "user", "user_id":
+		return name + " is not known: choose users with --users"
+	}
 	if hint := behaviour.DidYouMean(name, append(others, s.Calls()...)); hint != "" {
 		return name + " is not known, " + hint
 	}
-	return fmt.Sprintf("%s is not known; the behaviours are %s", name, s.Listed())
+	return fmt.Sprintf("%s is not known: write %q if it is a text; the behaviours are %s", name, name, s.Listed())
 }
 
 func (v single) of(kind, field int) (*term, string) {

@@ -98,7 +98,7 @@ func New(t table.Table, known *manifest.Table, s *Spec) (*Query, error) {
 func (q *Query) choose(types []string) (err error) {
 	s := q.Info.Schema
 	if len(types) == 0 {
-		return fmt.Errorf("%w: --types names no behaviour; the table has %s; all is every one of them", ErrWrong, s.Listed())
+		return fmt.Errorf("%w: --types is missing: write behaviours such as --types %s, or --types all; the table has %s", ErrWrong, s.Calls()[0], s.Listed())
 	}
 	_, named := s.Kind(EveryType)
 	if named && len(types) == 1 && types[0] == EveryType && len(s.Kinds) > 1 {

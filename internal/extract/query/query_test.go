@@ -19,7 +19,7 @@ func TestWrongQueriesAreRefused(t *testing.T) {
 	out := filepath.Join(h.Dir, "out")
 	for says, spoil := range map[string]func(*testworld.Query){
 		"comes after":                    func(q *testworld.Query) { q.Span.From, q.Span.To = q.Span.To, q.Span.From },
-		"names no behaviour":             func(q *testworld.Query) { q.Kinds = nil },
+		"--types is missing":             func(q *testworld.Query) { q.Kinds = nil },
 		`has no behaviour "pray"`:        func(q *testworld.Query) { q.Kinds = []string{"play", "pray"} },
 		"requested behaviours, 4: write": func(q *testworld.Query) { q.Active = "min:5" },
 		"it is all, any or min:N":        func(q *testworld.Query) { q.Active = "some" },

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/table"
 )
@@ -20,7 +21,7 @@ func span(ctx context.Context, c *Config) (behaviour.Span, error) {
 			return s, err
 		}
 		if !ok {
-			return s, fmt.Errorf("%w: --from and --to are missing, and no load tells which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", ErrQuery)
+			return s, undated(c.Table)
 		}
 		s = all
 	}
@@ -36,6 +37,14 @@ func span(ctx context.Context, c *Config) (behaviour.Span, error) {
 		return s, fmt.Errorf("%w: --from %s comes after --to %s", ErrQuery, s.From, s.To)
 	}
 	return s, nil
+}
+
+// undated returns the error of a query without dates for a table whose loads have no days.
+func undated(t table.Loader) error {
+	if m := table.Known(t); m == nil || m.Address != "" {
+		return fmt.Errorf("%w: --from and --to are missing, and the loads do not record which days the table has: write --from YYYY-MM-DD --to YYYY-MM-DD", ErrQuery)
+	}
+	return fmt.Errorf("%w: %s", job.ErrNoInput, table.WithoutDays(t))
 }
 
 // Instead returns a text for a query without events. It describes the user's

@@ -37,7 +37,7 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 			if info, failed := fs.Stat(ctx, file); failed == nil && info.Dir {
 				return nil, fmt.Errorf("%w %s: it is a directory; for the result of an extract, write '%s/*.parquet:user_id'", ErrList, file, strings.TrimRight(file, "/"))
 			}
-			return nil, err
+			return nil, columnless(ctx, fs, file, err)
 		}
 		defer f.Close()
 		in, free, err := record.Decompress(f, file)
@@ -112,11 +112,33 @@ func columnsOf(name string) int {
 // cutColumn splits a name into file and column. If the part before the colon does not have
 // the ending of a file with columns, the colon is part of the file's name.
 func cutColumn(name string) (file, column string) {
-	i := strings.LastIndexByte(name, ':')
-	if i < 0 || columnsOf(name[:i]) == noColumns {
+	file, column, ok := cutLast(name)
+	if !ok || columnsOf(file) == noColumns {
 		return name, ""
 	}
-	return name[:i], name[i+1:]
+	return file, column
+}
+
+// cutLast divides name at its last colon.
+func cutLast(name string) (file, column string, ok bool) {
+	i := strings.LastIndexByte(name, ':')
+	if i < 0 {
+		return name, "", false
+	}
+	return name[:i], name[i+1:], true
+}
+
+// columnless returns the error of a file that cannot be opened. If the name is the name of a file and a column, the
+// error says that the file has no columns.
+func columnless(ctx context.Context, fs dfs.FS, name string, err error) error {
+	file, column, ok := cutLast(name)
+	if !ok {
+		return err
+	}
+	if _, failed := fs.Stat(ctx, file); failed != nil {
+		return err
+	}
+	return fmt.Errorf("%w %s: column %q: FILE:COLUMN needs a file called .csv, .tsv or .parquet: leave :%[3]s out, or name such a file", ErrList, file, column)
 }
 
 // match returns the files of a name or pattern, at least one.

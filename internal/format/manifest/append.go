@@ -85,10 +85,32 @@ func (e *Extract) CheckAppend(next *Extract) error {
 		case a.Span == span:
 			return fmt.Errorf("%w: %s: the table has changed since, and later loads may have added records to these dates: to have them, extract all dates of the result again into another directory: %s", ErrAppended, span, e.Query.Span)
 		case a.Span.Overlaps(span):
-			return fmt.Errorf("%w, and --append adds dates that it does not have: it has %s from one extract, and this one is of %s: choose other dates", iofs.ErrExist, a.Span, span)
+			return e.appendOthers(span)
 		}
 	}
 	return nil
+}
+
+// appendOthers returns the error of an extract of a span of which the result has some dates.
+func (e *Extract) appendOthers(span behaviour.Span) error {
+	var had []behaviour.Span
+	for _, a := range e.Extracts() {
+		had = append(had, a.Span)
+	}
+	free := span.Gaps(had)
+	step := "choose other dates"
+	if len(free) > 0 {
+		step = "append " + joined(free, " and then ") + " alone"
+	}
+	return fmt.Errorf("%w, and --append adds dates that it does not have: it has %s already: %s", iofs.ErrExist, joined(span.Gaps(free), ", "), step)
+}
+
+func joined(spans []behaviour.Span, by string) string {
+	words := make([]string, len(spans))
+	for i, s := range spans {
+		words[i] = s.String()
+	}
+	return strings.Join(words, by)
 }
 
 // differs returns how the query, table or columns of next differ from those of e, apart from the dates.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -88,6 +89,9 @@ func NewParser(f *Format, file File, header []string) (*Parser, error) {
 		decoded: encoding != nil,
 	}
 	if err := p.plan(header); err != nil {
+		if encoding == nil && slices.ContainsFunc(header, func(name string) bool { return !utf8.ValidString(name) }) {
+			err = fmt.Errorf("%w: the header is not UTF-8: write the encoding of the log under logs, such as encoding: gb18030", err)
+		}
 		return nil, fmt.Errorf("record: parse %s: %w: %w", file.Path, ErrHeader, err)
 	}
 	return p, nil

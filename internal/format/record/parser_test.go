@@ -157,6 +157,7 @@ func TestWrongColumns(t *testing.T) {
 	}{
 		{plays(), playFile("day/a.csv"), "user,time,Title,seconds", []string{`field title: no column "title"`, "day/a.csv", `"user", "time", "Title", "seconds"`}},
 		{plays(), playFile("day/a.csv"), "uid,time", []string{`user: no column "user"`}},
+		{plays(), playFile("day/a.csv"), "user,time,\xd3\xc3,seconds", []string{"the header is not UTF-8: write the encoding of the log under logs, such as encoding: gb18030"}},
 		{plays(), playFile("day/a.csv"), "user,time,ti\x1b[2Jtle,sec\u202eonds", []string{`"user", "time", "ti\x1b[2Jtle", "sec\u202eonds"`}},
 		{plays(), playFile("day/a.csv"), "user,time,time,title,seconds", []string{`column "time" occurs twice`, "day/a.csv"}},
 		{number, playFile("day/a.csv"), "user,time,title,seconds", []string{`no column $5`, "day/a.csv"}},

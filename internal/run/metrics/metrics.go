@@ -192,14 +192,14 @@ func read(name string) (families, error) {
 	p := expfmt.NewTextParser(model.UTF8Validation)
 	all, err := p.TextToMetricFamilies(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s %w: %w", name, ErrForeign, err)
+		return nil, fmt.Errorf("%s %w: name another file: %w", name, ErrForeign, err)
 	}
 	if fi, err := f.Stat(); err != nil || len(all) == 0 && fi.Size() > 0 { // nothing but comments
-		return nil, errors.Join(err, fmt.Errorf("%s %w", name, ErrForeign))
+		return nil, errors.Join(err, fmt.Errorf("%s %w: name another file", name, ErrForeign))
 	}
 	for metric := range all {
 		if !strings.HasPrefix(metric, prefix) {
-			return nil, fmt.Errorf("%s %w: but %s", name, ErrForeign, metric)
+			return nil, fmt.Errorf("%s %w, but %s: name another file", name, ErrForeign, metric)
 		}
 	}
 	return all, nil

@@ -123,7 +123,7 @@ func noTable(ctx context.Context, fs dfs.FS, dir string) error {
 	if err := CheckBare(ctx, fs, dir); err != nil && !errors.Is(err, iofs.ErrExist) {
 		return err
 	}
-	return fmt.Errorf("%w: %s holds no %s", table.ErrNoTable, dir, ManifestName)
+	return fmt.Errorf("%w: %s holds no %s: correct the name of the table, or load first", table.ErrNoTable, dir, ManifestName)
 }
 
 // New returns a catalog for dir, which has no load yet. The catalog owns m.

@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/table"
 	"usertrail/internal/trail"
 )
@@ -184,7 +185,7 @@ func (a *Asker) read(ctx context.Context, keys *Keys, b *trail.Batch, skipped *l
 		err = a.decoder.Flush()
 	}
 	if err != nil {
-		return fmt.Errorf("fetch: %d users from %q: %w", keys.Len(), keys.At(0), err)
+		return fmt.Errorf("fetch: %s from %q: %w", quantity.Of(keys.Len(), "user"), keys.At(0), err)
 	}
 	return nil
 }

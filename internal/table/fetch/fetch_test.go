@@ -204,7 +204,7 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 			tr.Release()
 			return nil
 		})
-		if !errors.Is(err, errMoved) || !strings.Contains(err.Error(), `users from "`) {
+		if !errors.Is(err, errMoved) || !strings.Contains(err.Error(), `fetch: 1 user from "`) {
 			t.Errorf("%v, want errMoved and where it happened", err)
 		}
 		if n := asked.Load(); n > 5+4 || emitted > 4 {

@@ -47,7 +47,7 @@ var rowScripts = map[string]rowScript{
 	"no file below … that may hold logs":                                   {66, "mkdir empty; bulkload init empty --out -"},
 	"all … files below … are empty":                                        {66, "mkdir empty; : > empty/2014-09-01.csv; bulkload init empty --out -"},
 	"no good record of … in … files below …: choose other dates":           {66, "sed -i 2,9d logs/*/*.csv; bulkload advise --from 2014-09-01 --to 2014-09-02"},
-	"the days before … were dropped: restore them with bulkload undrop":    {66, night + "; bulkload drop --quiet --before 2015-01-01 --all; extract --users all --types play --out none"},
+	"the days before … were dropped: restore them with bulkload undrop":    {66, night + "; bulkload drop --quiet --before 2015-01-01 --all; extract --users all --types play --out none; [ $? = 66 ] && extract show --user u1"},
 	"waited …:": {66, "sed -i 's/id: 2,/id: 2, required: true,/' usertrail.yaml; bulkload --quiet --wait 1s --settle 0s --from 2014-09-02 --to 2014-09-02"},
 	"--pieces":  {66, night + "; bulkload commit --pieces missing.jsonl"},
 	"name a file or a directory that usertrail wrote": {66, "bulkload inspect missing"},
