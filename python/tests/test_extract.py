@@ -114,7 +114,7 @@ def test_what_is_no_user_is_refused(table: Path) -> None:
 def test_numbers_are_ids(table: Path) -> None:
     with pytest.warns(usertrail.Note) as noted:
         assert usertrail.extract(table, users=pandas.Series([1, 2]), **QUERY).num_rows == 0
-    assert "2 of the 2 users" in str(noted[0].message) and noted[0].filename == __file__
+    assert "2 of 2 users" in str(noted[0].message) and noted[0].filename == __file__
 
 
 def test_batches_come_while_the_table_is_read(table: Path) -> None:
