@@ -87,7 +87,7 @@ func (o *options) replay(ctx context.Context, name string, keep bool) error {
 		fmt.Fprintf(o.env.Stdout, "other jobs  %s\n", r.OfOtherJobs())
 	}
 	if r.Removed > 0 {
-		fmt.Fprintf(o.env.Stdout, "removed     %s from %s: the table has them\n", quantity.Of(r.Removed, "record"), name)
+		fmt.Fprintf(o.env.Stdout, "removed     %s from %s: the table has %s\n", quantity.Of(r.Removed, "record"), name, english.PluralWord(int(r.Removed), "it", "them"))
 	}
 	return o.env.Report(r, err)
 }

@@ -51,7 +51,7 @@ func printTried(w io.Writer, b *tryout.Behaviour) {
 	}
 	bad := humanize.Comma(b.Bad) + " bad"
 	if b.Bad > 0 {
-		bad += fmt.Sprintf(" (%.3g%%, max_bad is %s)", 100*float64(b.Bad)/float64(b.Records), b.MaxBad)
+		bad += fmt.Sprintf(" (%.3g%%, max_bad of a file is %s)", 100*float64(b.Bad)/float64(b.Records), b.MaxBad)
 	}
 	fmt.Fprintf(w, "%-11s %s: %s good, %s, %s skipped: %s\n", name, quantity.Of(b.Records, "record"), humanize.Comma(b.Good), bad, humanize.Comma(b.Skipped), b.Verdict)
 	for _, r := range b.Reasons {

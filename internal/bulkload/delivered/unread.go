@@ -86,7 +86,7 @@ func SameAs(ctx context.Context, fs dfs.FS, f job.Input, old *manifest.Input) er
 	if sum == old.SHA256 {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: it had %d bytes, sha256 %s, and has %d, %s; deliver the new records as a file of another name",
+	return fmt.Errorf("%s: %w: it had %d bytes, sha256 %s, and has %d, %s; deliver the new records as a file of another name; if another job loaded a file of this name, the paths of both jobs must differ below their roots",
 		f.Path, bulkload.ErrChanged, old.Size, old.SHA256, f.Size, sum)
 }
 

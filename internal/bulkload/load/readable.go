@@ -87,7 +87,7 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 	case len(refused) > 0 && p.alone:
 		p.Fail(name, bulkload.Joined(append(left, refused...)), "the load would leave these files out")
 	case len(left) > 0 && p.alone: // a load returns them as its errors
-		p.Warn(name, "the load leaves these files out, loads the others and does not end with status 0", "%v", bulkload.Joined(left))
+		p.Warn(name, "the load leaves these files out, loads the others and ends with status 1", "%v", bulkload.Joined(left))
 	default:
 		p.OK(name, "looked into %s; %d are empty", english.Plural(len(files)-empty, "file", ""), empty)
 	}

@@ -79,7 +79,7 @@ func (p *preCheck) sample(ctx context.Context, files []*checked) {
 	case len(files) == 0:
 		p.Skip(precheck.RecordsParse, "%s", p.noFile())
 	case len(inputs) == 0:
-		p.Skip(precheck.RecordsParse, "no file can be read")
+		p.Skip(precheck.RecordsParse, "no file is left to load")
 	case r == nil:
 		p.Skip(precheck.RecordsParse, "no sample is asked for")
 	default:
@@ -118,7 +118,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 	case none != nil:
 		p.Fail(name, none, "")
 	case len(refused) > 0:
-		p.Fail(name, bulkload.Joined(grouped(refused)), "the load would leave these files out")
+		p.Fail(name, grouped(refused), "the load would leave these files out")
 	case dropped > 0 && dropped+r.Bad == r.Records && r.Whole == r.Files:
 		p.Fail(name, p.allDropped(), "")
 	case len(uncertain) > 0:
@@ -146,12 +146,12 @@ func datesOf(r *tryout.Report) behaviour.Span {
 	return all
 }
 
-// grouped returns an error for the files that a load would refuse because of the same key of the job. It
-// has the error of the first of them.
-func grouped(refused []*tryout.FileResult) []error {
+// grouped returns the error of the files that a load would refuse. Files with the same cause have one error, of the
+// first of them.
+func grouped(refused []*tryout.FileResult) error {
 	var out []error
 	for i, f := range refused {
-		same := func(o *tryout.FileResult) bool { return o.Key == f.Key }
+		same := f.SameCause
 		if slices.IndexFunc(refused, same) < i {
 			continue
 		}
@@ -161,7 +161,10 @@ func grouped(refused []*tryout.FileResult) []error {
 		}
 		out = append(out, err)
 	}
-	return out
+	if len(out) > 1 {
+		return fmt.Errorf("%d files would be refused: %w", len(refused), bulkload.Joined(out))
+	}
+	return out[0]
 }
 
 // sampled describes a sample in a line.

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/batch"
@@ -28,6 +29,7 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
 
@@ -58,7 +60,7 @@ func run(ctx context.Context, cfg Config, name string) (r bulkload.Result, l lef
 	}
 	defer from.close(ctx)
 	if from.records == 0 {
-		return r, l, fmt.Errorf("%w: %s holds no records", bulkload.ErrNothing, name)
+		return r, l, empty(ctx, cfg.FS, name)
 	}
 	lock, err := cfg.Store.Lock(ctx)
 	if err != nil {
@@ -69,6 +71,16 @@ func run(ctx context.Context, cfg Config, name string) (r bulkload.Result, l lef
 	err = p.run(ctx)
 	p.result.Failed = p.failures.Files
 	return p.result, p.left, err
+}
+
+// empty returns the error of a quarantine file without records. It names the file of the records that an earlier
+// replay found bad again.
+func empty(ctx context.Context, fs dfs.FS, name string) error {
+	again := strings.TrimSuffix(name, ".jsonl") + ".replay.jsonl"
+	if info, err := fs.Stat(ctx, again); err == nil && info.Size > 0 {
+		return fmt.Errorf("%w: %s holds no records; records that are still bad are in %s", bulkload.ErrNothing, name, again)
+	}
+	return fmt.Errorf("%w: %s holds no records", bulkload.ErrNothing, name)
 }
 
 // A replay is one call of Run.

@@ -106,6 +106,7 @@ type Text struct {
 // A FileResult is the result of one file.
 type FileResult struct {
 	Path      string
+	Kind      int // that the path names, or -1
 	Good      int64
 	Bad       int64
 	Skipped   int64
@@ -124,6 +125,12 @@ type FileResult struct {
 
 // Read returns the number of records that were read.
 func (r *FileResult) Read() int64 { return r.Good + r.Bad + r.Skipped }
+
+// SameCause reports whether two refused files are refused because of the same key of the job. The type of a field is a
+// key of one behaviour.
+func (r *FileResult) SameCause(o *FileResult) bool {
+	return r.Key == o.Key && (r.Kind == o.Kind || r.Key != Key(string(record.WrongType)))
+}
 
 // ofSample follows a number of records in a message.
 func (r *FileResult) ofSample() string {

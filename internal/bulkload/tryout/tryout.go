@@ -83,7 +83,7 @@ type counter struct {
 }
 
 func newCounter(cfg Config, f File) *counter {
-	return &counter{cfg: cfg, file: f, result: FileResult{Path: f.Path, Dates: behaviour.NoDays}, kinds: map[int]*Behaviour{}}
+	return &counter{cfg: cfg, file: f, result: FileResult{Path: f.Path, Kind: f.Kind, Dates: behaviour.NoDays}, kinds: map[int]*Behaviour{}}
 }
 
 // read parses the file, and judges it.

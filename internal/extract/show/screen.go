@@ -77,7 +77,7 @@ type line struct {
 
 func (s *Screen) line(b *Behaviour) line {
 	l := line{date: b.Date, nth: b.Nth, ofDay: b.OfDay, kind: int(b.Kind), values: make([]string, len(s.asked.Fields))}
-	l.time = time.UnixMicro(b.Time).In(s.asked.Zone).Format("15:04:05.999999")
+	l.time = local(b.Time, s.asked.Zone, "15:04:05.999999")
 	for i := range s.asked.Fields {
 		f := &s.asked.Fields[i]
 		if v := f.Of(b); v != nil {
@@ -93,7 +93,7 @@ func (s *Screen) text(t behaviour.Type, v []byte) string {
 	case len(v) == 0 && t == behaviour.String:
 		return `""`
 	case t == behaviour.Timestamp && t.Check(v) == nil:
-		return time.UnixMicro(behaviour.ToInt64(v)).In(s.asked.Zone).Format("2006-01-02 15:04:05.999999")
+		return local(behaviour.ToInt64(v), s.asked.Zone, "2006-01-02 15:04:05.999999")
 	case t == behaviour.String && len(v) > longValue:
 		v = v[:longValue]
 	}

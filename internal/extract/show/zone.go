@@ -25,3 +25,28 @@ func latest(micros int64, zone *time.Location) behaviour.Date {
 	}
 	return d
 }
+
+// local returns an instant as text in a time zone. In the hour that a clock repeats, the text ends in the offset from UTC.
+func local(micros int64, zone *time.Location, format string) string {
+	t := time.UnixMicro(micros).In(zone)
+	if repeated(t) {
+		format += "-07:00"
+	}
+	return t.Format(format)
+}
+
+// repeated reports whether the local time of t occurs twice, because the clock is set back.
+func repeated(t time.Time) bool {
+	since, until := t.ZoneBounds()
+	if !until.IsZero() && !t.Add(back(t, until)).Before(until) {
+		return true
+	}
+	return !since.IsZero() && t.Add(-back(since.Add(-1), t)).Before(since)
+}
+
+// back returns by how much the clock is set back between two instants. It is negative if the clock is set forward.
+func back(before, after time.Time) time.Duration {
+	_, was := before.Zone()
+	_, is := after.Zone()
+	return time.Duration(was-is) * time.Second
+}
