@@ -28,18 +28,18 @@ type Input struct {
 	mu      sync.Mutex
 	counts  manifest.Counts // Loaded is what may be loaded, until the batch is written
 	others  manifest.Unmapped
-	days    map[behaviour.Date]bool // of the records, duplicates included
-	parsing int                     // chunks that were sent to the workers and are not counted
-	sent    bool                    // all chunks were sent
-	err     error                   // why nothing of it is loaded
-	sha     string                  // of the bytes that are read
-	ranges  []string                // digests of all ranges, if Cuts is set
-	lines   int64                   // that end in the range
-	self    ledger.Copy             // the file as its copies see it
-	copies  []ledger.Copy           // of the file, in the table already
-	marks   []*rule.Rule            // the conditions of Partly, and those by which loads may have skipped records of copies
-	sameAs  string                  // the first of them, if they have every requested record
-	replays []int64                 // offsets of the records that replays added, in order
+	days    map[dayOf]bool // of the good records that the load is asked for
+	parsing int            // chunks that were sent to the workers and are not counted
+	sent    bool           // all chunks were sent
+	err     error          // why nothing of it is loaded
+	sha     string         // of the bytes that are read
+	ranges  []string       // digests of all ranges, if Cuts is set
+	lines   int64          // that end in the range
+	self    ledger.Copy    // the file as its copies see it
+	copies  []ledger.Copy  // of the file, in the table already
+	marks   []*rule.Rule   // the conditions of Partly, and those by which loads may have skipped records of copies
+	sameAs  string         // the first of them, if they have every requested record
+	replays []int64        // offsets of the records that replays added, in order
 	bad     *quarantine.File
 	places  []int64 // offsets of the corrected records that no earlier replay loaded
 	there   []int64 // offsets of the corrected records that a load added
@@ -73,6 +73,9 @@ type Corrected interface {
 	// Brought reports whether the ledgers show that a load added the record at an offset, of a date and
 	// behaviour, or found that it is a duplicate. text names the behaviour; it is nil if the path does.
 	Brought(offset int64, d behaviour.Date, behaviour string, text *string) bool
+	// Asked reports whether a load of the delivered file or of a copy was asked for records of a date and behaviour. text is as for
+	// Brought.
+	Asked(d behaviour.Date, behaviour string, text *string) bool
 	// Numbers returns the numbers of the delivered file and of its copies.
 	Numbers() []uint32
 	// Held reports whether the table has the record at an offset, under any user, date and behaviour. It is called after
@@ -153,12 +156,18 @@ func (in *Input) countOthers(u *manifest.Unmapped) {
 	in.shorten()
 }
 
+// A dayOf is a day of the records of a file. The behaviour is "" if the whole file is read.
+type dayOf struct {
+	behaviour string
+	date      behaviour.Date
+}
+
 // addDays adds the days of the records of a chunk.
-func (in *Input) addDays(days map[behaviour.Date]bool) {
+func (in *Input) addDays(days map[dayOf]bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.days == nil {
-		in.days = map[behaviour.Date]bool{}
+		in.days = map[dayOf]bool{}
 	}
 	maps.Copy(in.days, days)
 }
@@ -260,9 +269,9 @@ func (in *Input) replayed(id int64) {
 	in.places = append(in.places, offset)
 }
 
-// copyOf returns the path of a copy of another day, if all good records of the input are duplicates and none is of the day in its path.
+// copyOf returns the path of a copy of another day, if all good records of the input are duplicates or of dropped days, and none is of the day in its path.
 func (in *Input) copyOf() string {
-	if in.corrected != nil || in.counts.Loaded > 0 || in.counts.Duplicate == 0 || in.days[*in.Date] {
+	if in.corrected != nil || in.counts.Loaded > 0 || in.counts.Duplicate+in.counts.Skips.DroppedDays == 0 || in.days[dayOf{date: *in.Date}] {
 		return ""
 	}
 	for i := range in.copies {
@@ -271,6 +280,19 @@ func (in *Input) copyOf() string {
 		}
 	}
 	return ""
+}
+
+// daysOf returns the days for the ledger.
+func (in *Input) daysOf() []manifest.DaysOf {
+	dates := map[string][]behaviour.Date{}
+	for d := range in.days {
+		dates[d.behaviour] = append(dates[d.behaviour], d.date)
+	}
+	spans := map[string][]behaviour.Span{}
+	for name, dates := range dates {
+		spans[name] = behaviour.SpansOf(dates)
+	}
+	return manifest.GroupDays(spans)
 }
 
 // entry returns the entry of an input in the ledger.
@@ -295,7 +317,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 		}
 	}
 	if in.Date == nil {
-		out.Days = behaviour.SpansOf(slices.Collect(maps.Keys(in.days)))
+		out.Days = in.daysOf()
 	} else {
 		out.CopyOf = in.copyOf()
 	}

@@ -157,9 +157,9 @@ type parser struct {
 	ctx     context.Context
 	sorter  partition
 	records *progress.Counter
-	dates   behaviour.Span          // of the records kept
-	days    map[behaviour.Date]bool // of the records of the current chunk, duplicates included
-	day     behaviour.Date          // the last one that was added to days
+	dates   behaviour.Span // of the records kept
+	days    map[dayOf]bool // of the good records that the load is asked for
+	day     dayOf          // the last one that was added to days
 
 	// Of the current chunk:
 	counts  manifest.Counts
@@ -230,11 +230,18 @@ func (p *parser) texts(t task) error {
 	return nil
 }
 
-// addDay adds the day of a record.
-func (p *parser) addDay(day behaviour.Date) {
+// addDay adds the day of a record. The day of a corrected record counts for its behaviour, if a load was asked for it.
+func (p *parser) addDay(r *behaviour.Record) {
+	day := dayOf{date: r.Date}
+	if p.in.corrected != nil {
+		day.behaviour = p.job.Schema.Kinds[r.Kind].Name
+		if !p.in.corrected.Asked(r.Date, day.behaviour, p.text()) {
+			return
+		}
+	}
 	switch {
 	case p.days == nil:
-		p.days = map[behaviour.Date]bool{}
+		p.days = map[dayOf]bool{}
 	case p.day == day:
 		return
 	}
@@ -266,6 +273,9 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	if count := p.unwanted(r, marks, &p.counts.Skips); count != nil {
 		p.counts.Skipped++
 		*count++
+		if count == &p.counts.Skips.LoadedBefore {
+			p.addDay(r)
+		}
 		return nil
 	}
 	if p.in.corrected != nil && p.in.corrected.Brought(r.ID, r.Date, p.job.Schema.Kinds[r.Kind].Name, p.text()) {
@@ -274,6 +284,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 		return nil
 	}
 	p.counts.Loaded++
+	p.addDay(r)
 	at := r.ID
 	if at > column.MaxOffset {
 		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: cut it into smaller files", p.in.Path, int64(column.MaxOffset)))
@@ -288,7 +299,6 @@ func (p *parser) Keep(r *behaviour.Record) error {
 			bulkload.ErrRequest, at, time.UnixMicro(r.Time).UTC().Format(time.DateTime))
 	}
 	p.dates.AddDay(r.Date)
-	p.addDay(r.Date)
 	if p.to.Putter != nil {
 		if err := p.addToRoll(r); err != nil {
 			return err

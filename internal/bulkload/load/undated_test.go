@@ -53,3 +53,55 @@ func TestAnUndatedFileHasTheDaysOfItsRecords(t *testing.T) {
 		})
 	}
 }
+
+// deliveredDays returns the days of a behaviour that the loads of a table have.
+func deliveredDays(y *bulkloadtest.Fixture, kind string) string {
+	var days []behaviour.Span
+	for _, l := range y.Ledgers() {
+		for _, d := range l.Delivered() {
+			if d.Of(kind) {
+				days = append(days, d.Days...)
+			}
+		}
+	}
+	var out []string
+	for _, d := range behaviour.Join(days) {
+		out = append(out, strings.ReplaceAll(d.String(), "2014-09-", ""))
+	}
+	return strings.Join(out, " ")
+}
+
+// TestTheDaysOfAnUndatedFileDoNotDependOnTheLoads loads both behaviours of a file in one load, and one after the other.
+func TestTheDaysOfAnUndatedFileDoNotDependOnTheLoads(t *testing.T) {
+	const job = "logs: {path: \"logs/*.csv\", behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}, order: {id: 2}}\n"
+	for _, loads := range [][][]string{{nil}, {{"order"}, nil}, {{"play"}, nil}} {
+		y := bulkloadtest.New(t, job)
+		y.Write("a.csv", "user,time,kind\na,2014-09-01 10:00:00,play\na,2014-09-04 10:00:00,order\n")
+		for _, kinds := range loads {
+			y.Load(nil, "2014-09-01", "2014-09-05", kinds...)
+		}
+		for _, kind := range []string{"play", "order"} {
+			if got := deliveredDays(y, kind); got != "01 04" {
+				t.Errorf("%v: %s is delivered on %q, want both days", loads, kind, got)
+			}
+		}
+	}
+}
+
+// TestAReplayAddsTheDaysThatLoadsAskedFor corrects records of an undated file: one of a day and a behaviour that a load was asked for, one of
+// another day, and one of another behaviour.
+func TestAReplayAddsTheDaysThatLoadsAskedFor(t *testing.T) {
+	const job = "logs: {path: \"logs/*.csv\", max_bad: 100%, behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}, order: {id: 2}}\n"
+	y := bulkloadtest.New(t, job)
+	y.Write("a.csv", "user,time,kind\na,2014-09-01 10:00:00,play\n,2014-09-03 10:00:00,play\n,2014-09-06 10:00:00,play\n,2014-09-02 10:00:00,order\n")
+	y.Load(nil, "2014-09-01", "2014-09-05", "play")
+	y.Correct("a.csv", `"raw":",2014`, `"raw":"b,2014`)
+	if r := y.Replay(nil, "a.csv"); r.Loaded != 3 {
+		t.Fatalf("%+v", r.Counts)
+	}
+	for kind, want := range map[string]string{"play": "01 03", "order": ""} {
+		if got := deliveredDays(y, kind); got != want {
+			t.Errorf("%s is delivered on %q, want %q", kind, got, want)
+		}
+	}
+}

@@ -133,7 +133,9 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 		}
 		out.Counts.Add(r.Counts)
 		others.AddList(r.Unmapped)
-		days = append(days, r.Days...)
+		for _, of := range r.Days {
+			days = append(days, of.Days...)
+		}
 		if out.Older += r.Older; r.Older > 0 {
 			out.Part = r.Part
 		}
@@ -149,7 +151,7 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	}
 	out.Unmapped = others.List(manifest.ListedUnmapped)
 	if out.Days != nil {
-		out.Days = behaviour.Join(days)
+		out.Days = manifest.GroupDays(map[string][]behaviour.Span{"": behaviour.Join(days)})
 	}
 	refused, err := c.refusal(ctx, in, &out, &others, bad.files)
 	if err != nil {

@@ -298,14 +298,17 @@ func TestRemoveLeavesLinesOfOtherPaths(t *testing.T) {
 // TestOnlyUTF8IsDecoded decodes lines of an editor that saves in another encoding, and lines with escapes.
 func TestOnlyUTF8IsDecoded(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"raw":"u\u00e92"}`:                   "ué2",
-		"{\"raw\":\"用户\ufffd\"}":               "用户\ufffd",
-		`{"raw":"\uFFFD and \ufffd"}`:          "\ufffd and \ufffd",
-		`{"raw":"\ud83d\ude00"}`:               "😀",
-		"{\"raw\":\"u\xe92\"}":                 "",
-		"{\"raw\":\"\xd3\xc3\xbb\xa7\"}":       "",
-		`{"raw":"\ud800 is half"}`:             "",
-		"{\"raw\":\"\ufffd and \\ude00 too\"}": "",
+		`{"raw":"u\u00e92"}`:                          "ué2",
+		"{\"raw\":\"用户\ufffd\"}":                      "用户\ufffd",
+		`{"raw":"\uFFFD and \ufffd"}`:                 "\ufffd and \ufffd",
+		`{"raw":"\ud83d\ude00"}`:                      "😀",
+		"{\"raw\":\"u\xe92\"}":                        "",
+		"{\"raw\":\"\xd3\xc3\xbb\xa7\"}":              "",
+		`{"raw":"\ud800 is half", "detail":"\ufffd"}`: "",
+		`{"raw":"\\ufffd \ud800"}`:                    "",
+		`{"raw":"\\ufffd is text"}`:                   "\\ufffd is text",
+		`{"raw":"\ud800 is half"}`:                    "",
+		"{\"raw\":\"\ufffd and \\ude00 too\"}":        "",
 	} {
 		var r Record
 		if err := r.Decode([]byte(line)); (err != nil) != (want == "") || err == nil && r.Raw != want {

@@ -40,8 +40,12 @@ func (b *Record) Decode(line []byte) error {
 	if err := json.Unmarshal(line, b); err != nil {
 		return err
 	}
-	written := bytes.Count(line, []byte("\ufffd")) + bytes.Count(bytes.ToLower(line), []byte(`\ufffd`))
-	if strings.Count(b.Raw, "\ufffd") > written {
+	var written struct{ Raw json.RawMessage }
+	if err := json.Unmarshal(line, &written); err != nil {
+		return err
+	}
+	text := strings.ToLower(strings.ReplaceAll(string(written.Raw), `\\`, "")) // without backslashes that are text
+	if strings.Count(b.Raw, "\ufffd") > strings.Count(text, "\ufffd")+strings.Count(text, `\ufffd`) {
 		return errors.New(`raw has half of a surrogate pair, such as \ud83d without \ude00: write the character itself`)
 	}
 	return nil

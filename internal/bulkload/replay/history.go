@@ -190,6 +190,11 @@ func (r *earlierRead) mayHave(offset int64) bool {
 	return !r.only
 }
 
+// Asked implements batch.Corrected.
+func (f *file) Asked(d behaviour.Date, kind string, text *string) bool {
+	return slices.ContainsFunc(f.reads, func(r earlierRead) bool { return r.Part.Has(d, kind, text) })
+}
+
 // Brought implements batch.Corrected. A load that skipped no record added the record, unless it found the record
 // bad. Otherwise the first load that was asked for the record added it, unless it left the
 // record out or found it bad. Then a later load may have added it. If no ledger shows that a load added the

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"container/heap"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -97,15 +98,16 @@ func (u *reader) add(id []byte, where func() string) error {
 		return nil
 	}
 	if u.users.compact(); !u.users.fits(u.limit / 2) {
-		return fmt.Errorf("%w %s: more than %d users do not fit in memory: the list may use %s: raise --memory", ErrList, u.name, len(u.users.list), humanize.IBytes(uint64(u.limit)))
+		return fmt.Errorf("%w %s: more than %d users do not fit in memory: the list may use %s: raise --memory", ErrList, u.name, u.users.n, humanize.IBytes(uint64(u.limit)))
 	}
 	return nil
 }
 
-// unsorted holds users in the order of their list.
+// unsorted holds users in the order of their list. It holds them in runs, because a slice that grows is in memory twice.
 type unsorted struct {
 	keys keys
-	list []userRef
+	runs [][]userRef
+	n    int    // users in all runs
 	next []byte // the key that is added
 }
 
@@ -116,83 +118,119 @@ type userRef struct {
 	place
 }
 
+const (
+	refBytes = 16
+	runUsers = 1 << 18 // users of a run
+)
+
 func (u *unsorted) add(id []byte, l layout.Layout) {
 	u.next = l.AppendUserKey(u.next[:0], id)
-	if n := len(u.list); n > 0 && bytes.Equal(u.key(u.list[n-1]), u.next) {
-		return // a column often repeats a user
-	}
-	var word [8]byte
-	copy(word[:], u.next)
-	u.list = append(u.list, userRef{binary.BigEndian.Uint64(word[:]), u.keys.add(u.next)})
-}
-
-// fits reports whether the users take no more than limit bytes.
-func (u *unsorted) fits(limit int64) bool {
-	return u.keys.held+16*int64(cap(u.list)) <= limit && !u.keys.full()
-}
-
-// order sorts the users and removes duplicates. It does not move their keys.
-func (u *unsorted) order() {
-	slices.SortFunc(u.list, func(a, b userRef) int {
-		if c := cmp.Compare(a.word, b.word); c != 0 {
-			return c
+	if last := len(u.runs) - 1; last >= 0 {
+		if run := u.runs[last]; bytes.Equal(u.keys.key(run[len(run)-1].place), u.next) {
+			return // a column often repeats a user
 		}
-		return bytes.Compare(u.key(a), u.key(b))
-	})
-	u.list = slices.CompactFunc(u.list, func(a, b userRef) bool { return bytes.Equal(u.key(a), u.key(b)) })
+	}
+	u.addKey(u.next)
+}
+
+// addKey adds a key.
+func (u *unsorted) addKey(key []byte) {
+	var word [8]byte
+	copy(word[:], key)
+	last := len(u.runs) - 1
+	if last < 0 || len(u.runs[last]) == runUsers {
+		u.runs = append(u.runs, nil)
+		last++
+	}
+	u.runs[last] = append(u.runs[last], userRef{binary.BigEndian.Uint64(word[:]), u.keys.add(key)})
+	u.n++
+}
+
+// fits reports whether the users take no more than limit bytes, also when they are sorted.
+func (u *unsorted) fits(limit int64) bool {
+	return u.keys.held+(refBytes+placeBytes)*int64(u.n) <= limit && !u.keys.full()
+}
+
+// compare compares users by their keys.
+func (u *unsorted) compare(a, b userRef) int {
+	if c := cmp.Compare(a.word, b.word); c != 0 {
+		return c
+	}
+	return bytes.Compare(u.keys.key(a.place), u.keys.key(b.place))
+}
+
+// merge returns the places of the distinct keys in order, and removes the runs. It sorts each run and merges them.
+func (u *unsorted) merge() []place {
+	out := make([]place, 0, u.n)
+	h := &heads{runs: u.runs, less: func(a, b userRef) bool { return u.compare(a, b) < 0 }}
+	for _, run := range u.runs {
+		slices.SortFunc(run, u.compare)
+	}
+	heap.Init(h)
+	for len(h.runs) > 0 {
+		next := h.runs[0][0].place
+		if len(out) == 0 || !bytes.Equal(u.keys.key(out[len(out)-1]), u.keys.key(next)) {
+			out = append(out, next)
+		}
+		if h.runs[0] = h.runs[0][1:]; len(h.runs[0]) == 0 {
+			heap.Pop(h)
+		} else {
+			heap.Fix(h, 0)
+		}
+	}
+	u.runs, u.n = nil, 0
+	return out
 }
 
 // compact releases the memory of duplicates. It copies the keys by place, and releases each block when its keys are copied.
 func (u *unsorted) compact() {
-	u.order()
-	slices.SortFunc(u.list, func(a, b userRef) int { return cmp.Compare(a.at, b.at) })
-	var out keys
+	places := u.merge()
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	out := unsorted{next: u.next}
 	copied := 0
-	for i, r := range u.list {
-		for ; copied < r.block(); copied++ {
+	for _, p := range places {
+		for ; copied < p.block(); copied++ {
 			u.keys.blocks[copied] = nil
 		}
-		u.list[i].place = out.add(u.key(r))
+		out.addKey(u.keys.key(p))
 	}
-	u.keys = out
-	if cap(u.list) > 2*len(u.list) {
-		u.list = slices.Clone(u.list)
-	}
-}
-
-// size returns the number of bytes of the keys on the list.
-func (u *unsorted) size() int64 {
-	size := int64(0)
-	for _, r := range u.list {
-		size += int64(r.len)
-	}
-	return size
+	*u = out
 }
 
 // sorted returns the users in order. The list is held while trails are read. If a second copy of the keys fits into limit, the
 // keys are in order too, which is faster for many users.
 func (u *unsorted) sorted(limit int64) *List {
-	u.order()
-	size := u.size()
-	if u.keys.held > 2*size {
-		u.compact()
-		u.order()
+	out := &List{places: u.merge()}
+	size := int64(0)
+	for _, p := range out.places {
+		size += int64(p.len)
 	}
-	out := &List{places: make([]place, len(u.list))}
-	if u.keys.held+size+(16+placeBytes)*int64(len(u.list)) <= limit {
-		for i, r := range u.list {
-			out.places[i] = out.keys.add(u.key(r))
-		}
+	if u.keys.held+size+placeBytes*int64(len(out.places)) > limit {
+		out.keys = u.keys
 		return out
 	}
-	out.keys = u.keys
-	for i, r := range u.list {
-		out.places[i] = r.place
+	for i, p := range out.places {
+		out.places[i] = out.keys.add(u.keys.key(p))
 	}
 	return out
 }
 
-func (u *unsorted) key(r userRef) []byte { return u.keys.key(r.place) }
+// heads is a heap of sorted runs by their first users.
+type heads struct {
+	runs [][]userRef
+	less func(a, b userRef) bool
+}
+
+func (h *heads) Len() int           { return len(h.runs) }
+func (h *heads) Less(i, j int) bool { return h.less(h.runs[i][0], h.runs[j][0]) }
+func (h *heads) Swap(i, j int)      { h.runs[i], h.runs[j] = h.runs[j], h.runs[i] }
+func (h *heads) Push(run any)       { h.runs = append(h.runs, run.([]userRef)) }
+
+func (h *heads) Pop() any {
+	last := h.runs[len(h.runs)-1]
+	h.runs = h.runs[:len(h.runs)-1]
+	return last
+}
 
 // IsAll reports whether u is every user.
 func (u *List) IsAll() bool { return u.all }

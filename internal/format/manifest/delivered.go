@@ -22,18 +22,23 @@ func (d *DaysOf) Of(behaviour string) bool {
 // Delivered returns the days that the load has of each behaviour. It never returns nil. A load has the days in the paths
 // of its delivered files, also if a file had no records, of the behaviours that it took from the file. A file that is only a copy of
 // a file of another day has no day of its own: see Input.CopyOf. If a file has no day
-// in its path, the load has the days of its records. A replay of a file with a day in its path adds no day.
+// in its path, the load has the days of its records: see Input.Days. A replay of a file with a day in its path adds no day.
 func (l *Load) Delivered() []DaysOf {
 	days := map[string][]behaviour.Span{}
 	for i := range l.Inputs {
 		in := &l.Inputs[i]
-		of := l.daysOf(in)
-		for _, name := range in.behaviours() {
-			days[name] = append(days[name], of...)
+		for _, of := range l.daysOf(in) {
+			names := of.Behaviours
+			if len(names) == 0 {
+				names = in.behaviours()
+			}
+			for _, name := range names {
+				days[name] = append(days[name], of.Days...)
+			}
 		}
 	}
 	if len(l.Inputs) == 0 {
-		days[""] = l.daysOf(&Input{})
+		days[""] = l.daysOf(&Input{})[0].Days
 	}
 	for name, spans := range days {
 		days[name] = behaviour.Join(spans)
@@ -41,26 +46,27 @@ func (l *Load) Delivered() []DaysOf {
 	return GroupDays(days)
 }
 
-// daysOf returns the days that the load has by one of its files.
-func (l *Load) daysOf(in *Input) (out []behaviour.Span) {
+// daysOf returns the days that the load has by one of its files. Without behaviours they are days of all behaviours of the file.
+func (l *Load) daysOf(in *Input) []DaysOf {
+	var days []behaviour.Span
 	switch {
 	case in.CopyOf != "":
 	case in.Dates != nil: // the day in the path, plus and minus the slack
 		day := in.Dates.Middle()
 		if in.Part.dates().Has(day) { // the day was not dropped before the load
-			out = append(out, behaviour.Span{From: day, To: day})
+			days = append(days, behaviour.Span{From: day, To: day})
 		}
 	case in.Days != nil:
-		out = in.Days
+		return in.Days
 	case in.Offsets == nil, in.Undated: // an older version wrote the ledger
 		names := in.behaviours()
 		for _, d := range l.Days {
 			if slices.Contains(names, "") || slices.Contains(names, d.Behaviour) {
-				out = append(out, behaviour.Span{From: d.Date, To: d.Date})
+				days = append(days, behaviour.Span{From: d.Date, To: d.Date})
 			}
 		}
 	}
-	return out
+	return []DaysOf{{Days: days}}
 }
 
 // GroupDays joins the behaviours that have the same days. The behaviour "" is all behaviours. It leaves out behaviours
