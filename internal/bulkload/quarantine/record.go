@@ -65,14 +65,14 @@ func NewRecord(path string, r *record.Reject) Record {
 // sameRecord reports whether both lines are of the same record.
 func (b *Record) sameRecord(o *Record) bool { return b.Path == o.Path && b.Offset == o.Offset }
 
-// sameText reports whether both lines have the same text. If a line is cut, it has the beginning of the text.
-func (b *Record) sameText(o Record) bool {
-	one, err := b.Text()
-	other, otherErr := o.Text()
-	if err != nil || otherErr != nil {
+// replacedBy reports whether o, a new line of the same record, has the text of b. If b is cut, it has only the beginning of the text.
+func (b *Record) replacedBy(o Record) bool {
+	old, err := b.Text()
+	text, textErr := o.Text()
+	if err != nil || textErr != nil {
 		return false
 	}
-	return bytes.Equal(one, other) || b.Cut && bytes.HasPrefix(other, one) || o.Cut && bytes.HasPrefix(one, other)
+	return bytes.Equal(old, text) && (b.Cut || !o.Cut) || b.Cut && bytes.HasPrefix(text, old)
 }
 
 // Text returns the raw text of the record. If the line has Raw and Base64, the user has written a text into Raw in

@@ -162,7 +162,7 @@ func (w *writer) flush() error {
 	for w.texts != nil && w.next != nil && (w.old.Path != w.texts[0].Path || w.old.Offset <= w.texts[0].Offset) {
 		of := w.old.sameRecord(&w.texts[0])
 		var err error
-		if of && slices.ContainsFunc(w.texts, w.old.sameText) {
+		if of && slices.ContainsFunc(w.texts, w.old.replacedBy) {
 			err = w.advance()
 		} else {
 			err = w.pass(of || w.stay == Stays)

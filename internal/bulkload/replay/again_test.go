@@ -143,3 +143,40 @@ func TestALineOfALoadedRecordIsADuplicate(t *testing.T) {
 		t.Errorf("%v, want ErrNothing", err)
 	}
 }
+
+// TestALongCorrectionStaysWhole corrects a record that is too long by a text that is still too long, in the quarantine file of the load and in
+// the file of the replay. When the job allows such records, the correction is loaded.
+func TestALongCorrectionStaysWhole(t *testing.T) {
+	job := func(most string) string {
+		return "logs: {path: \"logs/{date}.csv\", max_bad: 100%, max_line: " + most + "}\nuser: user\nbehaviours: {play: {id: 1, fields: {s: string}}}\n"
+	}
+	long := strings.Repeat("L", 7000)
+	for _, again := range []bool{false, true} {
+		y := bulkloadtest.New(t, job("5000B"))
+		y.Write(againLog, "user,time,s\na,2014-09-01 10:00:00,x\nb,2014-09-01 10:00:01,"+long+"\nc,never,x\n")
+		y.Load(nil, "2014-09-01", "2014-09-01")
+		name := againLog
+		y.Correct(againLog, "never", "NEVER")
+		if again {
+			if _, err := replayed(y, againLog); !errors.Is(err, bulkload.ErrLeft) {
+				t.Fatal(err)
+			}
+			name = againFile
+			y.Correct(name, "NEVER", "Never")
+		}
+		corrected := strings.Repeat("M", 5500) + "TAIL"
+		text := y.Quarantined(name)
+		from := strings.Index(text, `"raw":"b,`)
+		to := from + strings.Index(text[from:], `","`)
+		y.KeepBad(name, strings.Replace(text[:from]+`"raw":"b,2014-09-01 10:00:01,`+corrected+text[to:], `"cut":true,`, "", 1))
+		if _, err := replayed(y, name); !errors.Is(err, bulkload.ErrLeft) {
+			t.Errorf("%v, want ErrLeft", err)
+		}
+		if !strings.Contains(y.Quarantined(name), "TAIL") {
+			t.Errorf("%s has\n%s\nwant the correction", name, y.Quarantined(name))
+		}
+		y.SetJob(job("9000B"))
+		_, _ = replayed(y, name) // a record is still bad
+		y.WantTrails("a 2014-09-01 2014-09-01T10:00:00Z play s=x", "b 2014-09-01 2014-09-01T10:00:01Z play s="+corrected)
+	}
+}

@@ -33,10 +33,15 @@ func (p *replay) remove(ctx context.Context, inputs []*batch.Input) error {
 		}
 	}
 	n, err := p.rewrite(ctx, func(r *quarantine.Record) lineEnd {
-		if end := ends[r.Path]; end != nil {
-			return end(r.Offset)
+		end := ends[r.Path]
+		if end == nil {
+			return stays
 		}
-		return stays
+		e := end(r.Offset)
+		if e == moved && !r.Cut && len(r.Raw) > p.cfg.Job.Format.Longest() {
+			return stays // the new line has only the beginning of the text
+		}
+		return e
 	})
 	if err != nil {
 		return fmt.Errorf("the records are loaded, and their lines are still in %s: %w", p.from.name, err)
