@@ -153,16 +153,16 @@ func TestALongCorrectionStaysWhole(t *testing.T) {
 	long := strings.Repeat("L", 7000)
 	for _, again := range []bool{false, true} {
 		y := bulkloadtest.New(t, job("5000B"))
-		y.Write(againLog, "user,time,s\na,2014-09-01 10:00:00,x\nb,2014-09-01 10:00:01,"+long+"\nc,never,x\n")
+		y.Write(againLog, "user,time,s\na,2014-09-01 10:00:00,x\nb,2014-09-01 10:00:01,"+long+"\nc,never,x\nd,never,x\n")
 		y.Load(nil, "2014-09-01", "2014-09-01")
 		name := againLog
-		y.Correct(againLog, "never", "NEVER")
+		y.Correct(againLog, `"raw":"c,never`, `"raw":"c,2014-09-01 10:00:02`)
 		if again {
 			if _, err := replayed(y, againLog); !errors.Is(err, bulkload.ErrLeft) {
 				t.Fatal(err)
 			}
 			name = againFile
-			y.Correct(name, "NEVER", "Never")
+			y.Correct(name, `"raw":"d,never`, `"raw":"d,2014-09-01 10:00:03`)
 		}
 		corrected := strings.Repeat("M", 5500) + "TAIL"
 		text := y.Quarantined(name)
@@ -176,7 +176,9 @@ func TestALongCorrectionStaysWhole(t *testing.T) {
 			t.Errorf("%s has\n%s\nwant the correction", name, y.Quarantined(name))
 		}
 		y.SetJob(job("9000B"))
-		_, _ = replayed(y, name) // a record is still bad
-		y.WantTrails("a 2014-09-01 2014-09-01T10:00:00Z play s=x", "b 2014-09-01 2014-09-01T10:00:01Z play s="+corrected)
+		_, _ = replayed(y, name) // a record may still be bad
+		if got := strings.Join(y.Trails(false), "\n"); !strings.Contains(got, "b 2014-09-01 2014-09-01T10:00:01Z play s="+corrected+"\n") {
+			t.Errorf("%s: the table has\n%s\nwant the correction", name, got)
+		}
 	}
 }
