@@ -67,15 +67,23 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 			if errors.Is(err, fs.ErrNotExist) {
 				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %w", ErrNoInput, err)
 			}
-			return Found{}, fmt.Errorf("job: find logs: %w", err)
+			return Found{}, unlisted(err)
 		}
 		if err := f.walk(ctx, f.glob.base, f.glob.lead, 0, f.glob.start()); err != nil {
-			return Found{}, fmt.Errorf("job: find logs: %w", err)
+			return Found{}, unlisted(err)
 		}
 	}
 	slices.SortFunc(f.found.Inputs, func(a, b Input) int { return cmp.Compare(a.Rel, b.Rel) })
 	f.found.Missing = j.Pattern.missing(span, f.wanted, f.found.Inputs)
 	return f.found, nil
+}
+
+// unlisted returns the error of a folder of the logs that cannot be listed.
+func unlisted(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("job: find logs: %w: run as a user who may list this folder", err)
+	}
+	return fmt.Errorf("job: find logs: %w", err)
 }
 
 // start returns the place before any segment of g is matched.

@@ -117,13 +117,26 @@ func (e *missingError) Error() string {
 // Unwrap returns ErrJob and the cause.
 func (e *missingError) Unwrap() []error { return []error{ErrJob, e.cause} }
 
+// An unreadableError is the error of a job file that the user may not read. It wraps ErrJob.
+type unreadableError struct{ cause error }
+
+func (e *unreadableError) Error() string {
+	return fmt.Sprintf("job: the job file cannot be read: %v: run as a user who may read it, or name another job file with --job", e.cause)
+}
+
+// Unwrap returns ErrJob and the cause.
+func (e *unreadableError) Unwrap() []error { return []error{ErrJob, e.cause} }
+
 // Load reads the job file at name.
 func Load(ctx context.Context, files dfs.FS, name string) (*Job, error) {
 	data, err := read(ctx, files, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &missingError{name, err}
 	}
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, dfs.ErrScheme) {
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, &unreadableError{err}
+	}
+	if errors.Is(err, dfs.ErrScheme) {
 		return nil, fmt.Errorf("%w: %w", ErrJob, err)
 	}
 	if err != nil {
