@@ -3,6 +3,7 @@ package jobdraft
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,6 +77,9 @@ func encodingOf(high []byte) string {
 	if l, ok := larger[told]; ok {
 		told = l
 	}
+	if told == "windows-1254" && !slices.ContainsFunc(high, turkish) {
+		told = "windows-1252"
+	}
 	if name := chinese(high, told); name != "" {
 		return name
 	}
@@ -86,6 +90,9 @@ func encodingOf(high []byte) string {
 	}
 	return ""
 }
+
+// turkish reports whether windows-1254 has another character for a byte than windows-1252.
+func turkish(c byte) bool { return strings.IndexByte("\x8e\x9e\xd0\xdd\xde\xf0\xfd\xfe", c) >= 0 }
 
 // chinese returns gb18030 if nearly all characters of lines that are not ASCII are pairs of
 // bytes as GB2312 has its ideographs. A detector takes short Chinese texts for texts of
