@@ -52,7 +52,6 @@ Status 99 says that there is nothing to merge.`,
 	env.Reports(c, upkeep.Compacted{Months: []upkeep.MonthDone{}})
 	o.add(c)
 	c.Flags().StringVar(&o.fileSize, "file-size", "16GiB", "HFiles of this size or more are not merged, and no larger files are written")
-	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "print which files would be merged, and change nothing")
 	return c
 }
@@ -63,6 +62,7 @@ func (o *keeping) add(c *cobra.Command) {
 	o.flags.AddRun(c)
 	cli.LeastMemory(c, upkeep.MinMemory)
 	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long replaced files are kept; choose longer than any extract runs")
+	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 }
 
 // config returns the configuration of the upkeep. instead is the advice for a table in HBase.

@@ -34,6 +34,7 @@ Status 99 says that no days were dropped.`,
 	}
 	env.Reports(c, undropResult{})
 	o.add(c)
+	c.Flags().Lookup("verbose").Hidden = true // earlier releases listed it
 	return c
 }
 

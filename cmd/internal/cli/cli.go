@@ -295,15 +295,10 @@ type Waits struct {
 
 // Add adds the flags to a command.
 func (w *Waits) Add(c *cobra.Command) {
-	w.addTimes(c)
-	w.Bounds.Add(c)
-}
-
-// addTimes adds the flags that are not only for HBase.
-func (w *Waits) addTimes(c *cobra.Command) {
 	p := c.Flags()
 	p.DurationVar(&w.CallTimeout, "call-timeout", time.Minute, "timeout of one call to a server")
 	p.DurationVar(&w.RetryFor, "retry-for", 5*time.Minute, "how long to retry a failed operation before giving up")
+	w.Bounds.Add(c)
 }
 
 // check refuses negative durations.
@@ -330,10 +325,14 @@ func (f *Flags) AddTable(c *cobra.Command) {
 	f.Waits.Add(c)
 }
 
-// AddTableOfFiles adds the flags that name a table that cannot be in HBase.
+// AddTableOfFiles adds the flags that name a table that cannot be in HBase. -h does not list the flags that limit requests to
+// HBase. The command line still accepts them, because earlier releases listed them.
 func (f *Flags) AddTableOfFiles(c *cobra.Command) {
 	f.addTable(c, "table of files: a directory, local or hdfs://")
-	f.addTimes(c)
+	f.Waits.Add(c)
+	for _, name := range []string{"max-rate", "in-flight"} {
+		c.Flags().Lookup(name).Hidden = true
+	}
 }
 
 func (f *Flags) addTable(c *cobra.Command, what string) {
