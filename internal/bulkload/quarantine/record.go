@@ -31,12 +31,21 @@ type Record struct {
 	RawMark string `json:"raw_mark,omitempty"` // of Raw and Base64
 }
 
+// byteOrderMark is the byte order mark of UTF-8, with which some editors begin a file.
+var byteOrderMark = []byte("\ufeff")
+
+// Place decodes a line whose text is not used.
+func (b *Record) Place(line []byte) error {
+	return json.Unmarshal(bytes.TrimPrefix(line, byteOrderMark), b)
+}
+
 // Decode decodes a line. The text may be anything that a person has written. Package json would replace bytes that are not UTF-8,
 // and halves of surrogate pairs, by U+FFFD without an error: Decode returns an error.
 func (b *Record) Decode(line []byte) error {
 	if !utf8.Valid(line) {
 		return errors.New("it is not UTF-8: save the file in the encoding UTF-8")
 	}
+	line = bytes.TrimPrefix(line, byteOrderMark)
 	if err := json.Unmarshal(line, b); err != nil {
 		return err
 	}

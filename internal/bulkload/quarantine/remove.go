@@ -3,7 +3,6 @@ package quarantine
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,7 +63,7 @@ func removeOf(ctx context.Context, fs dfs.FS, log *slog.Logger, name, path strin
 			return err
 		}
 		var b Record
-		damaged := json.Unmarshal(line, &b) != nil // the keeper takes the line: it has no marks
+		damaged := b.Place(line) != nil // the keeper takes the line: it has no marks
 		switch {
 		case first && damaged:
 			return nil // it is no quarantine file

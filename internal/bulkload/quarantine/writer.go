@@ -3,7 +3,6 @@ package quarantine
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -125,7 +124,7 @@ func (w *writer) advance() error {
 			line = append(line, '\n')
 		}
 		w.old, w.stay = Record{}, Stays
-		if json.Unmarshal(line, &w.old) == nil {
+		if w.old.Place(line) == nil {
 			w.stay = w.keeps(&w.old)
 		}
 		if w.stay != Goes {
@@ -144,7 +143,7 @@ func (w *writer) add(line []byte) error {
 		return err
 	}
 	var b Record
-	if err := json.Unmarshal(line, &b); err != nil {
+	if err := b.Place(line); err != nil {
 		return err
 	}
 	if w.texts != nil && !w.texts[0].sameRecord(&b) {

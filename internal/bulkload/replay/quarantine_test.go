@@ -330,6 +330,28 @@ func TestAFileInAnotherEncodingIsRefused(t *testing.T) {
 	}
 }
 
+// TestAByteOrderMarkIsAccepted saves a corrected quarantine file as some editors do, and replays it, or delivers the log again.
+func TestAByteOrderMarkIsAccepted(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(name, "many", "8")
+	y.KeepBad(name, "\ufeff"+y.Quarantined(name))
+	if r, err := replayed(y, name); !errors.Is(err, bulkload.ErrLeft) || r.Loaded != 1 || r.Removed != 1 || y.Quarantined(name) != "" {
+		t.Errorf("%+v, %v, and the file has\n%s\nwant a record loaded, and the other moved", r, err, y.Quarantined(name))
+	}
+
+	bad, corrected := refusedNight()
+	y = bulkloadtest.New(t, strict)
+	y.Write(name, bad)
+	y.Load(bulkload.ErrTooBad, "2014-09-01", "2014-09-01")
+	y.KeepBad(name, "\ufeff"+y.Quarantined(name))
+	y.Write(name, corrected)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Replay(job.ErrNoInput, name) // the file is removed
+}
+
 // wantLines returns the first of some lines of want that is not in text.
 func wantLines(text, want string, lines ...int) string {
 	for _, n := range lines {

@@ -3,7 +3,6 @@ package replay
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -102,7 +101,7 @@ func (p *replay) rewrite(ctx context.Context, endOf func(*quarantine.Record) lin
 		end := stays
 		if len(line) > 1 {
 			all++
-			if json.Unmarshal(line, &r) == nil {
+			if r.Place(line) == nil {
 				end = endOf(&r)
 			}
 			if end == stays {
