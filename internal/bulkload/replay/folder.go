@@ -21,13 +21,14 @@ func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bul
 	for _, name := range files {
 		r, left, err := run(ctx, cfg, name)
 		var foreign *foreignError
+		var gone *goneError
 		switch {
 		case errors.As(err, &foreign) && foreign.otherJob:
 			if sum.OtherJobs++; foreign.corrected {
 				sum.OtherJobsCorrected++
 			}
 			continue
-		case errors.Is(err, ErrUnchanged), foreign != nil && !foreign.corrected:
+		case errors.Is(err, ErrUnchanged), errors.As(err, &gone), foreign != nil && !foreign.corrected:
 			sum.Unchanged++
 			continue
 		case errors.Is(err, bulkload.ErrNothing):
@@ -56,6 +57,13 @@ func RunAll(ctx context.Context, cfg Config, folder string, files []string) (bul
 	}
 	return sum, fmt.Errorf("%w: %s holds no bad records", bulkload.ErrNothing, folder)
 }
+
+// A goneError is the error for records whose delivered file is gone, and of which none was corrected. The delivered files are often
+// removed after some days.
+type goneError struct{ error }
+
+// Unwrap returns the cause.
+func (e *goneError) Unwrap() error { return e.error }
 
 // A foreignError is the error for records of a delivered file that the table or the job does not have. A folder may have such a
 // quarantine file next to others: a load refused the delivered file, or another job loaded it.

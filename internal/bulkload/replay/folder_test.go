@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/replay"
+	"usertrail/internal/format/job"
 )
 
 // replayedAll replays all quarantine files of a table, and removes the loaded records.
@@ -53,5 +54,28 @@ func TestAFolderIsCountedAsAWhole(t *testing.T) {
 	want = filepath.Dir(y.Store.Quarantine("x")) + ": no record is corrected in the 2 files that have bad records: "
 	if !errors.Is(err, replay.ErrUnchanged) || !errors.Is(err, bulkload.ErrLeft) || !strings.Contains(err.Error(), want) || r.Unchanged != 2 {
 		t.Errorf("again: %+v, %v, want %q", r, err, want)
+	}
+}
+
+// TestAFolderMayHaveRecordsOfRemovedLogs replays a folder with bad records of two logs, of which one was removed. Its header would name the columns.
+func TestAFolderMayHaveRecordsOfRemovedLogs(t *testing.T) {
+	const play, order = "2014-09-01/play.csv", "2014-09-01/order.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(play, bulkloadtest.WithBad)
+	y.Write(order, "user,time,price\na,2014-09-01 10:00:00,1\na,2014-09-01 10:00:01,x\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(order, "10:00:01,x", "10:00:01,2")
+	if err := os.Remove(filepath.Join(y.Dir, "logs", play)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := replayedAll(y); err != nil || r.Loaded != 1 || r.Unchanged != 1 {
+		t.Errorf("%+v, %v; want a record loaded, and a file without corrected records", r, err)
+	}
+	if _, err := replayed(y, play); !errors.Is(err, job.ErrNoInput) {
+		t.Errorf("the file alone: %v, want that its log is gone", err)
+	}
+	y.Correct(play, "many", "8")
+	if _, err := replayedAll(y); !errors.Is(err, job.ErrNoInput) {
+		t.Errorf("with a corrected record: %v, want that its log is gone", err)
 	}
 }

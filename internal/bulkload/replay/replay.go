@@ -69,6 +69,9 @@ func run(ctx context.Context, cfg Config, name string) (r bulkload.Result, l lef
 	defer bulkload.Unlock(lock, &err)
 	p := &replay{cfg: &cfg, from: from}
 	err = p.run(ctx)
+	if errors.Is(err, job.ErrNoInput) && !from.edited {
+		err = &goneError{err}
+	}
 	p.result.Failed = p.failures.Files
 	return p.result, p.left, err
 }
