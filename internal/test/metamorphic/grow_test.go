@@ -104,7 +104,11 @@ func (x *run) grow(s *Step) error {
 	if err != nil {
 		return err
 	}
-	if g := x.grown[s.Out]; g != nil && s.Sample != nil && g.step.Sample != nil && *g.step.Sample == *s.Sample {
+	have, err := x.spansIn(s.Out)
+	if err != nil {
+		return err
+	}
+	if g := x.grown[s.Out]; g != nil && len(have) > 0 && s.Sample != nil && g.step.Sample != nil && *g.step.Sample == *s.Sample {
 		by := *s
 		by.sampledBy = &g.step
 		s = &by
