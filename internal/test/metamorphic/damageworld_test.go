@@ -104,7 +104,7 @@ func (w *damageWorld) start(stop, stdin string, line ...string) *running {
 }
 
 // clocks matches what differs between two runs of one command.
-var clocks = regexp.MustCompile(`"seconds":[^,}]*|(?m)^(?:clock|staging-room|sort-room) .*$`)
+var clocks = regexp.MustCompile(`"seconds":[^,}]*|has room for [^"]*|(?m)^(?:clock|staging-room|disk-for-temp) .*$`)
 
 // said runs one of the two commands.
 func (w *damageWorld) said(stdin string, line ...string) reading {
