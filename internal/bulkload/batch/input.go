@@ -284,13 +284,9 @@ func (in *Input) copyOf() string {
 
 // daysOf returns the days for the ledger.
 func (in *Input) daysOf() []manifest.DaysOf {
-	dates := map[string][]behaviour.Date{}
-	for d := range in.days {
-		dates[d.behaviour] = append(dates[d.behaviour], d.date)
-	}
 	spans := map[string][]behaviour.Span{}
-	for name, dates := range dates {
-		spans[name] = behaviour.SpansOf(dates)
+	for d := range in.days {
+		spans[d.behaviour] = append(spans[d.behaviour], behaviour.Span{From: d.date, To: d.date})
 	}
 	return manifest.GroupDays(spans)
 }

@@ -151,7 +151,7 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	}
 	out.Unmapped = others.List(manifest.ListedUnmapped)
 	if out.Days != nil {
-		out.Days = manifest.GroupDays(map[string][]behaviour.Span{"": behaviour.Join(days)})
+		out.Days = manifest.GroupDays(map[string][]behaviour.Span{"": days})
 	}
 	refused, err := c.refusal(ctx, in, &out, &others, bad.files)
 	if err != nil {

@@ -24,9 +24,13 @@ func (d *DaysOf) Of(behaviour string) bool {
 // a file of another day has no day of its own: see Input.CopyOf. If a file has no day
 // in its path, the load has the days of its records: see Input.Days. A replay of a file with a day in its path adds no day.
 func (l *Load) Delivered() []DaysOf {
+	inputs := l.Inputs
+	if len(inputs) == 0 {
+		inputs = []Input{{}} // the load has the days of its records
+	}
 	days := map[string][]behaviour.Span{}
-	for i := range l.Inputs {
-		in := &l.Inputs[i]
+	for i := range inputs {
+		in := &inputs[i]
 		for _, of := range l.daysOf(in) {
 			names := of.Behaviours
 			if len(names) == 0 {
@@ -36,12 +40,6 @@ func (l *Load) Delivered() []DaysOf {
 				days[name] = append(days[name], of.Days...)
 			}
 		}
-	}
-	if len(l.Inputs) == 0 {
-		days[""] = l.daysOf(&Input{})[0].Days
-	}
-	for name, spans := range days {
-		days[name] = behaviour.Join(spans)
 	}
 	return GroupDays(days)
 }
@@ -69,25 +67,26 @@ func (l *Load) daysOf(in *Input) []DaysOf {
 	return []DaysOf{{Days: days}}
 }
 
-// GroupDays joins the behaviours that have the same days. The behaviour "" is all behaviours. It leaves out behaviours
-// without days, and never returns nil.
+// GroupDays joins the days of each behaviour as behaviour.Join does, and then the behaviours that have the same days. The
+// behaviour "" is all behaviours. It leaves out behaviours without days, and never returns nil.
 func GroupDays(spans map[string][]behaviour.Span) []DaysOf {
 	out := []DaysOf{}
 	at := map[string]int{} // by the text of the days
 	for _, name := range slices.Sorted(maps.Keys(spans)) {
-		if len(spans[name]) == 0 {
+		days := behaviour.Join(spans[name])
+		if len(days) == 0 {
 			continue
 		}
 		if name == "" {
-			out = append(out, DaysOf{Days: spans[name]})
+			out = append(out, DaysOf{Days: days})
 			continue
 		}
-		key := fmt.Sprint(spans[name])
+		key := fmt.Sprint(days)
 		i, ok := at[key]
 		if !ok {
 			i = len(out)
 			at[key] = i
-			out = append(out, DaysOf{Days: spans[name]})
+			out = append(out, DaysOf{Days: days})
 		}
 		out[i].Behaviours = append(out[i].Behaviours, name)
 	}
