@@ -12,6 +12,7 @@ import (
 
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/quantity"
@@ -95,7 +96,7 @@ func (o *options) replay(ctx context.Context, name string, keep bool) error {
 // againFirst orders quarantine files: first the files of records that were bad again. Such a file has the later
 // corrections of its records.
 func againFirst(name string) int {
-	if strings.HasSuffix(name, ".replay.jsonl") {
+	if quarantine.IsAgain(name) {
 		return 0
 	}
 	return 1

@@ -33,10 +33,6 @@ type Owner interface {
 	Quarantine(ctx context.Context, in *Input) *quarantine.File
 }
 
-// correctedEnding is added to the path of a delivered file, for the name of the quarantine file of
-// corrected records that are bad again.
-const correctedEnding = ".replay"
-
 // A loadOwner is a load without a plan.
 type loadOwner struct{ *Config }
 
@@ -79,7 +75,7 @@ func (o *loadOwner) Quarantine(ctx context.Context, in *Input) *quarantine.File 
 	path := in.Rel
 	keeps := func(sha string) quarantine.Keeps { return quarantine.KeepsOfLoad(in.Rel, sha, in.Again()) }
 	if in.corrected != nil {
-		path += correctedEnding
+		path += quarantine.Again
 		keeps = func(string) quarantine.Keeps { return in.corrected.Keeps() }
 	}
 	return quarantine.NewFile(ctx, o.FS, o.Log, o.Store.Quarantine(path), keeps)

@@ -45,12 +45,11 @@ func (b *Record) Decode(line []byte) error {
 	if !utf8.Valid(line) {
 		return errors.New("it is not UTF-8: save the file in the encoding UTF-8")
 	}
-	line = bytes.TrimPrefix(line, byteOrderMark)
-	if err := json.Unmarshal(line, b); err != nil {
+	if err := b.Place(line); err != nil || !strings.Contains(b.Raw, "\ufffd") {
 		return err
 	}
 	var written struct{ Raw json.RawMessage }
-	if err := json.Unmarshal(line, &written); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(line, byteOrderMark), &written); err != nil {
 		return err
 	}
 	text := strings.ToLower(strings.ReplaceAll(string(written.Raw), `\\`, "")) // without backslashes that are text

@@ -19,12 +19,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/batch"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/bulkload/target"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
@@ -79,7 +79,7 @@ func run(ctx context.Context, cfg Config, name string) (r bulkload.Result, l lef
 // empty returns the error of a quarantine file without records. It names the file of the records that an earlier
 // replay found bad again.
 func empty(ctx context.Context, fs dfs.FS, name string) error {
-	again := strings.TrimSuffix(name, ".jsonl") + ".replay.jsonl"
+	again := quarantine.AgainOf(name)
 	if info, err := fs.Stat(ctx, again); err == nil && info.Size > 0 {
 		return fmt.Errorf("%w: %s holds no records; records that are still bad are in %s", bulkload.ErrNothing, name, again)
 	}
