@@ -14,6 +14,9 @@ import (
 	"usertrail/internal/format/job"
 )
 
+// The logs of playAndOrder.
+const playLog, orderLog = "2014-09-01/play.csv", "2014-09-01/order.csv"
+
 // replayedAll replays all quarantine files of a table, and removes the loaded records.
 func replayedAll(y *bulkloadtest.Fixture) (bulkload.Result, error) {
 	y.T.Helper()
@@ -31,18 +34,24 @@ func replayedAll(y *bulkloadtest.Fixture) (bulkload.Result, error) {
 	return replay.RunAll(y.T.Context(), cfg, folder, slices.Sorted(slices.Values(files)))
 }
 
+// playAndOrder loads a log of each behaviour, and corrects a record of order. play has two bad records.
+func playAndOrder(t *testing.T, orders string) *bulkloadtest.Fixture {
+	t.Helper()
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(playLog, bulkloadtest.WithBad)
+	y.Write(orderLog, orders)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(orderLog, "10:00:01,x", "10:00:01,2")
+	return y
+}
+
 // TestAFolderIsCountedAsAWhole replays a folder of two files twice. One of two records of each file is corrected.
 func TestAFolderIsCountedAsAWhole(t *testing.T) {
-	const play, order = "2014-09-01/play.csv", "2014-09-01/order.csv"
-	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.Write(play, bulkloadtest.WithBad)
-	y.Write(order, "user,time,price\na,2014-09-01 10:00:00,1\na,2014-09-01 10:00:01,x\na,2014-09-01 10:00:02,y\nb,2014-09-01 10:00:02,2\n")
-	y.Load(nil, "2014-09-01", "2014-09-01")
-	y.Correct(play, "many", "8")
-	y.Correct(order, "10:00:01,x", "10:00:01,2")
+	y := playAndOrder(t, "user,time,price\na,2014-09-01 10:00:00,1\na,2014-09-01 10:00:01,x\na,2014-09-01 10:00:02,y\nb,2014-09-01 10:00:02,2\n")
+	y.Correct(playLog, "many", "8")
 
 	r, err := replayedAll(y)
-	want := "2 of 4 records in 2 files are still bad; see " + y.Store.Quarantine(order+".replay") + ", " + y.Store.Quarantine(play+".replay")
+	want := "2 of 4 records in 2 files are still bad; see " + y.Store.Quarantine(orderLog+".replay") + ", " + y.Store.Quarantine(playLog+".replay")
 	if !errors.Is(err, bulkload.ErrLeft) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
@@ -59,22 +68,17 @@ func TestAFolderIsCountedAsAWhole(t *testing.T) {
 
 // TestAFolderMayHaveRecordsOfRemovedLogs replays a folder with bad records of two logs, of which one was removed. Its header would name the columns.
 func TestAFolderMayHaveRecordsOfRemovedLogs(t *testing.T) {
-	const play, order = "2014-09-01/play.csv", "2014-09-01/order.csv"
-	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.Write(play, bulkloadtest.WithBad)
-	y.Write(order, "user,time,price\na,2014-09-01 10:00:00,1\na,2014-09-01 10:00:01,x\n")
-	y.Load(nil, "2014-09-01", "2014-09-01")
-	y.Correct(order, "10:00:01,x", "10:00:01,2")
-	if err := os.Remove(filepath.Join(y.Dir, "logs", play)); err != nil {
+	y := playAndOrder(t, "user,time,price\na,2014-09-01 10:00:00,1\na,2014-09-01 10:00:01,x\n")
+	if err := os.Remove(filepath.Join(y.Dir, "logs", playLog)); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := replayedAll(y); err != nil || r.Loaded != 1 || r.Unchanged != 1 {
 		t.Errorf("%+v, %v; want a record loaded, and a file without corrected records", r, err)
 	}
-	if _, err := replayed(y, play); !errors.Is(err, job.ErrNoInput) {
+	if _, err := replayed(y, playLog); !errors.Is(err, job.ErrNoInput) {
 		t.Errorf("the file alone: %v, want that its log is gone", err)
 	}
-	y.Correct(play, "many", "8")
+	y.Correct(playLog, "many", "8")
 	if _, err := replayedAll(y); !errors.Is(err, job.ErrNoInput) {
 		t.Errorf("with a corrected record: %v, want that its log is gone", err)
 	}
