@@ -42,7 +42,7 @@ Status 99 says that these days were dropped before.`,
 	}
 	env.Reports(c, dropResult{})
 	o.add(c)
-	c.Flags().Lookup("verbose").Hidden = true // earlier releases listed it
+	cli.Unlist(c.Flags(), "verbose") // earlier releases listed it
 	c.Flags().StringVar(&o.before, "before", "", "first date to keep, YYYY-MM-DD")
 	c.Flags().BoolVar(&o.all, "all", false, "allow the removal of every day of the table")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be removed, and change nothing")

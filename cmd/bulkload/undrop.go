@@ -34,7 +34,7 @@ Status 99 says that no days were dropped.`,
 	}
 	env.Reports(c, undropResult{})
 	o.add(c)
-	c.Flags().Lookup("verbose").Hidden = true // earlier releases listed it
+	cli.Unlist(c.Flags(), "verbose") // earlier releases listed it
 	return c
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"usertrail/internal/behaviour"
@@ -330,8 +331,15 @@ func (f *Flags) AddTable(c *cobra.Command) {
 func (f *Flags) AddTableOfFiles(c *cobra.Command) {
 	f.addTable(c, "table of files: a directory, local or hdfs://")
 	f.Waits.Add(c)
-	for _, name := range []string{"max-rate", "in-flight"} {
-		c.Flags().Lookup(name).Hidden = true
+	Unlist(c.Flags(), "max-rate", "in-flight")
+}
+
+// Unlist leaves flags out of -h and of the man page. The command line still accepts them.
+func Unlist(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		if err := f.MarkHidden(name); err != nil {
+			panic(err)
+		}
 	}
 }
 

@@ -24,11 +24,7 @@ func (p *partOf) add(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringVar(&p.id, "part-of-run", "", "UUID of the run of which this command line is a part")
 	f.Int64Var(&p.began, "run-began", 0, "start of that run, in seconds since 1970-01-01 UTC")
-	for _, name := range []string{"part-of-run", "run-began"} {
-		if err := f.MarkHidden(name); err != nil {
-			panic(err)
-		}
-	}
+	Unlist(f, "part-of-run", "run-began")
 }
 
 // check refuses a command that cannot be a part of a run.
