@@ -70,14 +70,12 @@ func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
 	if err != nil {
 		return verify.Result{}, "", err
 	}
-	if from != nil || to != nil {
-		cfg.Span = &behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
-	}
+	span := behaviour.AllDays
 	if from != nil {
-		cfg.Span.From = *from
+		span.From, cfg.Span = *from, &span
 	}
 	if to != nil {
-		cfg.Span.To = *to
+		span.To, cfg.Span = *to, &span
 	}
 	store, _, err := o.flags.Store(ctx, fs)
 	if err != nil {

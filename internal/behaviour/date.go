@@ -91,6 +91,9 @@ func (d Date) midnight(at time.Time) time.Time {
 	return time.Unix(int64(d)*86400-int64(offset), 0).In(at.Location())
 }
 
+// Before reports whether first is set and d comes before it.
+func (d Date) Before(first *Date) bool { return first != nil && d < *first }
+
 func (d Date) String() string {
 	return time.Unix(int64(d)*86400, 0).UTC().Format(time.DateOnly)
 }
@@ -179,6 +182,9 @@ func Join(spans []Span) []Span {
 	}
 	return out
 }
+
+// AllDays is the span of every date.
+var AllDays = Span{From: MinDate, To: MaxDate}
 
 // NoDays is the span without days.
 var NoDays = Span{From: math.MaxInt32, To: math.MinInt32}

@@ -62,7 +62,7 @@ func newReading(h owner) *reading {
 	if h.schema == nil {
 		return r
 	}
-	r.decoder = h.layout.Decoder(h.schema, layout.Everything(h.schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}))
+	r.decoder = h.layout.Decoder(h.schema, layout.Everything(h.schema, behaviour.AllDays))
 	return r
 }
 

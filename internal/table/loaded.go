@@ -73,7 +73,7 @@ func Unloaded(ctx context.Context, t Loader, span behaviour.Span, behaviours []s
 // Dropped returns "the days before … were dropped from the table" if span has such days, or "". first is Info.Dropped of
 // the table.
 func Dropped(first *behaviour.Date, span behaviour.Span) string {
-	if first != nil && span.From < *first {
+	if span.From.Before(first) {
 		return fmt.Sprintf("the days before %s were dropped from the table", first)
 	}
 	return ""
@@ -140,7 +140,7 @@ func (l *loaded) require(missing []manifest.DaysOf) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	if first := missing[0].Days[0].From; l.dropped != nil && first < *l.dropped {
+	if first := missing[0].Days[0].From; first.Before(l.dropped) {
 		return fmt.Errorf("%w: %s: the days before %s were dropped from the table: begin with a later day, or restore them with bulkload undrop", ErrDays, daysOf(missing), l.dropped)
 	}
 	return fmt.Errorf("%w: %s: load them first", ErrDays, daysOf(missing))

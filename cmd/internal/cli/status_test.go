@@ -85,7 +85,6 @@ var statuses = map[string]struct {
 	"syscall.EISDIR":       {syscall.EISDIR, 64},
 	"table.ErrNoManifest":  {table.ErrNoManifest, 64},
 	"table.ErrUnfit":       {table.ErrUnfit, 64},
-	"upkeep.ErrRequest":    {upkeep.ErrRequest, 64},
 	"userlist.ErrList":     {userlist.ErrList, 64},
 	"ddl.ErrUnfit":         {ddl.ErrUnfit, 64},
 	"manifest.ErrNoResult": {manifest.ErrNoResult, 64},

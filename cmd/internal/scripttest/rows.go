@@ -80,7 +80,7 @@ func extractAll(dir, out string) error {
 	}
 	defer t.Close()
 	_, err = extract.Run(ctx, extract.Config{
-		Spec:   query.Spec{Users: userlist.All(), Types: t.Info().Schema.Names(), Active: "any", Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}},
+		Spec:   query.Spec{Users: userlist.All(), Types: t.Info().Schema.Names(), Active: "any", Span: behaviour.AllDays},
 		Target: place.Target{FS: disk, Out: out},
 		Table:  t, Progress: progress.Config{Quiet: true},
 	})

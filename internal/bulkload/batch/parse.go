@@ -97,7 +97,7 @@ func (l *lines) open(t task) (err error) {
 // unwanted returns the count of the reason, in skips, why a record is skipped: it was not asked for, or the
 // table has it. It returns nil if the record is to be loaded. marks says which of the input's marks hold for r.
 func (l *lines) unwanted(r *behaviour.Record, marks uint64, skips *manifest.Skips) *int64 {
-	if l.first != nil && r.Date < *l.first {
+	if r.Date.Before(l.first) {
 		return &skips.DroppedDays
 	}
 	if l.in.Part == nil && !l.in.Again() {

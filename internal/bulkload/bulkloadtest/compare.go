@@ -29,7 +29,7 @@ func (y *Fixture) Cells() []string {
 	var out []string
 	err = t.Read(y.T.Context(), table.Query{
 		Ranges: func(yield func(split.Region) bool) { yield(split.Region{}) },
-		Span:   behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate},
+		Span:   behaviour.AllDays,
 	}, func(c *cell.Cell) error {
 		out = append(out, fmt.Sprintf("%q %q %d %q", c.Row, c.Qualifier, c.Time, c.Value))
 		return nil

@@ -167,7 +167,7 @@ func (y *Fixture) Trails(ids bool) []string {
 	}
 	defer t.Close()
 	info := t.Info()
-	users, err := t.Users(ctx, split.Region{}, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+	users, err := t.Users(ctx, split.Region{}, behaviour.AllDays)
 	if err != nil {
 		y.T.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func (y *Fixture) Trails(ids bool) []string {
 	if err := users.Err(); err != nil {
 		y.T.Fatal(err)
 	}
-	want := layout.Want{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
+	want := layout.Want{Span: behaviour.AllDays}
 	for k := range info.Schema.Kinds {
 		want.Kinds = append(want.Kinds, k)
 	}

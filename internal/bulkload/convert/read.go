@@ -29,8 +29,6 @@ const (
 	everyRecord = 1 << 20
 )
 
-var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
-
 // A reader decodes the cells of one file into records. It adds each record to the sorter:
 //
 //	part region | row the new row | seq column ID | payload behaviour.AppendPacked
@@ -54,7 +52,7 @@ func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Sha
 	defer at.End()
 	at.At("%s", f.Name)
 	x := &reader{run: r, ctx: ctx, shard: shard, points: points}
-	x.rows = segment.NewRowDecoder(ctx, r.old, r.m.Schema, layout.Everything(r.m.Schema, everyDate), r.rowSpill(f.Name))
+	x.rows = segment.NewRowDecoder(ctx, r.old, r.m.Schema, layout.Everything(r.m.Schema, behaviour.AllDays), r.rowSpill(f.Name))
 	defer x.rows.Close() // a later sweep removes runs that remain
 	if err := x.cells(f); err != nil {
 		return fmt.Errorf("convert %s: %w", f.Name, table.Corrupt(err))

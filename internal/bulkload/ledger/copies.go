@@ -141,7 +141,7 @@ func (c *Copy) overlaps(o *Copy) bool {
 
 // span returns the dates of all records that the load of c was asked for.
 func (c *Copy) span() behaviour.Span {
-	s := everyDate
+	s := behaviour.AllDays
 	if c.Dates != nil {
 		s = *c.Dates
 	}
@@ -156,9 +156,6 @@ func (c *Copy) equal(o Copy) bool {
 }
 
 func sameSpan(a, b *behaviour.Span) bool { return a == b || a != nil && b != nil && *a == *b }
-
-// everyDate is the span of all dates.
-var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 
 // SameAs returns the path of the first of all, if all together have every record that the load of
 // c is asked for. Otherwise it returns "". kind is the behaviour of c's path. first is the first date
@@ -197,7 +194,7 @@ func Undropped(p *manifest.Part, kind string, first *behaviour.Date) *manifest.P
 	if first == nil {
 		return p
 	}
-	span := everyDate
+	span := behaviour.AllDays
 	out := &manifest.Part{Behaviours: []string{kind}}
 	if p != nil {
 		out.Behaviours, out.Texts, out.Other = p.Behaviours, p.Texts, p.Other

@@ -77,7 +77,7 @@ func (c *calendar) add(d *bulkload.DayLine, f *job.Input) {
 		}
 	}
 	older := len(known) > 0 && known[len(known)-1].AllOlder()
-	if ended == bulkload.DayLoaded && older || ended == bulkload.DayAlready && (older || c.load.dropped(d.Date)) {
+	if ended == bulkload.DayLoaded && older || ended == bulkload.DayAlready && (older || d.Date.Before(c.load.To.Info().Dropped)) {
 		ended = bulkload.DayDropped
 	}
 	if severity[ended] > severity[d.Ended] {

@@ -8,7 +8,6 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/target"
-	"usertrail/internal/table"
 )
 
 // Days loads the days of cfg.Span one by one, each as Run does. A day that fails, or whose
@@ -55,7 +54,7 @@ func (e *dayErrors) add(err error) bulkload.DayEnd {
 		return bulkload.DayLoaded
 	case errors.As(err, &before):
 		e.loaded += before.Files
-		if e.before = before; table.Dropped(before.Dropped, before.Span) != "" {
+		if e.before = before; before.Span.From.Before(before.Dropped) {
 			return bulkload.DayDropped
 		}
 		return bulkload.DayAlready

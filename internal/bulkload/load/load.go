@@ -221,12 +221,6 @@ func (l *Load) batchBytes() int64 {
 	return l.To.BatchBytes(l.cfg.Batch)
 }
 
-// dropped reports whether a day was dropped from the table.
-func (l *Load) dropped(d behaviour.Date) bool {
-	first := l.To.Info().Dropped
-	return first != nil && d < *first
-}
-
 // Nothing returns the error of a load without a file to read. It returns nil if the load finished
 // another load.
 func (l *Load) Nothing() error {

@@ -10,7 +10,7 @@ import (
 // loaded. records is the largest possible number of them.
 func (l *Load) staysOut(f *delivered.File, why manifest.Setting, records int64) {
 	dates, dropped := f.Dates(l.cfg.Job.Format.Slack), l.To.Info().Dropped
-	if dates != nil && dropped != nil && dates.To < *dropped {
+	if dates != nil && dates.To.Before(dropped) {
 		return // it has no record of a day that was not dropped
 	}
 	l.Result.StaysOut = bulkload.AddStaysOut(l.Result.StaysOut, bulkload.StaysOut{Why: why, Paths: map[string]int64{f.Path: records}})

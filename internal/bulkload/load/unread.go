@@ -74,7 +74,7 @@ func (l *Load) addUnread(found []bulkload.UnreadField, of *manifest.Load, asked 
 func (l *Load) datesOf(of *manifest.Load, in *manifest.Input, kind string, dropped *behaviour.Date) behaviour.Span {
 	out := behaviour.NoDays
 	for _, d := range of.Days {
-		if dropped != nil && d.Date < *dropped {
+		if d.Date.Before(dropped) {
 			continue
 		}
 		possible := in.Dates != nil && in.Dates.Has(d.Date) || in.Dates == nil && l.cfg.Span.Has(d.Date)
@@ -87,5 +87,5 @@ func (l *Load) datesOf(of *manifest.Load, in *manifest.Input, kind string, dropp
 
 // ofDropped reports whether the path of a file has a day before dropped, which may be nil.
 func ofDropped(in *job.Input, dropped *behaviour.Date) bool {
-	return in.Date != nil && dropped != nil && *in.Date < *dropped
+	return in.Date != nil && in.Date.Before(dropped)
 }

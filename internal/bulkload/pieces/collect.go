@@ -141,11 +141,10 @@ func sameRange(a, b *manifest.Range) bool { return a == b || a != nil && b != ni
 
 // void returns the reason why a report is no longer valid, or "" if it is valid.
 func (c *commit) void(ctx context.Context, of *Piece, r *manifest.Report) (string, error) {
-	if first := c.to.Info().Dropped; first != nil {
-		for _, f := range r.Files {
-			if f.Span.From < *first {
-				return fmt.Sprintf("days before %s were dropped", first), nil
-			}
+	first := c.to.Info().Dropped
+	for _, f := range r.Files {
+		if f.Span.From.Before(first) {
+			return fmt.Sprintf("days before %s were dropped", first), nil
 		}
 	}
 	if c.dropUndone(of, r) {

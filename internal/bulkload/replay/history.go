@@ -36,7 +36,7 @@ type identity struct {
 
 // history returns the history of the files of the quarantine file.
 func (p *replay) history() (*history, error) {
-	every := behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	every := behaviour.AllDays
 	search, err := delivered.NewSearch(p.cfg.FS, p.cfg.Job, every, nil)
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func (c *counter) Keep(r *behaviour.Record) error {
 		c.skip(r.Kind, Reason{Reason: why, Example: Example{Path: c.file.Path, Offset: r.ID}})
 		return nil
 	}
-	if first := c.cfg.Dropped; first != nil && r.Date < *first {
+	if r.Date.Before(c.cfg.Dropped) {
 		c.result.Dropped++
 		c.skip(r.Kind, Reason{Reason: "dropped days", Example: Example{Path: c.file.Path, Offset: r.ID}})
 		return nil

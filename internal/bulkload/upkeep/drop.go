@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/roll"
 	"usertrail/internal/run/outcome"
@@ -168,7 +169,7 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 		}
 	}
 	if before > newest && !r.cfg.All {
-		return d, fmt.Errorf("%w: %s has no day from %s on: the drop would remove every day, and later loads would skip records of these days: correct --before, or add --all", ErrRequest, r.cfg.Store.Address(), before)
+		return d, fmt.Errorf("%w: %s has no day from %s on: the drop would remove every day, and later loads would skip records of these days: correct --before, or add --all", bulkload.ErrRequest, r.cfg.Store.Address(), before)
 	}
 	d.Days, d.Cells = len(days), d.tally.Cells
 	for _, f := range m.Files {

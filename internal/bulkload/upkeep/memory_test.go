@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
@@ -125,7 +126,7 @@ func TestRecordsLargerThanTheMemory(t *testing.T) {
 	c := h.upkeep("table")
 	c.Memory, c.Workers, c.KeepFor = upkeep.MinMemory, 1, 0
 	_, err := upkeep.Compact(t.Context(), c)
-	if !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), ".hfile") || !strings.Contains(err.Error(), "--memory") {
+	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), ".hfile") || !strings.Contains(err.Error(), "--memory") {
 		t.Errorf("%v, want an error that names a file and --memory", err)
 	}
 	if !maps.Equal(h.lasting(t, "table"), before) {
@@ -136,7 +137,7 @@ func TestRecordsLargerThanTheMemory(t *testing.T) {
 		t.Error(err)
 	}
 	c.Memory, c.Workers = upkeep.MinMemory, 4
-	if _, err = upkeep.Drop(t.Context(), c, h.w.Span.To); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), ".hfile") {
+	if _, err = upkeep.Drop(t.Context(), c, h.w.Span.To); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), ".hfile") {
 		t.Errorf("drop: %v, want an error that names a file", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -59,7 +60,7 @@ func (r *run) rewriteAll(ctx context.Context, j job) ([]rewritten, error) {
 		return []rewritten{done}, err
 	}
 	if len(j.files) <= 2 {
-		return nil, fmt.Errorf("%w: the records of %s are too large: %w: raise --memory, or lower --workers", ErrRequest, j.files[len(j.files)-1].Name, err)
+		return nil, fmt.Errorf("%w: the records of %s are too large: %w: raise --memory, or lower --workers", bulkload.ErrRequest, j.files[len(j.files)-1].Name, err)
 	}
 	var out []rewritten
 	half := (len(j.files) + 1) / 2
@@ -90,7 +91,7 @@ func (r *run) rewrite(ctx context.Context, j job) (out rewritten, err error) {
 	defer w.out.Abort()
 	w.span = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
 	w.teller = info.Layout.Teller(info.Schema)
-	everyone := layout.Everyone(info.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+	everyone := layout.Everyone(info.Schema, behaviour.AllDays)
 	w.rows = segment.NewRowDecoder(ctx, info.Layout, info.Schema, everyone, r.spill(j.name, "rows"))
 	defer w.rows.Close() // a later sweep removes runs that remain
 

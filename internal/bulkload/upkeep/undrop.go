@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
@@ -89,7 +90,7 @@ func Undrop(ctx context.Context, cfg Config) (Undropped, error) {
 func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undrop) error {
 	no := func(why string) error {
 		return fmt.Errorf("%w: the drop of the days before %s from %s can no longer be undone: %s: load the days from their logs into a new table",
-			ErrRequest, m.DroppedBefore, r.cfg.Store.Address(), why)
+			bulkload.ErrRequest, m.DroppedBefore, r.cfg.Store.Address(), why)
 	}
 	if u == nil {
 		return no("its --keep-for has passed, undrop has undone a later drop, or retired.json is missing")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
@@ -33,7 +34,7 @@ func TestDropOfEveryDayMustBeSaid(t *testing.T) {
 	want := h.lasting(t, "trails")
 	cfg, late := h.upkeep("trails"), h.w.Span.To+3000
 	for _, do := range []func(context.Context, upkeep.Config, behaviour.Date) (upkeep.Dropped, error){upkeep.Drop, upkeep.WouldDrop} {
-		if _, err := do(t.Context(), cfg, late); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "--all") {
+		if _, err := do(t.Context(), cfg, late); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "--all") {
 			t.Errorf("a drop of every day: %v, want ErrRequest and --all", err)
 		}
 	}
@@ -110,7 +111,7 @@ func TestUndropOfTheLastDrop(t *testing.T) {
 	if got := h.Opened(t, "trails").Manifest().DroppedBefore; got == nil || *got != h.half()-1 {
 		t.Errorf("the days before %v are dropped, want those before %s", got, h.half()-1)
 	}
-	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "can no longer be undone") {
+	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "can no longer be undone") {
 		t.Errorf("the earlier one: %v, want ErrRequest and why", err)
 	}
 }
@@ -125,7 +126,7 @@ func TestUndropComesTooLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := h.lasting(t, "trails")
-	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, upkeep.ErrRequest) || !strings.Contains(err.Error(), "new table") {
+	if _, err := upkeep.Undrop(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "new table") {
 		t.Errorf("%v, want ErrRequest and what to do", err)
 	}
 	if got := h.lasting(t, "trails"); !maps.Equal(got, want) {

@@ -44,9 +44,6 @@ import (
 )
 
 var (
-	// ErrRequest is wrapped if another attempt will not help: the work does not fit into the
-	// memory, or the request must be a mistake.
-	ErrRequest = exit.New(exit.Usage, "refused")
 	// ErrNothing is wrapped if there was nothing to do.
 	ErrNothing = exit.New(exit.Nothing, "nothing to do")
 	// ErrDamaged is wrapped if a table does not hold the cells in its ledgers.

@@ -197,7 +197,7 @@ func newRun(cfg Config, t table.Loader) (*run, error) {
 	info := t.Info()
 	r := &run{
 		cfg: cfg, table: t, layout: info.Layout, schema: info.Schema, wanted: make([]bool, len(info.Schema.Kinds)),
-		span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}, expected: map[dayKey]manifest.Day{},
+		span: behaviour.AllDays, expected: map[dayKey]manifest.Day{},
 	}
 	if cfg.Span != nil {
 		r.span = *cfg.Span

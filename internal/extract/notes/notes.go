@@ -42,7 +42,7 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	if r.Kept > 0 && q.Rule.Least == named.Len() {
 		return notes, nil // each behaviour was found
 	}
-	if first := l.Info().Dropped; first != nil && c.Span.To < *first {
+	if c.Span.To.Before(l.Info().Dropped) {
 		return notes, nil // the first note says that all days were dropped
 	}
 	ledgers, err := l.Ledgers(ctx)

@@ -239,7 +239,7 @@ func TestLongSpansAreSummedUp(t *testing.T) {
 // somebody who wants everything do.
 func TestAllOfTimeIsNarrowed(t *testing.T) {
 	m := family()
-	m.Query.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	m.Query.Span = behaviour.AllDays
 	r := makeReport(t, m.write(t), 1)
 	if want := (behaviour.Span{From: firstDay, To: firstDay + 2}); r.Samples.Span != want || len(r.Days.Periods) != 3 {
 		t.Errorf("%s in %d lines is shown, want %s", r.Samples.Span, len(r.Days.Periods), want)
@@ -248,7 +248,7 @@ func TestAllOfTimeIsNarrowed(t *testing.T) {
 		t.Errorf("the page does not say which days it shows")
 	}
 	m = nothing()
-	m.Query.Span = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	m.Query.Span = behaviour.AllDays
 	page(t, makeReport(t, m.write(t), 1))
 }
 

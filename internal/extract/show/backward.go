@@ -169,7 +169,7 @@ func (r *backward) want(span behaviour.Span, times layout.Times) layout.Want {
 // everything returns a Want of all records, with the requested fields. A table that returns a
 // number of newest records counts every record, requested or not.
 func (a *Asked) everything() layout.Want {
-	w := layout.Everyone(a.Schema, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate})
+	w := layout.Everyone(a.Schema, behaviour.AllDays)
 	for _, k := range a.Kinds {
 		for i := range w.Fields[k] {
 			w.Fields[k][i] = a.want.Has(k, i)

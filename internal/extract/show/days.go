@@ -125,7 +125,7 @@ func dates(days []behaviour.Date) string {
 // everything returns, for each kind, the days on which the user has events, whatever was
 // requested. It reads as few cells as possible.
 func everything(ctx context.Context, t table.Table, a *Asked) ([][]behaviour.Date, error) {
-	all := behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	all := behaviour.AllDays
 	q, err := a.query(layout.Everyone(a.Schema, all))
 	if err != nil {
 		return nil, err

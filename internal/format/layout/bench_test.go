@@ -131,7 +131,7 @@ func BenchmarkEncode(b *testing.B) {
 // BenchmarkDecode gets users' names as a reader does that has them in order.
 func BenchmarkDecode(b *testing.B) {
 	loads(b, func(b *testing.B, w *load) {
-		d := w.layout.Decoder(w.schema, layout.Want{Kinds: []int{0, 1, 2, 3}, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}})
+		d := w.layout.Decoder(w.schema, layout.Want{Kinds: []int{0, 1, 2, 3}, Span: behaviour.AllDays})
 		var batch trail.Batch
 		var last []byte
 		var users uint32

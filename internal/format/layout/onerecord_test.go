@@ -161,7 +161,7 @@ func TestTextCostsNoMemoryOfItsOwn(t *testing.T) {
 			t.Errorf("%s: encoding 100 records 11 times gives %d cells and takes %v new pieces of memory each time, want %d and none", l.Name(), n, allocs, 11*len(cells))
 		}
 		var b trail.Batch
-		d := l.Decoder(september, layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}})
+		d := l.Decoder(september, layout.Want{Kinds: []int{0}, Span: behaviour.AllDays})
 		teller := l.Teller(september)
 		user := func([]byte) (uint32, bool) { return 0, true }
 		allocs = testing.AllocsPerRun(10, func() {

@@ -149,7 +149,7 @@ func TestUnknownZoneIsAnError(t *testing.T) {
 // decode decodes cells for a query of everything.
 func decode(l layout.Layout, s *behaviour.Schema, cells ...*cell.Cell) error {
 	var b trail.Batch
-	d := l.Decoder(s, layout.Want{Kinds: []int{0, 1}, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}})
+	d := l.Decoder(s, layout.Want{Kinds: []int{0, 1}, Span: behaviour.AllDays})
 	d.Into(&b, func([]byte) (uint32, bool) { return 0, true })
 	for _, c := range cells {
 		if err := d.Add(c); err != nil {
@@ -216,7 +216,7 @@ func TestWholeRecordsCostNoMemoryOfTheirOwn(t *testing.T) {
 			t.Errorf("%s: encoding 100 records 11 times gives %d cells and takes %v new pieces of memory each time, want 1100 and none", l.Name(), n, allocs)
 		}
 		var b trail.Batch
-		d := l.Decoder(september, layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}})
+		d := l.Decoder(september, layout.Want{Kinds: []int{0}, Span: behaviour.AllDays})
 		user := func([]byte) (uint32, bool) { return 0, true }
 		allocs = testing.AllocsPerRun(10, func() {
 			b.Reset()

@@ -15,7 +15,7 @@ import (
 )
 
 // always is the span of all dates.
-var always = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+var always = behaviour.AllDays
 
 // A world is a schema and records of it, made up. Their bytes are their own.
 type world struct {

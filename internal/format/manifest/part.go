@@ -119,7 +119,7 @@ func (p *Part) Meets(o *Part) bool { return p.dates().Overlaps(o.dates()) }
 // dates returns the span of p.
 func (p *Part) dates() behaviour.Span {
 	if p == nil || p.Span == nil {
-		return behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+		return behaviour.AllDays
 	}
 	return *p.Span
 }

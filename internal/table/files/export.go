@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
@@ -16,7 +17,7 @@ import (
 func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit func(*cell.Cell) error) error {
 	m := t.Manifest()
 	mixed := false
-	files := slices.DeleteFunc(among(m.Files, r, everyDate), func(f *manifest.File) bool {
+	files := slices.DeleteFunc(among(m.Files, r, behaviour.AllDays), func(f *manifest.File) bool {
 		theirs := 0
 		for _, load := range loads {
 			if f.Brought(load) {

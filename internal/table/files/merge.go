@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
@@ -14,8 +13,6 @@ import (
 
 // mergeAhead limits the bytes that all files of a merge read ahead.
 const mergeAhead = 32 << 20
-
-var everyDate = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
 
 // inOrder calls emit for the rows of q's ranges in order.
 func (t *Table) inOrder(ctx context.Context, files []*manifest.File, q *table.Query, emit func(*cell.Cell) error) error {

@@ -108,7 +108,7 @@ func (a *asked) scanOf(start, stop []byte, once bool) hbase.Scan {
 // keeps deleted cells shows them in a range that ends before the time of the delete, so its
 // ranges have no end.
 func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
-	if (q.Span == behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}) && q.Times == nil {
+	if (q.Span == behaviour.AllDays) && q.Times == nil {
 		return r, true, nil
 	}
 	bounds, err := layout.TimesOf(q.Span, q.Times, t.Manifest().Schema)

@@ -334,7 +334,7 @@ func testOtherTimes(t *testing.T, f *filled) {
 	zone := zoneOf(t, readSchema)
 	for _, want := range []layout.Want{
 		{Span: readSpan},
-		{Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}},
+		{Span: behaviour.AllDays},
 		{Span: behaviour.Span{From: readFirst + 3, To: readFirst + 4}},
 		{Span: readSpan, Times: &layout.Times{First: readFirst.Start(zone).UnixMicro() + 3*readDay/2, Last: readFirst.Start(zone).UnixMicro() + 2*readDay}},
 		{Span: behaviour.Span{From: readLast + 1, To: readLast + 9}},

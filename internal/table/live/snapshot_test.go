@@ -41,7 +41,7 @@ func cells(t *testing.T, from table.Table) []string {
 	var out []string
 	q := table.Query{
 		Ranges: func(yield func(split.Region) bool) { yield(split.Region{}) },
-		Span:   behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate},
+		Span:   behaviour.AllDays,
 	}
 	if err := from.Read(t.Context(), q, func(c *cell.Cell) error { out = append(out, c.String()); return nil }); err != nil {
 		t.Fatal(err)

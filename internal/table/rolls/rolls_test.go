@@ -119,7 +119,7 @@ func TestRowsThatLieApartHideNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newRollDir(t)
-	q := rolls.Query{Layout: hashed, Schema: schema, Span: behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}}
+	q := rolls.Query{Layout: hashed, Schema: schema, Span: behaviour.AllDays}
 	q.Files = append(q.Files, s.write(rand.New(rand.NewPCG(6, 6)), "apart.roll"))
 	q.Files[0].First, q.Files[0].Last = []byte("f000_9_login"), []byte("f0ff_1_login")
 	q.Region = split.Region{Start: []byte("2"), End: []byte("4")}

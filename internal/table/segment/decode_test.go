@@ -22,7 +22,7 @@ func TestDecodedRecordsOfLargeRowsAreTheSame(t *testing.T) {
 	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},
 	}}
-	all := behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+	all := behaviour.AllDays
 	for _, name := range layout.Names() {
 		l, err := layout.ByName(name)
 		if err != nil {
@@ -66,7 +66,7 @@ func TestDecodedRecordsOfManyBehavioursAreSeparate(t *testing.T) {
 		recs[i].ID, recs[i].Kind = recs[i-1].ID, 256
 	}
 	l := layout.Wide{}
-	rows := segment.NewRowDecoder(t.Context(), l, s, layout.Everything(s, behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}), shuffle.Config{FS: local.New(), Dir: t.TempDir(), Memory: 64 << 10})
+	rows := segment.NewRowDecoder(t.Context(), l, s, layout.Everything(s, behaviour.AllDays), shuffle.Config{FS: local.New(), Dir: t.TempDir(), Memory: 64 << 10})
 	if got, want := recordsOf(t, l, s, recs, rows), textsOf(recs, true); !slices.Equal(got, want) {
 		t.Errorf("%d records were decoded as %d: %.300q, want %.300q", len(want), len(got), got, want)
 	}

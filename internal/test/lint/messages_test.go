@@ -27,7 +27,7 @@ type message struct {
 // wide lists named errors with many causes. Their text, such as "refused", names the kind of
 // a failure, and no cause.
 var wide = []string{
-	"bulkload.ErrRequest", "convert.ErrRequest", "upkeep.ErrRequest", "table.ErrUnfit", "table.ErrDamaged",
+	"bulkload.ErrRequest", "convert.ErrRequest", "table.ErrUnfit", "table.ErrDamaged",
 	"bulkload.ErrTooBad", "bulkload.ErrLeft", "job.ErrNoInput", "iofs.ErrExist", "bulkload.ErrNothing", "upkeep.ErrNothing", "pieces.ErrNothing",
 }
 

@@ -56,6 +56,6 @@ func readSnapshot(ctx context.Context, root, name, of string, prefixes [][]byte)
 }
 
 // ever holds every date that a row can have.
-var ever = behaviour.Span{From: behaviour.MinDate, To: behaviour.MaxDate}
+var ever = behaviour.AllDays
 
 func only(r split.Region) iter.Seq[split.Region] { return slices.Values([]split.Region{r}) }
