@@ -50,13 +50,23 @@ func (c *Cluster) cleanUp(t testing.TB, words ...string) {
 		_, err = c.Ask(ctx, words...)
 	}
 	for err != nil && ctx.Err() == nil {
-		t.Logf("clean up again: %v", err)
+		t.Logf("clean up again: %v\nlocks of the master: %s", err, c.locks(ctx))
 		time.Sleep(time.Second)
 		_, err = c.Ask(ctx, words...)
 	}
 	if err != nil {
 		t.Errorf("clean up: %v", err)
 	}
+}
+
+// locks returns the locks of tables and regions in the master as JSON, or why they are not known.
+// A lock that stays is why a request for a table does not end.
+func (c *Cluster) locks(ctx context.Context) string {
+	response, err := c.Ask(ctx, "locks")
+	if err != nil {
+		return err.Error()
+	}
+	return Unescape(strings.Join(response, "\n"))
 }
 
 // Table returns a table name that no other test uses. The table is dropped at t's end.

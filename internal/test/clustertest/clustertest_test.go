@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -66,6 +67,14 @@ func TestWhatIsPutIsThere(t *testing.T) {
 	got := c.Admin(t, "get", table, cells[0].row)
 	if want := []string{escape("q") + "=" + escape(cells[0].value) + "@7"}; !slices.Equal(got, want) {
 		t.Errorf("the row is %q, want %q", got, want)
+	}
+}
+
+func TestLocksOfTheMasterAreJSON(t *testing.T) {
+	c := Get(t)
+	filled(t, c)
+	if got := c.locks(t.Context()); !json.Valid([]byte(got)) {
+		t.Errorf("the locks are %q, want JSON", got)
 	}
 }
 

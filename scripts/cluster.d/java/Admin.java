@@ -88,6 +88,7 @@ public class Admin implements AutoCloseable {
     "digest TABLE -> ROWS CELLS SHA256 of all cells, see digest",
     "regions TABLE -> a word for each: ENCODED HOST:PORT START END, with blanks between",
     "meta -> HOST:PORT of the server that has hbase:meta",
+    "locks -> the master's locks, with what holds each and what waits, as JSON",
     "split TABLE KEY", "merge ENCODED ENCODED", "move ENCODED HOST:PORT", "unassign ENCODED", "assign ENCODED",
     "flush TABLE", "compact TABLE: all into one file a region",
     "snapshot NAME TABLE", "drop-snapshot NAME",
@@ -224,6 +225,8 @@ public class Admin implements AutoCloseable {
         return regions(table(w[1]));
       case "meta":
         return List.of(regionServer(locations(TableName.META_TABLE_NAME).get(0)));
+      case "locks":
+        return List.of(word(Bytes.toBytes(admin.getLocks())));
       case "split":
         return split(table(w[1]), bytes(w[2]));
       case "merge":
