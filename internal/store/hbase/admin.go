@@ -104,36 +104,43 @@ func (c *Client) procedure(ctx context.Context, what, tableName, method string, 
 		}
 		return err
 	}
-	return c.waitProcedure(ctx, retryState{what: what, table: tableName}, id)
+	e = retryState{what: what, table: tableName}
+	failed, err := c.waitProcedure(ctx, &e, id, c.cfg.OpTimeout)
+	if failed != nil {
+		return e.refused(c, judge(failed))
+	}
+	return err
 }
 
-// waitProcedure polls the master until a procedure is over or Config.OpTimeout has
-// passed.
-func (c *Client) waitProcedure(ctx context.Context, e retryState, id uint64) error {
+// waitProcedure polls the master until a procedure is over or limit has passed. failed is
+// the error of the procedure.
+func (c *Client) waitProcedure(ctx context.Context, e *retryState, id uint64, limit time.Duration) (failed *wire.ServerError, err error) {
 	began := time.Now()
 	for n := 1; ; n++ {
 		var state wire.ProcedureState
-		var failed *wire.ServerError
-		err := c.callKnown(ctx, &e, c.masterServer, "getProcedureResult", wire.ProcedureRequest{ID: id}, func(r *rpc.Response) error {
+		err := c.callKnown(ctx, e, c.masterServer, "getProcedureResult", wire.ProcedureRequest{ID: id}, func(r *rpc.Response) error {
 			var err error
 			state, failed, err = wire.DecodeProcedure(r.Param)
 			return err
 		})
 		switch {
 		case err != nil:
-			return err
-		case failed != nil:
-			return e.refused(c, judge(failed))
-		case state != wire.ProcedureRunning:
-			return nil
-		case time.Since(began) > c.cfg.OpTimeout:
+			return nil, err
+		case failed != nil || state != wire.ProcedureRunning:
+			return failed, nil
+		case time.Since(began) > limit:
 			e.attempts, e.spent = n, time.Since(began)
-			return e.gaveUp(verdict{remedy: pause, err: fmt.Errorf("procedure %d still runs", id)})
+			return nil, e.gaveUp(verdict{remedy: pause, err: fmt.Errorf("procedure %d still runs", id)})
 		}
-		if err := pipe.Sleep(ctx, min(20*time.Millisecond<<min(n, 6), time.Second)); err != nil {
-			return err
+		if err := pollPause(ctx, n); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// pollPause waits between two questions whether the master is done. n counts the questions.
+func pollPause(ctx context.Context, n int) error {
+	return pipe.Sleep(ctx, min(20*time.Millisecond<<min(n, 6), time.Second))
 }
 
 // waitOnline returns when a table has n regions and each is open on a server.

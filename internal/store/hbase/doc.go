@@ -95,16 +95,17 @@
 //
 // # Snapshots, status and permissions
 //
-// Master.proto. The response says only that a snapshot has begun. The client calls
-// again until the snapshot is done:
+// Master.proto. The response says only that a snapshot has begun:
 //
-//	Snapshot        name, table, FLUSH, created   → how long it may take
-//	IsSnapshotDone  name, table                   → done, or what it failed with
+//	Snapshot            name, table, FLUSH, nonce → how long it may take, a procedure
+//	getProcedureResult  procedure                 → running, or ended, and with what error
+//	IsSnapshotDone      name, table               → done, or what it failed with
 //
-// If a region moves meanwhile, the whole snapshot fails. Without a nonce, servers of
-// all versions take a snapshot in this way. The client sets the time of creation and
-// does not leave it to the master. By this time the client tells whether an existing
-// snapshot of the same name is its own.
+// From HBase 2.6 on, a procedure of the master takes the snapshot, if the request has a
+// nonce. Then a repeated request takes no second snapshot, and a region that moves does not
+// make the snapshot fail. Other masters name no procedure, and the client calls
+// IsSnapshotDone until the snapshot is done. If a region moves meanwhile, the whole snapshot
+// fails. The master sets the time of creation.
 //
 // HasUserPermissions is about the user of the connection. If a server does not
 // know a call, or has no AccessController, it responds with a DoNotRetryIOException

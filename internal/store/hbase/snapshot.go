@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
-	"usertrail/internal/run/pipe"
 	"usertrail/internal/store/hbase/rpc"
 	"usertrail/internal/store/hbase/wire"
 )
@@ -24,8 +25,8 @@ type SnapshotOptions struct {
 }
 
 // Snapshot takes a snapshot of a table and returns when it is complete. Unless
-// o.SkipFlush is set, the snapshot has the cells in memory too. If a region moves
-// meanwhile, the snapshot fails. Snapshot then takes it again within Config.OpTimeout.
+// o.SkipFlush is set, the snapshot has the cells in memory too. If the snapshot fails,
+// such as when a region moves meanwhile, Snapshot takes it again within Config.OpTimeout.
 // After that the error has the server's text. If a snapshot of that name exists, the
 // error satisfies ErrSnapshotExists. If ctx ends, the master may still complete the
 // snapshot.
@@ -52,8 +53,7 @@ func (c *Client) Snapshot(ctx context.Context, tableName, name string, o Snapsho
 	}
 	for {
 		began := time.Now()
-		err := s.once(ctx)
-		failed := snapshotFailure(err)
+		failed, err := s.once(ctx)
 		if failed == nil {
 			return err
 		}
@@ -82,23 +82,46 @@ type snapshotting struct {
 	lost       int  // responses, of all attempts
 }
 
-// once takes the snapshot and waits for it.
-func (s *snapshotting) once(ctx context.Context) error {
+// once takes the snapshot and waits for it. failed is the error of a snapshot that may succeed
+// the next time.
+func (s *snapshotting) once(ctx context.Context) (failed, err error) {
 	e := retryState{what: s.retryState.what, table: s.retryState.table, lost: s.lost}
-	var limit uint64
-	err := s.c.callKnown(ctx, &e, s.c.masterServer, "Snapshot", &wire.SnapshotRequest{Snapshot: s.want}, func(r *rpc.Response) error {
+	request := &wire.SnapshotRequest{Snapshot: s.want, Nonce: 1 + rand.Uint64N(math.MaxUint64)}
+	var begun wire.SnapshotBegun
+	err = s.c.callKnown(ctx, &e, s.c.masterServer, "Snapshot", request, func(r *rpc.Response) error {
 		var err error
-		limit, err = wire.DecodeSnapshotBegun(r.Param)
+		begun, err = wire.DecodeSnapshotBegun(r.Param)
 		return err
 	})
 	s.lost = e.lost
 	if s.lost > 0 && !s.before && errors.Is(err, ErrSnapshotExists) {
-		return s.claim(ctx, err)
+		return nil, s.claim(ctx, err)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		failed, err = s.wait(ctx, begun)
 	}
-	return s.wait(ctx, time.Duration(limit)*time.Millisecond)
+	if failed == nil {
+		failed = snapshotFailure(err)
+	}
+	return failed, err
+}
+
+// wait returns when the snapshot is done. The master may end it after begun.Limit.
+func (s *snapshotting) wait(ctx context.Context, begun wire.SnapshotBegun) (failed, err error) {
+	limit := max(time.Duration(begun.Limit)*time.Millisecond, s.c.cfg.OpTimeout)
+	if begun.Procedure == 0 {
+		return nil, s.poll(ctx, limit)
+	}
+	e := retryState{what: s.retryState.what, table: s.retryState.table}
+	exception, err := s.c.waitProcedure(ctx, &e, begun.Procedure, limit)
+	if exception == nil {
+		return nil, err
+	}
+	v := judge(exception)
+	if v.remedy == giveUp {
+		return nil, e.refused(s.c, v)
+	}
+	return exception, nil
 }
 
 // claim returns nil if the existing snapshot is the one that an attempt without an
@@ -118,10 +141,10 @@ func (s *snapshotting) exists(ctx context.Context) (bool, error) {
 	return slices.ContainsFunc(all, func(x wire.Snapshot) bool { return x.Name == s.want.Name && x.Table == s.want.Table }), err
 }
 
-// wait asks until the snapshot is done. The master ends it after limit.
-func (s *snapshotting) wait(ctx context.Context, limit time.Duration) error {
+// poll asks a master without procedures for snapshots until the snapshot is done or limit has
+// passed.
+func (s *snapshotting) poll(ctx context.Context, limit time.Duration) error {
 	began := time.Now()
-	limit = max(limit, s.c.cfg.OpTimeout)
 	for n := 1; ; n++ {
 		var done bool
 		e := retryState{what: s.retryState.what, table: s.retryState.table}
@@ -137,7 +160,7 @@ func (s *snapshotting) wait(ctx context.Context, limit time.Duration) error {
 			e.attempts, e.spent = n, spent
 			return e.gaveUp(verdict{remedy: pause, err: errors.New("the snapshot is still being taken")})
 		}
-		if err := pipe.Sleep(ctx, min(20*time.Millisecond<<min(n, 6), time.Second)); err != nil {
+		if err := pollPause(ctx, n); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,7 @@ type Config struct {
 	SayMoved       bool          // the response for a moved region has its new server
 	Disk           Disk          // holds the files for bulk loads; by default the files of AddFile
 	Lease          time.Duration // a scanner that is not called for this time is closed; 0 is a minute
+	OldSnapshots   bool          // the master takes no snapshot by a procedure, like one of HBase 2.5
 	InMemory       bool          // connections are buffers in memory, for tests in a bubble of package synctest
 }
 
@@ -45,6 +46,7 @@ type Cluster struct {
 	servers       []*server
 	tables        map[string]*table
 	snapshots     map[string]*snapshot
+	procedures    []*snapshot             // the procedure of ID n takes the snapshot n-1
 	failSnapshots int                     // number of the next snapshots that fail
 	masterAhead   time.Duration           // how far the master's clock is ahead of the test's clock
 	files         map[string][]*cell.Cell // by path, with one family each

@@ -4,7 +4,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// master executes the master's calls. Procedures end at once.
+// master executes the master's calls. Procedures end at once, except those that take snapshots.
 func (x *execution) master(method string, f fields) ([]byte, *wire.ServerError) {
 	switch method {
 	case "GetTableDescriptors":
@@ -12,9 +12,7 @@ func (x *execution) master(method string, f fields) ([]byte, *wire.ServerError) 
 	case "CreateTable":
 		return x.create(f)
 	case "getProcedureResult":
-		var m message
-		m.number(1, 2)
-		return m, nil
+		return x.procedureResult(f.number(1)), nil
 	case "EnableTable", "DisableTable", "DeleteTable":
 		return x.change(method, f)
 	case "GetCompletedSnapshots":
@@ -28,10 +26,13 @@ func (x *execution) master(method string, f fields) ([]byte, *wire.ServerError) 
 	return x.clientMeta(method)
 }
 
+// endedProcedure is the ID of all procedures that end at once.
+const endedProcedure = 1 << 20
+
 // procedure returns the response that names a procedure.
 func procedure() []byte {
 	var m message
-	m.number(1, 17)
+	m.number(1, endedProcedure)
 	return m
 }
 

@@ -12,7 +12,8 @@ import (
 type snapshot struct {
 	table       string
 	description []byte // as received, with a creation time
-	asked       int    // number of requests whether it is done
+	nonce       uint64
+	asked       int // number of requests whether it is done
 	fails       bool
 }
 
@@ -74,10 +75,17 @@ func (x *execution) onSnapshot(f fields, do func(string, *snapshot) ([]byte, *wi
 	if !s.has(creationTime) {
 		description.number(creationTime, uint64(time.Now().Add(x.c.masterAhead).UnixMilli()))
 	}
-	return do(string(s.bytes(1)), &snapshot{table: string(s.bytes(2)), description: description})
+	return do(string(s.bytes(1)), &snapshot{table: string(s.bytes(2)), description: description, nonce: f.number(3)})
 }
 
 func (x *execution) takeSnapshot(name string, wanted *snapshot) ([]byte, *wire.ServerError) {
+	byProcedure := wanted.nonce != 0 && !x.c.cfg.OldSnapshots
+	if byProcedure {
+		same := func(s *snapshot) bool { return s.nonce == wanted.nonce }
+		if i := slices.IndexFunc(x.c.procedures, same); i >= 0 {
+			return begun(i + 1), nil
+		}
+	}
 	old := x.c.snapshots[name]
 	switch {
 	case old != nil && old.done():
@@ -92,10 +100,52 @@ func (x *execution) takeSnapshot(name string, wanted *snapshot) ([]byte, *wire.S
 		wanted.fails = true
 	}
 	x.c.snapshots[name] = wanted
+	if !byProcedure {
+		return begun(0), nil
+	}
+	x.c.procedures = append(x.c.procedures, wanted)
+	return begun(len(x.c.procedures)), nil
+}
+
+// begun returns the response to "Snapshot". A procedure of ID 0 is none.
+func begun(procedure int) []byte {
 	var m message
 	m.number(1, 300_000)
-	return m, nil
+	if procedure > 0 {
+		m.number(2, uint64(procedure))
+	}
+	return m
 }
+
+// procedureResult returns the response to "getProcedureResult".
+func (x *execution) procedureResult(id uint64) []byte {
+	x.c.mu.Lock()
+	defer x.c.mu.Unlock()
+	const running, finished = 1, 2
+	var m message
+	if id == endedProcedure {
+		m.number(1, finished)
+		return m
+	}
+	s := x.c.procedures[id-1]
+	s.asked++
+	if s.asked <= snapshotPolls {
+		m.number(1, running)
+		return m
+	}
+	m.number(1, finished)
+	if s.fails {
+		var class, exception message
+		class.bytes(1, []byte("java.io.IOException"))
+		class.bytes(2, []byte(regionMoved))
+		exception.bytes(2, class)
+		m.bytes(5, exception)
+	}
+	return m
+}
+
+// regionMoved is why snapshots fail.
+const regionMoved = "a region moved"
 
 // done reports whether the snapshot can be used.
 func (s *snapshot) done() bool { return !s.fails && s.asked > snapshotPolls }
@@ -108,7 +158,7 @@ func (x *execution) snapshotDone(name string, _ *snapshot) ([]byte, *wire.Server
 	s.asked++
 	if s.fails && s.asked > snapshotPolls {
 		delete(x.c.snapshots, name)
-		return nil, final("snapshot.HBaseSnapshotException", "Snapshot %s had an error.  a region moved", name)
+		return nil, final("snapshot.HBaseSnapshotException", "Snapshot %s had an error.  %s", name, regionMoved)
 	}
 	var m message
 	m.bool(1, s.done())

@@ -79,6 +79,7 @@ func TestRequests(t *testing.T) {
 		"bulk load":         {(&wire.BulkLoadRequest{Region: []byte("r"), Files: []wire.FamilyPath{{Family: []byte("f"), Path: "/a/1"}, {Family: []byte("g"), Path: "hdfs://n/a/2"}}, Token: "hdfs://n/s"}).Append(nil), msg(1, region, 2, msg(1, "f", 2, "/a/1"), 2, msg(1, "g", 2, "hdfs://n/a/2"), 3, 1, 5, "hdfs://n/s", 6, 0)},
 		"clean up":          {(&wire.CleanupBulkLoadRequest{Token: "hdfs://n/s", Region: []byte("r")}).Append(nil), msg(1, "hdfs://n/s", 2, region)},
 		"snapshot":          {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s", Table: wire.ParseTableName("n:t"), Created: 5, Type: wire.SnapshotFlush}}).Append(nil), msg(1, msg(1, "s", 2, "n:t", 3, 5, 4, 1))},
+		"snapshot's nonce":  {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s"}, Nonce: 7}).Append(nil), msg(1, msg(1, "s", 4, 0), 2, 7, 3, 7)},
 		"snapshot's name":   {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s"}}).Append(nil), msg(1, msg(1, "s", 4, 0))},
 		"status":            {wire.ClusterStatusRequest{}.Append(nil), msg(1, 0, 1, 3, 1, 4, 1, 7, 1, 10)},
 		"permissions":       {(&wire.PermissionsRequest{Table: wire.ParseTableName("t"), Family: "f", Permissions: []wire.Permission{wire.PermitRead, wire.PermitAdmin}}).Append(nil), msg(2, msg(1, 3, 4, msg(1, table, 2, "f", 4, 0, 4, 4)))},
@@ -280,9 +281,14 @@ func TestBulkLoadResponses(t *testing.T) {
 }
 
 func TestMasterResponses(t *testing.T) {
-	limit, err := wire.DecodeSnapshotBegun(msg(1, 300000))
-	if err != nil || limit != 300000 {
-		t.Errorf("a snapshot with a limit of %d, %v", limit, err)
+	for _, want := range []wire.SnapshotBegun{{Limit: 300000}, {Limit: 300000, Procedure: 17}} {
+		param := msg(1, int(want.Limit))
+		if want.Procedure != 0 {
+			param = append(param, msg(2, int(want.Procedure))...)
+		}
+		if begun, err := wire.DecodeSnapshotBegun(param); err != nil || begun != want {
+			t.Errorf("a snapshot with %+v, %v; want %+v", begun, err, want)
+		}
 	}
 	for n, want := range []bool{false, true} {
 		if done, err := wire.DecodeSnapshotDone(msg(1, n)); err != nil || done != want {

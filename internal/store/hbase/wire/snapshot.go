@@ -67,21 +67,39 @@ func (s *Snapshot) decode(b []byte) error {
 
 // SnapshotRequest is the parameter of the master's "Snapshot", "IsSnapshotDone" and
 // "DeleteSnapshot", which needs no more than the name.
-type SnapshotRequest struct{ Snapshot Snapshot }
+type SnapshotRequest struct {
+	Snapshot Snapshot
+	// Nonce marks all copies of one "Snapshot" request. The master takes one snapshot
+	// for all of them. 0 is no nonce.
+	Nonce uint64
+}
 
-// Append appends the message.
-func (r *SnapshotRequest) Append(dst []byte) []byte { return r.Snapshot.append(dst, 1) }
+// Append appends the message. The nonce is its own group.
+func (r *SnapshotRequest) Append(dst []byte) []byte {
+	dst = r.Snapshot.append(dst, 1)
+	dst = appendNonzero(dst, 2, r.Nonce)
+	return appendNonzero(dst, 3, r.Nonce)
+}
 
-// DecodeSnapshotBegun decodes the response to "Snapshot": for how many ms the master
-// lets it run.
-func DecodeSnapshotBegun(param []byte) (limit uint64, err error) {
+// SnapshotBegun is the response to "Snapshot".
+type SnapshotBegun struct {
+	Limit     uint64 // ms for which the master lets the snapshot run
+	Procedure uint64 // takes the snapshot; 0 if the master has no such procedure
+}
+
+// DecodeSnapshotBegun decodes the response to "Snapshot".
+func DecodeSnapshotBegun(param []byte) (SnapshotBegun, error) {
+	var begun SnapshotBegun
 	d := decoder{rest: param}
 	for d.next() {
-		if d.num == 1 {
-			d.uint64(&limit)
+		switch d.num {
+		case 1:
+			d.uint64(&begun.Limit)
+		case 2:
+			d.uint64(&begun.Procedure)
 		}
 	}
-	return limit, d.done("SnapshotResponse")
+	return begun, d.done("SnapshotResponse")
 }
 
 // DecodeSnapshotDone decodes the response to "IsSnapshotDone".
