@@ -71,7 +71,6 @@ var liveScripts = map[string]rowScript{
 // TestOperationsRowsOfHBase provokes the messages about tables in HBase, and compares the exit status.
 func TestOperationsRowsOfHBase(t *testing.T) {
 	testkit.OnlyAll(t, "the same messages are tested in internal/table/live")
-	clone, _ := readmeRun(t)
 	c := clustertest.Get(t)
 	host, _, err := net.SplitHostPort(c.ZooKeeper())
 	if err != nil {
@@ -82,7 +81,7 @@ func TestOperationsRowsOfHBase(t *testing.T) {
 			t.Parallel()
 			name := c.Table(t)
 			prelude := fmt.Sprintf("export HADOOP_CONF_DIR=%s; host=%s name=%s other=%s catalog=%s/catalog table=hbase://%s/%s\n", c.ConfDir(), host, name, c.Table(t), c.HDFS(t), c.ZooKeeper(), name)
-			said, status := shellIn(t, clone, newNight(t))("-uo", prelude+preludeOfRows+row.script)
+			said, status := shellIn(t, testkit.Commands(t), newNight(t))("-uo", prelude+preludeOfRows+row.script)
 			if status != row.status {
 				t.Errorf("ends with status %d, want %d\n%s", status, row.status, said)
 			}

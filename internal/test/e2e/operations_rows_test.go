@@ -1,11 +1,14 @@
 package e2e_test
 
 import (
+	"iter"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
 
 	"usertrail/internal/test/document"
+	"usertrail/internal/test/testkit"
 )
 
 // A rowScript provokes a message in a table of the runbook, in a folder as newNight makes it.
@@ -21,6 +24,17 @@ const (
 	secured = `mkdir conf; printf '<configuration><property><name>hadoop.security.authentication</name><value>kerberos</value></property></configuration>' > conf/core-site.xml; ` +
 		`printf '[libdefaults]\n default_realm = X\n' > krb5.conf; export HADOOP_CONF_DIR=$PWD/conf; `
 	remote = " extract show --user u1 --table hdfs://127.0.0.1:1/trails --retry-for 1s"
+	// killed defines a command that kills a program at a breakpoint.
+	killed = `killed() { USERTRAIL_BREAKPOINT=$1 "${@:2}" & p=$!; until [[ $(ps -o state= -p $p) != [RSD]* ]]; do sleep 0.1; done; kill -KILL $p; wait $p; }; `
+	// edited loads the night, and removes the checksum of the manifest, so that a line of it can be changed.
+	edited = night + "; sed -i '2{/sha256/d}' trails/manifest.json; "
+	// nowhere makes a file with data of the time zone Here, which only programs with $ZONEINFO=$PWD know.
+	nowhere = `{ printf TZif; head -c 32 /dev/zero; printf '\0\0\0\1\0\0\0\4\0\0\0\0\0\0UTC\0'; } > Here; ` +
+		`sed -i 's|^logs: .*|logs: {path: "logs/{date}/{behaviour}.csv", zone: Here}|' usertrail.yaml; `
+	// mixed loads one file by a column of behaviours, and a copy of it by a path. Both have a bad record, which both.jsonl has corrected.
+	mixed = `job() { printf "logs: {path: 'logs/$1.csv', max_bad: 100%%${2-}}\ntable: trails\nbehaviours: {play: {id: 1, fields: {s: int64}}, order: {id: 2, fields: {s: int64}}}\n" > usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-02; }; ` +
+		`printf 'user_id,time,ev,s\nu1,2014-09-02 10:00:00,order,5\nu1,2014-09-02 11:00:00,,x\n' | tee logs/play-a.csv > copy; job '*' ', behaviour: {column: ev, others: skip}'; ` +
+		`mv copy logs/order-b.csv; job '{behaviour}-*'; sed 's/,x"/,7"/' trails/quarantine/*.jsonl > both.jsonl; `
 )
 
 // rowScripts has a script for each message in tables of the runbook that a table of files can provoke.
@@ -60,12 +74,24 @@ var rowScripts = map[string]rowScript{
 	"neither HBase nor HDFS has Kerberos, so no tokens are needed": {99, "bulkload token --job usertrail.yaml --out tokens"},
 	"is the result of this plan; remove it to have it made again": {99, night + "; p='extract plan --users all --from 2014-09-01 --to 2014-09-02 --types play --out active'; " +
 		"$p > pieces.jsonl; extract run-piece < pieces.jsonl; extract commit < pieces.jsonl; $p"},
-	"is in HBase":                       {64, "bulkload compact --table hbase://127.0.0.1:1/a:b"},
-	"nothing says where its catalog is": {64, "bulkload create-table --table hbase://127.0.0.1:1/a:b --ids 1..9 --print"},
-	"configuration of Kerberos":         {64, secured + "KRB5_CONFIG=/missing" + remote},
-	"no Kerberos ticket":                {64, secured + "KRB5_CONFIG=$PWD/krb5.conf KRB5CCNAME=FILE:$PWD/missing" + remote},
-	"credentials of Kerberos":           {64, secured + "echo x > x.keytab; KRB5_CONFIG=$PWD/krb5.conf" + remote + " --keytab x.keytab"},
-	"file of tokens":                    {64, secured + "HADOOP_TOKEN_FILE_LOCATION=$PWD/missing" + remote},
+	"is not finished: a bulkload convert makes it from …, or was killed":         {64, killed + night + "; killed segment bulkload convert --table trails --to tall --out made; " + night + " --table made"},
+	"a piece has to be done again":                                               {75, planned + `bulkload run-piece < pieces.jsonl; printf '{' > "$(echo trails/plans/*/00000.json)"; bulkload commit < pieces.jsonl`},
+	"is inside the table …, whose next load would sweep it":                      {64, night + "; cp -r trails other; bulkload convert --table trails --to tall --out other/made"},
+	"the path has .. after a symbolic link: name the directory without it":       {64, night + "; mkdir -p far/away; ln -s far/away link; bulkload convert --table trails --to tall --out link/../made"},
+	"within … of memory: raise --memory, or …":                                   {64, allowed + `head -c 3000000 /dev/zero | tr '\0' x > long.jsonl; bulkload replay --memory 64MiB --workers 1 long.jsonl`},
+	"changed after its lines were checked: replay a file that no program writes": {1, allowed + "mkfifo twice; { cat " + bad + " > twice; : > twice; } & bulkload replay twice"},
+	"the raw text is marked as cut and was changed":                              {64, strings.Replace(allowed, spoilt, tooLong, 1) + "sed -i 's/09:00:00/09:00:01/' " + bad + "; bulkload replay " + bad},
+	"which have the same bytes and are of other days or behaviours":              {64, mixed + "bulkload replay both.jsonl"},
+	"zone of the table": {64, nowhere + "ZONEINFO=$PWD " + night + "; bulkload convert --table trails --to tall --out made"},
+	"makes about … pieces, more than …: --piece-size … is enough":                   {64, "truncate -s 200M logs/2014-09-01/play.csv; bulkload plan --from 2014-09-01 --to 2014-09-01 --piece-size 1KiB"},
+	"layout \"…\" is not known; there is …; a release that knows it made the table": {64, edited + "sed -i 's/reversed/spiral/' trails/manifest.json; " + night},
+	"host name does not resolve here":                                               {64, "bulkload pre-check --from 2014-09-01 --to 2014-09-02 --table hbase://no..host/a:b"},
+	"is in HBase":                                                                   {64, "bulkload compact --table hbase://127.0.0.1:1/a:b"},
+	"nothing says where its catalog is":                                             {64, "bulkload create-table --table hbase://127.0.0.1:1/a:b --ids 1..9 --print"},
+	"configuration of Kerberos":                                                     {64, secured + "KRB5_CONFIG=/missing" + remote},
+	"no Kerberos ticket":                                                            {64, secured + "KRB5_CONFIG=$PWD/krb5.conf KRB5CCNAME=FILE:$PWD/missing" + remote},
+	"credentials of Kerberos":                                                       {64, secured + "echo x > x.keytab; KRB5_CONFIG=$PWD/krb5.conf" + remote + " --keytab x.keytab"},
+	"file of tokens":                                                                {64, secured + "HADOOP_TOKEN_FILE_LOCATION=$PWD/missing" + remote},
 }
 
 // tablesWithout maps headings of the runbook to the reason why not every message of their tables has a script.
@@ -73,51 +99,43 @@ var tablesWithout = map[string]string{
 	"credentials of Kerberos": "the others need a KDC or a secured server",
 }
 
+// rowTests maps other messages in tables of the runbook to the test that provokes them: a file, and a text in it that shows the test.
+var rowTests = map[string][2]string{
+	"HBase's user may not see the file":                                         {"internal/store/hbase/secure_cluster_test.go", "!errors.Is(err, ErrHidden)"},
+	"has records of it: load the missing records from the logs":                 {"internal/bulkload/importer/importer_test.go", `}, "has the same bytes as 2014-09-01/play.txt"}`},
+	"is too little memory to count them":                                        {"internal/bulkload/importer/importer_test.go", "func TestARowTooLargeToImport("},
+	"finished a load that was killed":                                           {"internal/bulkload/load/onestate_test.go", "func TestAKilledHandoverIsNotExtracted("},
+	"HFiles of a killed load are gone, and other HFiles of it are in the table": {"internal/bulkload/load/onestate_test.go", "func TestALostHandoverIsNotExtracted("},
+	"deletes of another client hide loaded cells from all readers":              {"internal/bulkload/verify/live_test.go", "func TestWhatIsLoadedUnderADeleteIsNamed("},
+	"an earlier load took records of it by … without …":                         {"cmd/bulkload/testdata/script/other.txtar", "an earlier load took records of it by"},
+	"rows of the layout … do not begin with their users":                        {"internal/bulkload/fit/fit_test.go", "do not begin with their users"},
+}
+
 // rowsWithout maps other messages in tables of the runbook to the reason why no script provokes them.
 var rowsWithout = map[string]string{
-	"HBase's user may not see the file":                                                     "it needs quotas",
-	"host name does not resolve here":                                                       "a server must have a name that is unknown here",
-	"layout \"…\" is not known; there is …; a release that knows it made the table":         "a later release must make the table",
 	"describes a table in another HBase cluster":                                            "it needs two clusters",
 	"HBase shows its family and its catalog only to users who may alter it":                 "no catalog may be found by the configuration",
-	"a load that is under way, or was killed":                                               "a load must be killed",
+	"a load that is under way, or was killed":                                               "HBase must be loaded by two jobs at the same time",
 	"its layout is version …; take another with a newer HBase":                              "a later release of HBase must make the snapshot",
 	"read it through the servers: --plan auto":                                              "the next message has the same cause",
 	"HBase has snapshots disabled":                                                          "it is a setting of the cluster",
 	"connection closed without a response":                                                  "the server must want TLS",
 	"their records would be mistaken for each other; load one of them from the logs":        "two paths must have one number",
-	"has records of it: load the missing records from the logs":                             "another delivered file of the same path must be in the table",
-	"is too little memory to count them":                                                    "a row must have more records than 64 MiB hold",
 	"table … accepts no HFiles":                                                             "pre-check finds it first",
-	"finished a load that was killed":                                                       "a load must be killed",
-	"HFiles of a killed load are gone, and other HFiles of it are in the table":             "a load must be killed",
-	"deletes of another client hide loaded cells from all readers":                          "TestWhatIsLoadedUnderADeleteIsNamed provokes it",
-	"a piece has to be done again":                                                          "it is a warning of a commit, whose error has the same words: not all pieces are done",
 	"the table is read again":                                                               "a load must be committed while an extract reads an HBase table",
 	"the snapshot was not dropped; an extract on a later day drops it":                      "HBase must fail at the end of an extract",
 	"sorted runs were not removed":                                                          "a disk must fail at the end of a run",
-	"an earlier load took records of it by … without …":                                     "cmd/bulkload/testdata/script/other.txtar provokes it",
 	"conditions logs.skip, and at most … can be told apart: load the logs into a new table": "it needs as many loads as conditions can be told apart",
-	"a killed load put some of its records by another job":                                  "a load must be killed",
-	"the raw text is marked as cut and was changed":                                         "it needs a record of 1 MiB: the entry \"too long\" has one",
-	"changed after its lines were checked: replay a file that no program writes":            "another program must write the file during the replay",
-	"within … of memory: raise --memory, or …":                                              "it needs more records than 64 MiB hold",
-	"is inside the table …, whose next load would sweep it":                                 "tests of internal/bulkload/convert provoke it",
-	"the path has .. after a symbolic link: name the directory without it":                  "it depends on where a link leads",
-	"which have the same bytes and are of other days or behaviours":                         "TestLinesOfTwoBehavioursAreNotMixed provokes it",
-	"is not a table of files":                                                               "the message about HBase comes first",
+	"a killed load put some of its records by another job":                                  "a load by puts must be killed",
+	"is not a table of files":                                                               "the messages about HBase and its catalogs come first",
 	"cannot be a table of files":                                                            "the message about HBase comes first",
-	"is not finished: a bulkload convert makes it from …, or was killed":                    "a conversion must be killed",
-	"zone of the table":                                                                     "the machine must have no time zone data",
-	"rows of the layout … do not begin with their users":                                    "tests of internal/bulkload/fit provoke it",
 	"table … cannot be loaded by --mode …":                                                  "the checks of the table come first",
-	"makes about … pieces, more than …: --piece-size … is enough":                           "it needs logs of many bytes",
 	"the job of the piece has no behaviour":                                                 "a changed line of a plan is refused before",
 }
 
 // TestOperationsRowsSayWhatIsSaid provokes the messages in tables of the runbook, and compares the exit status.
 func TestOperationsRowsSayWhatIsSaid(t *testing.T) {
-	clone, _ := readmeRun(t)
+	programs := testkit.Commands(t)
 	used, headings := map[string]bool{}, map[string]bool{}
 	for _, a := range document.Advices(t) {
 		if len(a.Rows) > 0 {
@@ -127,18 +145,23 @@ func TestOperationsRowsSayWhatIsSaid(t *testing.T) {
 			used[message] = true
 			row, ok := rowScripts[message]
 			_, inHBase := liveScripts[message]
+			test, tested := rowTests[message]
+			if tested && !strings.Contains(document.Read(t, test[0]), test[1]) {
+				t.Errorf("%s: %s has no %s", message, test[0], test[1])
+			}
+			provoked := ok || inHBase || tested
 			switch why := rowsWithout[message]; {
-			case (ok || inHBase) && why != "":
-				t.Errorf("%s has a script and a reason to have none", message)
-			case !ok && !inHBase && why == "" && tablesWithout[a.Heading] == "":
-				t.Errorf("no script provokes %q of the entry %s, and no reason is given", message, a.Heading)
+			case provoked && why != "":
+				t.Errorf("%s has a script or a test, and a reason to have none", message)
+			case !provoked && why == "" && tablesWithout[a.Heading] == "":
+				t.Errorf("no script and no test provokes %q of the entry %s, and no reason is given", message, a.Heading)
 			}
 			if !ok {
 				continue
 			}
 			t.Run(message, func(t *testing.T) {
 				t.Parallel()
-				said, status := shellIn(t, clone, newNight(t))("-uo", row.script)
+				said, status := shellIn(t, programs, newNight(t))("-uo", row.script)
 				if status != row.status {
 					t.Errorf("ends with status %d, want %d\n%s", status, row.status, said)
 				}
@@ -148,19 +171,11 @@ func TestOperationsRowsSayWhatIsSaid(t *testing.T) {
 			})
 		}
 	}
-	for message := range rowScripts {
-		if !used[message] {
-			t.Errorf("the book has no row %q", message)
-		}
-	}
-	for message := range liveScripts {
-		if !used[message] {
-			t.Errorf("the book has no row %q", message)
-		}
-	}
-	for message := range rowsWithout {
-		if !used[message] {
-			t.Errorf("the book has no row %q", message)
+	for _, messages := range []iter.Seq[string]{maps.Keys(rowScripts), maps.Keys(liveScripts), maps.Keys(rowTests), maps.Keys(rowsWithout)} {
+		for message := range messages {
+			if !used[message] {
+				t.Errorf("the book has no row %q", message)
+			}
 		}
 	}
 	for heading := range tablesWithout {

@@ -23,7 +23,8 @@ const (
 	kinds   = `mkdir events; printf 'user_id,time,event,kind\nu1,2014-09-01 10:00:00,play,seek\nu1,2014-09-01 10:00:05,seek,play\n' > events/2014-09-01.csv; sed s/09-01/09-02/ events/2014-09-01.csv > events/2014-09-02.csv; ` +
 		`printf 'logs: {path: "events/{date}.csv", behaviour: {column: event, others: skip}}\ntable: trails\nbehaviours: {play: {id: 1}}\n' > usertrail.yaml; ` +
 		`bulkload --quiet --from 2014-09-01 --to 2014-09-01; sed -i 's/column: event/column: kind/' usertrail.yaml; `
-	spoilt = `printf 'u9,yesterday,x,1\n' >> logs/2014-09-01/play.csv`
+	tooLong = "(printf 'u9,2014-09-01 09:00:00,'; head -c 2000000 /dev/zero | tr '\\0' x; echo ,1) >> logs/2014-09-01/play.csv"
+	spoilt  = `printf 'u9,yesterday,x,1\n' >> logs/2014-09-01/play.csv`
 )
 
 // provocations produce the messages that the runbook shows, in a folder with three logs. For
@@ -46,7 +47,7 @@ var provocations = map[string]string{
 	"is too small; the minimum is":                              night + " --memory 1MiB",
 	"the drop would remove every day":                           night + "; bulkload drop --before 2030-01-01",
 	"nothing was loaded: all good records":                      "bulkload --quiet --from 2014-09-02 --to 2014-09-02; bulkload drop --quiet --before 2014-09-02; bulkload --quiet --from 2014-09-01 --to 2014-09-01",
-	"too long":                                                  "(printf 'u9,2014-09-01 09:00:00,'; head -c 2000000 /dev/zero | tr '\\0' x; echo ,1) >> logs/2014-09-01/play.csv; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night,
+	"too long":                                                  tooLong + "; sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", max_bad: 50%}|' usertrail.yaml; " + night,
 	"is missing, the ledger of load":                            night + "; rm trails/loads/000001.json; " + asking,
 	"its size is not the size in":                               night + "; " + asking + " --out active; truncate -s 5 active/part-00000.parquet; extract inspect active",
 	"damaged list of retired files":                             night + "; bulkload drop --quiet --before 2014-09-02; printf '{' > trails/retired.json; bulkload compact --quiet",
@@ -143,10 +144,10 @@ behaviours:
 	return dir
 }
 
-// shellIn returns a function that runs a script in dir with the programs of a clone. The function returns the
+// shellIn returns a function that runs a script in dir with the programs in a folder. The function returns the
 // output and the exit status.
-func shellIn(t *testing.T, clone, dir string) func(flags, script string) (string, int) {
-	path := "PATH=" + filepath.Join(clone, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+func shellIn(t *testing.T, programs, dir string) func(flags, script string) (string, int) {
+	path := "PATH=" + programs + string(os.PathListSeparator) + os.Getenv("PATH")
 	return func(flags, script string) (string, int) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "bash", flags, "pipefail", "-c", script)
@@ -176,7 +177,7 @@ func TestOperationsSaysWhatIsSaid(t *testing.T) {
 		t.Run(a.Heading, func(t *testing.T) {
 			t.Parallel()
 			dir := newNight(t)
-			bash := shellIn(t, clone, dir)
+			bash := shellIn(t, filepath.Join(clone, "bin"), dir)
 			said, status := bash("-uo", script)
 			if len(a.Says) > 0 && status != a.Status {
 				t.Errorf("ends with status %d, and stands under %d\n%s", status, a.Status, said)
