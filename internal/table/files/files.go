@@ -15,6 +15,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -41,11 +42,15 @@ type Table struct {
 	readers map[string]*reader
 }
 
-// Open opens the table in dir. It wraps table.ErrNoTable if there is none.
+// Open opens the table in dir. It wraps table.ErrNoTable if there is none. It refuses the catalog of a table in HBase,
+// because a load into it would not be in HBase.
 func Open(ctx context.Context, fs dfs.FS, dir string) (*Table, error) {
 	c, err := catalog.Open(ctx, fs, dir)
 	if err != nil {
 		return nil, err
+	}
+	if of := c.Manifest().Address; of != "" {
+		return nil, fmt.Errorf("%w: %s is the catalog of %s, not a table of files: name %[3]s with --table or in the job", table.ErrUnfit, dir, of)
 	}
 	return newTable(fs, c), nil
 }

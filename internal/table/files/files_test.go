@@ -97,6 +97,25 @@ func TestDamagedManifestsAreRefused(t *testing.T) {
 	}
 }
 
+// TestACatalogIsNoTableOfFiles opens the catalog of a table in HBase. A load into it would not be in HBase.
+func TestACatalogIsNoTableOfFiles(t *testing.T) {
+	const address = "hbase://zk:2181/app:trails"
+	dir := t.TempDir()
+	c, err := catalog.New(local.New(), dir, &manifest.Table{
+		Address: address, Layout: "reversed", Family: "d", Compression: "zstd", Schema: plan().Schema,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err = files.Open(t.Context(), local.New(), dir)
+	if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "the catalog of "+address) || errors.Is(err, table.ErrNoTable) {
+		t.Errorf("%v, want an error that names the table in HBase", err)
+	}
+}
+
 // TestAStagedFileNeverReplacesAnother stages one name twice, as a run does that was frozen
 // and has lost the lock. A piece may be done again.
 func TestAStagedFileNeverReplacesAnother(t *testing.T) {

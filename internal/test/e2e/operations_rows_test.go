@@ -85,6 +85,7 @@ var rowScripts = map[string]rowScript{
 	"zone of the table": {64, nowhere + "ZONEINFO=$PWD " + night + "; bulkload convert --table trails --to tall --out made"},
 	"makes about … pieces, more than …: --piece-size … is enough":                   {64, "truncate -s 200M logs/2014-09-01/play.csv; bulkload plan --from 2014-09-01 --to 2014-09-01 --piece-size 1KiB"},
 	"layout \"…\" is not known; there is …; a release that knows it made the table": {64, edited + "sed -i 's/reversed/spiral/' trails/manifest.json; " + night},
+	"is the catalog of …, not a table of files":                                     {64, edited + `sed -i '2s|^|"address": "hbase://zk/a:b",|' trails/manifest.json; ` + night},
 	"host name does not resolve here":                                               {64, "bulkload pre-check --from 2014-09-01 --to 2014-09-02 --table hbase://no..host/a:b"},
 	"is in HBase":                                                                   {64, "bulkload compact --table hbase://127.0.0.1:1/a:b"},
 	"nothing says where its catalog is":                                             {64, "bulkload create-table --table hbase://127.0.0.1:1/a:b --ids 1..9 --print"},
