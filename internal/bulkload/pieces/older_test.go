@@ -9,26 +9,54 @@ import (
 	"usertrail/internal/run/piece"
 )
 
-// TestADropIsUndoneBetweenPieceAndCommit: a piece that skipped days is done again.
+// TestADropIsUndoneBetweenPieceAndCommit: a piece that skipped days is done again, also before a commit says so.
 func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
+	for what, commits := range map[string]bool{"a commit says so": true, "no commit has seen it": false} {
+		t.Run(what, func(t *testing.T) {
+			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+			y.Load(nil, "2014-09-01", "2014-09-01")
+			if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
+				t.Fatal(err)
+			}
+			y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
+			parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+			y.DoAll(parts)
+			if _, err := upkeep.Undrop(t.Context(), y.Upkeep(true)); err != nil {
+				t.Fatal(err)
+			}
+			if commits {
+				y.Commit(piece.ErrMissing, parts)
+			}
+			y.DoAll(parts)
+			y.WantCounts(y.Commit(nil, parts), 2, 2, 0, 0, 0)
+			if got := y.Trails(false); len(got) != 4 {
+				t.Errorf("the table holds %q, want 4 records", got)
+			}
+		})
+	}
+}
+
+// TestAPieceOfDroppedDaysIsDoneAgain drops days of a finished piece. The piece is done again without a commit
+// in between, and a third time it is done already.
+func TestAPieceOfDroppedDaysIsDoneAgain(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	y.Load(nil, "2014-09-01", "2014-09-01")
-	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
-		t.Fatal(err)
-	}
-	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
+	y.Write("2014-09-02/play.csv", bulkloadtest.Plays+strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02")[len("user,time,title,seconds\n"):])
 	parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
 	y.DoAll(parts)
-	if _, err := upkeep.Undrop(t.Context(), y.Upkeep(true)); err != nil {
+	cfg := y.Upkeep(true)
+	cfg.All = true
+	if _, err := upkeep.Drop(t.Context(), cfg, bulkloadtest.Date(t, "2014-09-02")); err != nil {
 		t.Fatal(err)
 	}
-	y.Commit(piece.ErrMissing, parts)
-	y.DoAll(parts)
-	y.WantCounts(y.Commit(nil, parts), 2, 2, 0, 0, 0)
-	if got := y.Trails(false); len(got) != 4 {
-		t.Errorf("the table holds %q, want 4 records", got)
+	for _, already := range []bool{false, true} {
+		if r := y.Do(&parts[0]); r.Already != already || r.Counts.Loaded != 2 || r.Counts.Skipped != 2 {
+			t.Errorf("%+v, want 2 loaded and 2 skipped records, already %t", r, already)
+		}
 	}
+	y.WantCounts(y.Commit(nil, parts), 4, 2, 0, 0, 2)
 }
 
 // TestPiecesOfLaterDatesThanADropAreCommitted: a file of many days has records of dropped ones,

@@ -80,7 +80,8 @@ type worker struct {
 	job      *job.Job // nil if the piece is gone
 	folder   catalog.Folder
 	patience time.Duration
-	already  bool // the piece had been done before
+	already  bool   // the piece had been done before
+	void     string // why the report of the piece is not valid, or ""
 }
 
 // run returns the piece's report, or nil if the piece is committed.
@@ -111,20 +112,30 @@ func (w *worker) locked(ctx context.Context, lock dfs.Lock) (report *manifest.Re
 	if done != nil || err != nil || w.already {
 		return done, err
 	}
+	if w.void != "" {
+		w.with.Log.Warn("the piece is done again", "plan", w.piece.Plan, "piece", w.piece.Piece, "why", w.void)
+	}
 	return w.work(ctx)
 }
 
-// isDone returns the report, if there is one. already says whether the piece is done. A piece with a damaged
-// report is done again. If the plan does not exist any more, it was committed, or it is out of date.
+// isDone returns the report, if there is a valid one, and sets already and void. A report is not valid if it is
+// damaged, or if days were dropped or restored since then. If the plan does not exist any more, it was committed, or
+// it is out of date.
 func (w *worker) isDone(ctx context.Context) (*manifest.Report, error) {
 	r, err := w.folder.Report(ctx, w.piece.Piece)
-	if errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, dfs.ErrDirectory) {
-		w.with.Log.Warn("the piece is done again", "plan", w.piece.Plan, "piece", w.piece.Piece, "why", err)
-		return nil, nil
+	w.void = ""
+	switch {
+	case errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, dfs.ErrDirectory):
+		w.void, err = err.Error(), nil
+	case r != nil && err == nil:
+		w.void, err = w.overDrop(ctx, r)
+		w.already = w.void == "" && err == nil
 	}
-	if r != nil || err != nil {
-		w.already = err == nil
-		return r, err
+	switch {
+	case err != nil || w.void != "":
+		return nil, err
+	case w.already:
+		return r, nil
 	}
 	_, err = w.folder.Plan(ctx)
 	if !errors.Is(err, iofs.ErrNotExist) && (err != nil || !w.piece.gone()) {
