@@ -55,57 +55,6 @@ var (
 	})
 )
 
-// blockInfo is a block's entry of the index.
-type blockInfo struct {
-	off    int64
-	stored int // bytes of the frame, without its CRC
-	raw    int
-	users  int64
-	first  []byte
-}
-
-func (b *blockInfo) end() int64 { return b.off + int64(b.stored) + crcLen }
-
-func appendIndex(dst []byte, blocks []blockInfo, last []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(blocks)))
-	var before []byte
-	for _, b := range blocks {
-		dst = binary.AppendUvarint(dst, uint64(b.stored))
-		dst = binary.AppendUvarint(dst, uint64(b.raw))
-		dst = binary.AppendUvarint(dst, uint64(b.users))
-		n := common(before, b.first)
-		dst = binary.AppendUvarint(dst, uint64(n))
-		dst = binary.AppendUvarint(dst, uint64(len(b.first)-n))
-		dst = append(dst, b.first[n:]...)
-		before = b.first
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(last)))
-	return append(dst, last...)
-}
-
-// parseIndex is the inverse of appendIndex. It keeps no reference to b.
-func parseIndex(b []byte) (blocks []blockInfo, last []byte, err error) {
-	s := stream(b)
-	var before []byte
-	var off int64
-	for n := s.number(uint64(len(b))); n > 0; n-- {
-		info := blockInfo{off: off, stored: int(s.number(maxRaw)), raw: int(s.number(maxRaw)), users: int64(s.number(maxRaw))}
-		shared := int(s.number(uint64(len(before))))
-		rest := s.bytes(s.number(MaxUser))
-		if s == nil || !follows(before, shared, rest) || info.users == 0 {
-			return nil, nil, fmt.Errorf("%w: block %d of the index", ErrCorrupt, len(blocks))
-		}
-		info.first = append(append(make([]byte, 0, shared+len(rest)), before[:shared]...), rest...)
-		blocks = append(blocks, info)
-		before, off = info.first, info.end()
-	}
-	last = append([]byte(nil), s.bytes(s.number(MaxUser))...)
-	if s == nil || len(s) > 0 || (len(last) > 0) != (len(blocks) > 0) {
-		return nil, nil, fmt.Errorf("%w: index of %d bytes", ErrCorrupt, len(b))
-	}
-	return blocks, last, nil
-}
-
 // footer holds the fields of the footer.
 type footer struct {
 	meta     Meta

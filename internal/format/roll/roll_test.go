@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -458,3 +459,56 @@ func TestWriteErrorsAreKept(t *testing.T) {
 type writerFunc func(b []byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// A heapWriter counts bytes. If measure is set, it measures the heap at each write.
+type heapWriter struct {
+	n       int64
+	measure bool
+	most    uint64
+}
+
+func (w *heapWriter) Write(b []byte) (int, error) {
+	w.n += int64(len(b))
+	if w.measure {
+		w.most = max(w.most, heap())
+	}
+	return len(b), nil
+}
+
+// heap returns the number of bytes of the heap in use, without garbage.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestAnIndexIsInMemoryOnce writes a roll of many users with long keys. While it is closed, the heap may hold
+// the index once, and the buffers of the writer.
+func TestAnIndexIsInMemoryOnce(t *testing.T) {
+	const users, buffers = 100_000, 256 << 10
+	dice := rand.New(rand.NewPCG(1, 2))
+	enc, err := encoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc.EncodeAll(make([]byte, blockSize), nil) // makes its tables
+	var to heapWriter
+	before := heap()
+	w := NewWriter(&to, ids(1), behaviour.Span{From: day, To: day})
+	for i := range users {
+		if err := w.Add(fmt.Appendf(nil, "%08d%0192x", i, dice.Uint64()), day, 0, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blocks := to.n
+	to.measure = true
+	meta, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := meta.Size - blocks
+	if grown := int64(to.most) - int64(before); index < 500_000 || grown > index+index/4+buffers {
+		t.Errorf("the heap has %d KiB more than before, and the index has %d KiB", grown>>10, index>>10)
+	}
+}

@@ -17,12 +17,13 @@ type Writer struct {
 	meta Meta
 	err  error // the first error of any call; all later calls return it
 
-	entry  Entry // the user whose records are being added
-	last   []byte
-	blocks []blockInfo
-	block  blockBuilder
-	off    int64
-	buf    []byte
+	entry Entry // the user whose records are being added
+	last  []byte
+	first []byte // first user of the block
+	block blockBuilder
+	index indexBuilder
+	off   int64
+	buf   []byte
 }
 
 // NewWriter returns a Writer of a roll for records of the behaviours with ids,
@@ -122,7 +123,7 @@ func (w *Writer) endUser() error {
 		return nil
 	}
 	if w.block.users == 0 {
-		w.blocks = append(w.blocks, blockInfo{off: w.off, first: bytes.Clone(e.User)})
+		w.first = append(w.first[:0], e.User...)
 		w.last = w.last[:0] // a block must be readable without the previous block
 	}
 	w.block.add(w.last, e, w.meta.Span.From)
@@ -142,10 +143,9 @@ func (w *Writer) endBlock() error {
 	if err != nil {
 		return fmt.Errorf("roll: zstd: %w", err)
 	}
-	info := &w.blocks[len(w.blocks)-1]
 	raw := w.block.finish()
 	w.buf = enc.EncodeAll(raw, w.buf[:0])
-	info.stored, info.raw, info.users = len(w.buf), len(raw), int64(w.block.users)
+	w.index.add(&blockInfo{stored: len(w.buf), raw: len(raw), users: int64(w.block.users), first: w.first})
 	w.buf = binary.BigEndian.AppendUint32(w.buf, checksum(w.buf))
 	w.block.reset()
 	return w.write(w.buf)
@@ -183,14 +183,16 @@ func (w *Writer) close() error {
 			return err
 		}
 	}
-	index := appendIndex(nil, w.blocks, w.last)
-	tail := appendFooter(index, &footer{meta: w.meta, indexLen: len(index), indexCRC: checksum(index)})
-	if err := w.write(tail); err != nil {
+	size, sum, err := w.index.write(w.last, w.write)
+	if err != nil {
 		return err
 	}
-	w.meta.Blocks, w.meta.Size = len(w.blocks), w.off
-	if len(w.blocks) > 0 {
-		w.meta.First, w.meta.Last = w.blocks[0].first, bytes.Clone(w.last)
+	if err := w.write(appendFooter(nil, &footer{meta: w.meta, indexLen: size, indexCRC: sum})); err != nil {
+		return err
+	}
+	w.meta.Blocks, w.meta.Size = w.index.blocks, w.off
+	if w.index.blocks > 0 {
+		w.meta.First, w.meta.Last = w.index.first, bytes.Clone(w.last)
 	}
 	return nil
 }
