@@ -3,6 +3,7 @@ package batch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -60,6 +61,42 @@ func TestARowLargerThanTheMemory(t *testing.T) {
 				t.Errorf("%s: %d runs of large rows were spilled", layout, n)
 			}
 		}
+	}
+}
+
+// TestUsersOfARollAreSortedInLittleMemory loads many users with long IDs into a table whose rows are not in the
+// order of the users. Each writer sorts 6 MB of user keys for its roll. It does so with little and with much
+// memory. The heap must stay small, and the files must be equal.
+func TestUsersOfARollAreSortedInLittleMemory(t *testing.T) {
+	const users, memory, besides = 60_000, 4 << 20, 6 << 20
+	var text strings.Builder
+	text.WriteString("user,time,title,seconds\n")
+	for i := range users {
+		fmt.Fprintf(&text, "%0200d,2014-09-01 10:00:00,one,1\n", i)
+	}
+	var want map[string]string
+	for _, given := range []int64{256 << 20, memory} {
+		y := bulkloadtest.New(t, strings.Replace(bulkloadtest.LaidOut("hashed"), "behaviours:", "table: {path: trails, regions: 2}\nbehaviours:", 1))
+		y.Write("2014-09-01/play.csv", text.String())
+		c := y.Config("2014-09-01", "2014-09-01")
+		heap := dfstest.NewHeap(c.FS)
+		store := y.Store
+		store.FS = heap
+		c.FS, c.Store, c.Memory, c.Workers = heap, store, given, 1
+		if r, err := load.Run(t.Context(), c); err != nil || r.Loaded != users {
+			t.Fatalf("in %d bytes: %d records are loaded, %v", given, r.Loaded, err)
+		}
+		if n := heap.Grown(); given == memory && n > memory+besides {
+			t.Errorf("the heap has %d MiB more than before, in %d MiB of memory", n>>20, memory>>20)
+		}
+		got := dfstest.Snapshot(t, y.Store.FS, y.Store.Dir)
+		maps.DeleteFunc(got, func(name, _ string) bool {
+			return !strings.HasSuffix(name, ".hfile") && !strings.HasSuffix(name, ".roll")
+		})
+		if want != nil && (len(got) != 4 || !maps.Equal(got, want)) {
+			t.Errorf("the %d files of a load in little memory differ from the files of a load in much memory", len(got))
+		}
+		want = got
 	}
 }
 

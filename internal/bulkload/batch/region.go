@@ -44,7 +44,7 @@ func (b *Batch) writeRegion(ctx context.Context, region int) (*gatherer, manifes
 		return nil, manifest.File{}, err
 	}
 	defer it.Close()
-	w := target.NewSegment(ctx, b.cfg.To.Stager, b.cfg.FS, b.cfg.Temp, b.owner.FileName(region), b.dates)
+	w := target.NewSegment(ctx, b.cfg.To.Stager, &b.cfg.Resources, b.owner.FileName(region), b.dates)
 	defer w.Abort()
 	at := b.progress.Worker("writing")
 	defer at.End()

@@ -45,7 +45,7 @@ func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Spa
 	info, number := i.to.Info(), i.stager.NextLoad()
 	w := &regionWriter{
 		from: i.from, number: number, span: behaviour.NoDays,
-		out:     target.NewSegment(ctx, i.stager, i.with.FS, i.with.Temp, i.stager.FileName(number, region), span),
+		out:     target.NewSegment(ctx, i.stager, &i.with, i.stager.FileName(number, region), span),
 		decoder: info.Layout.Decoder(info.Schema, layout.Everyone(info.Schema, span)),
 	}
 	w.events.Most = most

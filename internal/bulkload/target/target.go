@@ -187,11 +187,12 @@ func (t *Table) WarnOfDeletes(ctx context.Context, log *slog.Logger) {
 }
 
 // NewSegment returns a writer of the files of one region. name is their name without the endings.
-// span includes all dates of the records. Runs of the roll are written below temp.
-func NewSegment(ctx context.Context, to table.Stager, fs dfs.FS, temp, name string, span behaviour.Span) *segment.Writer {
+// span includes all dates of the records. The users of the roll are sorted in the memory that with has for a
+// row, and in runs below its Temp.
+func NewSegment(ctx context.Context, to table.Stager, with *bulkload.Resources, name string, span behaviour.Span) *segment.Writer {
 	info := to.Info()
 	return segment.New(ctx, to, segment.Config{
 		Name: name, Layout: info.Layout, Schema: info.Schema, Span: span,
-		Spill: shuffle.Config{FS: fs, Dir: dfs.Join(temp, name+segment.RollEnding)},
+		Spill: shuffle.Config{FS: with.FS, Dir: dfs.Join(with.Temp, name+segment.RollEnding), Memory: with.RowMemory()},
 	})
 }

@@ -228,7 +228,7 @@ func TestFinishNamesLoadsAndDates(t *testing.T) {
 		{nil, nil, 0, nil},
 	} {
 		to := staging{dir: t.TempDir()}
-		w := segment.New(t.Context(), to, segment.Config{Name: "file", Layout: l, Schema: twoKinds, Span: span, Spill: shuffle.Config{FS: local.New(), Dir: t.TempDir()}})
+		w := segment.New(t.Context(), to, segment.Config{Name: "file", Layout: l, Schema: twoKinds, Span: span, Spill: shuffle.Config{FS: local.New(), Dir: t.TempDir(), Memory: 1 << 20}})
 		defer w.Abort()
 		c := collect(t, w, segment.CollectorConfig{
 			Layout: l, Schema: twoKinds, Family: "d", Load: 7, Origin: x.origin,

@@ -79,9 +79,6 @@ func (w *Writer) create() (err error) {
 		return nil
 	}
 	spill := cfg.Spill
-	if spill.Memory == 0 {
-		spill.Memory = spillMemory
-	}
 	spill.Memory = max(min(spill.Memory, spillMemory), shuffle.MinMemory)
 	r, err := newUnorderedRoll(w.ctx, w.list, ids, cfg.Span, spill)
 	if err != nil {
