@@ -4,6 +4,7 @@ package split
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"sort"
 )
@@ -99,20 +100,26 @@ type Sample struct {
 // have the same key. If n is 1 or less, Balanced returns no points.
 func Balanced(samples []Sample, n int) Points {
 	keys := merge(samples)
-	var left int64
+	var total int64
 	for _, k := range keys {
-		left += k.Weight
+		total += k.Weight
 	}
+	return BalancedSorted(slices.Values(keys), total, n)
+}
+
+// BalancedSorted is Balanced for samples whose keys ascend. total is the sum of their weights. BalancedSorted
+// keeps no reference to a key.
+func BalancedSorted(samples iter.Seq[Sample], total int64, n int) Points {
 	var out Points
-	var have int64
-	for i, k := range keys {
+	left, have := total, int64(0)
+	for k := range samples {
 		regions := int64(n - len(out)) // number of regions still to fill, including this one
 		if regions <= 1 {
 			break
 		}
 		share := left / regions
 		// Cut before k if the region is then closer to a fair share than with k.
-		if i > 0 && have > 0 && have+k.Weight-share > share-have {
+		if have > 0 && have+k.Weight-share > share-have {
 			out = append(out, bytes.Clone(k.Key))
 			left -= have
 			have = 0

@@ -1,7 +1,8 @@
 // Package convert copies a table of files into a new table with another layout. It does not
 // need the logs. It works in four steps:
 //
-//	plan    reads the users from the rolls, checks that each fits, and chooses split points
+//	plan    reads the users from the rolls, checks that each fits, and chooses split points by
+//	        a sorted sample of them
 //	read    reads the files of one load after the other, and decodes cells into records
 //	write   gets each new region's records in order from shuffle, and writes cells and a roll
 //	found   writes the ledgers with new tallies, and then the manifest
@@ -37,7 +38,6 @@ import (
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
-	"usertrail/internal/split"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
@@ -102,7 +102,7 @@ type run struct {
 	origins  manifest.Origins
 	ledgers  []*manifest.Load // ledgers of from
 
-	points   *split.Points // of the new table; nil until they are chosen
+	users    *survey // nil until the users have been read
 	plan     *manifest.Conversion
 	done     []*manifest.Converted
 	to       table.Founded
@@ -125,7 +125,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	r.progress = progress.Start(cfg.Progress)
 	defer r.progress.Done()
 	if s == nothing { // the lock makes the directory: users whom the layout cannot hold are found before
-		if err := r.choosePoints(ctx); err != nil {
+		if err := r.surveyUsers(ctx); err != nil {
 			return r.result, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"usertrail/internal/bulkload/convert"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testtable"
@@ -82,9 +84,9 @@ func (h *fixture) convertWithin(t *testing.T, from, to string, memory, besides i
 	}
 }
 
-// TestUsersAreNotHeldForOneRegion converts many users with long IDs into one region, which needs no
-// sample of the users. The heap must not hold their 12 MB of keys.
-func TestUsersAreNotHeldForOneRegion(t *testing.T) {
+// TestUsersAreNotHeld converts many users with long IDs into one region, which needs no sample of the users, and
+// into several regions. The heap must not hold their 12 MB of keys. The regions must be the same with much memory.
+func TestUsersAreNotHeld(t *testing.T) {
 	const users, memory, besides = 60_000, 1 << 20, 8 << 20
 	day := behaviour.DateOf(2014, 9, 1)
 	h := &fixture{*testtable.New(t, testtable.FatJob("reversed")), &testworld.W{Span: behaviour.Span{From: day, To: day}}}
@@ -100,14 +102,28 @@ func TestUsersAreNotHeldForOneRegion(t *testing.T) {
 		t.Fatal(err)
 	}
 	text.Reset()
-	heap := dfstest.NewReadHeap(h.FS)
-	to := h.conversion("table", "tall", "out")
-	from := h.Store("table")
-	from.FS = heap
-	to.From, to.Memory, to.Workers = from, memory, 1
-	r, err := convert.Run(t.Context(), to)
-	if n := heap.Grown(); err != nil || r.Records != users || n < 0 || n > memory+besides {
-		t.Errorf("%+v, %v; the heap has %d MiB more than before, in %d MiB of memory", r, err, n>>20, memory>>20)
+	for _, regions := range []int{1, 3} {
+		var want []manifest.Key
+		for _, given := range []int64{256 << 20, memory} {
+			heap := dfstest.NewReadHeap(h.FS)
+			to := h.conversion("table", "tall", "out")
+			from := h.Store("table")
+			from.FS = heap
+			to.From, to.Regions, to.Memory, to.Workers = from, regions, given, 1
+			r, err := convert.Run(t.Context(), to)
+			if err != nil || r.Records != users || r.Regions != regions {
+				t.Fatalf("%d regions in %d bytes: %+v, %v", regions, given, r, err)
+			}
+			if n := heap.Grown(); given == memory && n > memory+besides {
+				t.Errorf("%d regions: the heap has %d MiB more than before, in %d MiB of memory", regions, n>>20, memory>>20)
+			}
+			got := h.Opened(t, "out").Manifest().Splits
+			if want != nil && !reflect.DeepEqual(got, want) {
+				t.Errorf("a conversion in little memory cuts the regions at %q, and not at %q", got, want)
+			}
+			want = got
+			h.remove(t, "out")
+		}
 	}
 }
 

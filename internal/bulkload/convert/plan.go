@@ -156,10 +156,14 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.choosePoints(ctx); err != nil {
+	if err := r.surveyUsers(ctx); err != nil {
 		return err
 	}
-	plan.Splits = manifest.KeysOf(*r.points)
+	points, err := r.users.choosePoints(ctx)
+	if err != nil {
+		return err
+	}
+	plan.Splits = manifest.KeysOf(points)
 	r.plan = plan
 	return r.shop.Begin(ctx, plan)
 }
