@@ -230,6 +230,9 @@ func foreign(ctx context.Context, fs dfs.FS, dir string) (why string, err error)
 		return "", nil
 	}
 	m, err := resultIn(ctx, fs, dir)
+	if errors.Is(err, manifest.ErrDamaged) {
+		return err.Error(), nil
+	}
 	if err != nil {
 		return "", err
 	}

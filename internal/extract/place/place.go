@@ -116,7 +116,14 @@ func wipe(ctx context.Context, fs dfs.FS, dir string) error {
 
 // Result returns the manifest of the result in OUT, or nil if OUT holds no result.
 func (p *Place) Result(ctx context.Context) (*manifest.Extract, error) {
-	return resultIn(ctx, p.FS, p.Out)
+	m, err := resultIn(ctx, p.FS, p.Out)
+	if errors.Is(err, manifest.ErrDamaged) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for --out: %w", err)
+	}
+	return m, nil
 }
 
 // resultIn returns the result in dir. It returns nil if dir does not exist or holds no result.
@@ -124,10 +131,10 @@ func resultIn(ctx context.Context, fs dfs.FS, dir string) (*manifest.Extract, er
 	var m manifest.Extract
 	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), &m)
 	switch {
-	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, manifest.ErrDamaged) || errors.Is(err, dfs.ErrNotDir):
+	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("look for --out: %w", err)
+		return nil, err
 	case m.Table == "" || len(m.Query.Types) == 0:
 		return nil, nil // of another program
 	}
