@@ -25,7 +25,7 @@ func TestExplanationNamesWhatExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"docs/explanation/architecture.md", "docs/explanation/contributing.md"} {
+	for _, name := range []string{"docs/explanation/architecture.md", "docs/explanation/contributing.md", "docs/explanation/testing.md"} {
 		for _, missing := range unknownNames(document.Read(t, name), declared, tree) {
 			t.Errorf("%s names %s, which does not exist", name, missing)
 		}
