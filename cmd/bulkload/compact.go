@@ -59,8 +59,7 @@ Status 99 says that there is nothing to merge.`,
 // add adds the flags that all three commands have.
 func (o *keeping) add(c *cobra.Command) {
 	o.flags.AddTableOfFiles(c)
-	o.flags.AddRun(c)
-	cli.LeastMemory(c, upkeep.MinMemory)
+	o.flags.AddRun(c, upkeep.MinMemory)
 	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long replaced files are kept; choose longer than any extract runs")
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 }

@@ -52,8 +52,7 @@ The regions of the new table are split as the layout requires, or else by the us
 	}
 	env.Reports(c, convert.Result{})
 	o.flags.AddTableOfFiles(c)
-	o.flags.AddRun(c)
-	cli.LeastMemory(c, convert.MinMemory)
+	o.flags.AddRun(c, convert.MinMemory)
 	f := c.Flags()
 	f.StringVar(&o.to, "to", "", "layout of the new table")
 	f.StringVarP(&o.out, "out", "o", "", "directory of the new table, local or hdfs://, new or empty")

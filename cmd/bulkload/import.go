@@ -42,7 +42,7 @@ Status 99 says that everything was imported before.`,
 	f := c.Flags()
 	f.StringVar(&o.from, "from", "", "directory of the table of files to import, local or hdfs://")
 	o.flags.AddTable(c)
-	o.flags.AddRun(c)
+	o.flags.AddRun(c, bulkload.MinMemory)
 	return c
 }
 

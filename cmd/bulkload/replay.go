@@ -46,7 +46,7 @@ the folder with that job, too.`,
 	f := c.Flags()
 	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
 	f.StringVar(&o.flags.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job file's)")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", cli.MemoryUsage)
+	o.flags.AddMemory(c, bulkload.MinMemory)
 	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
 	f.BoolVar(&keep, "keep", false, "leave the quarantine file as it is")
 	o.flags.Waits.Add(c)

@@ -38,7 +38,7 @@ expire by age, verify reports days beyond that age as expired, not as different.
 		RunE: func(c *cobra.Command, _ []string) error { return o.verify(c.Context()) },
 	}
 	env.Reports(c, verify.Result{})
-	o.flags.Add(c)
+	o.flags.Add(c, minVerify)
 	for name, usage := range map[string]string{
 		"from": "first date to compare, YYYY-MM-DD (default the first date of the table)", "to": "last date to compare, inclusive, YYYY-MM-DD (default the last date of the table)",
 		"types": "behaviours to compare, comma-separated (default all)", "workers": "number of regions or files to read concurrently (default one per CPU)",

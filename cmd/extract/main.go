@@ -93,8 +93,7 @@ type options struct {
 
 // add adds the flags to a command.
 func (o *options) add(c *cobra.Command) {
-	o.flags.Add(c)
-	cli.LeastMemory(c, memory.Least)
+	o.flags.Add(c, memory.Least)
 	f := c.Flags()
 	f.Lookup("from").Usage += " (default the first that was loaded)"
 	f.Lookup("to").Usage += " (default the last that was loaded)"

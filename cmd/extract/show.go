@@ -77,7 +77,7 @@ table has instead.`,
 	f.StringVar(&o.around, "around", "", "show the events before and after a time in the table's time zone, such as '2014-09-05 18:00:00': 20 events, or as many as --page says")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON, one object per event")
 	f.BoolVar(&o.asCSV, "csv", false, "print CSV")
-	f.StringVar(&o.flags.Memory, "memory", "1GiB", cli.MemoryUsage)
+	o.flags.AddMemory(c, show.MinMemory)
 	f.BoolVar(&o.noColour, "no-color", false, "do not use colours, as with $NO_COLOR")
 	o.set = func(flag string) bool { return f.Changed(flag) }
 	env.Reports(c, show.Result{})

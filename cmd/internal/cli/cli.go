@@ -310,14 +310,14 @@ func (w Waits) check() error {
 	return nil
 }
 
-// Add adds the flags to a command.
-func (f *Flags) Add(c *cobra.Command) {
+// Add adds the flags to a command. least is the minimum of --memory.
+func (f *Flags) Add(c *cobra.Command, least uint64) {
 	f.AddTable(c)
 	p := c.Flags()
 	p.StringVar(&f.From, "from", "", "first date, YYYY-MM-DD")
 	p.StringVar(&f.To, "to", "", "last date, inclusive, YYYY-MM-DD")
 	p.StringSliceVar(&f.Types, "types", nil, "behaviours, comma-separated")
-	f.AddRun(c)
+	f.AddRun(c, least)
 }
 
 // AddTable adds the flags that name a table.
@@ -349,16 +349,17 @@ func (f *Flags) addTable(c *cobra.Command, what string) {
 	p.StringVar(&f.Table, "table", "", what+" (default the job file's)")
 }
 
-// AddRun adds the flags that limit resources.
-func (f *Flags) AddRun(c *cobra.Command) {
-	p := c.Flags()
-	p.StringVar(&f.Memory, "memory", "1GiB", MemoryUsage)
+// AddRun adds the flags that limit resources. least is the minimum of --memory.
+func (f *Flags) AddRun(c *cobra.Command, least uint64) {
+	f.AddMemory(c, least)
 	f.AddWorkers(c, "number of concurrent workers")
 	f.AddQuiet(c)
 }
 
-// MemoryUsage describes --memory.
-const MemoryUsage = "memory limit of the whole process, such as 512MiB or 4GiB"
+// AddMemory adds --memory. -h says its minimum, which Limits checks.
+func (f *Flags) AddMemory(c *cobra.Command, least uint64) {
+	c.Flags().StringVar(&f.Memory, "memory", "1GiB", "memory limit of the whole process, such as 512MiB or 4GiB; at least "+strings.ReplaceAll(humanize.IBytes(least), " ", ""))
+}
 
 // AddWorkers adds --workers, whose default is the number of CPUs. -h says so in words, to
 // be the same on every machine.
@@ -370,11 +371,6 @@ func (f *Flags) AddWorkers(c *cobra.Command, usage string) {
 // AddQuiet adds --quiet.
 func (f *Flags) AddQuiet(c *cobra.Command) {
 	c.Flags().BoolVar(&f.Quiet, "quiet", false, "do not report progress")
-}
-
-// LeastMemory adds the minimum of --memory to -h. Limits checks the minimum.
-func LeastMemory(c *cobra.Command, least uint64) {
-	c.Flags().Lookup("memory").Usage += "; at least " + strings.ReplaceAll(humanize.IBytes(least), " ", "")
 }
 
 // Behaviours returns the names in --types. It trims blanks and skips empty names, as in

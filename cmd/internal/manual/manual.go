@@ -22,10 +22,11 @@ var (
 )
 
 // CheckFlags compares the section of a program in the page called name with its commands.
-// With -rewrite it writes the section. In every command, -o must be short for --out.
+// With -rewrite it writes the section. In every command, -o must be short for --out, and --memory must name its
+// minimum.
 func CheckFlags(t *testing.T, root *cobra.Command, name string) {
 	t.Helper()
-	checkOut(t, root)
+	checkFlags(t, root)
 	page, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -49,14 +50,17 @@ func CheckFlags(t *testing.T, root *cobra.Command, name string) {
 	}
 }
 
-// checkOut checks that -o is short for --out in c and its commands.
-func checkOut(t *testing.T, c *cobra.Command) {
+// checkFlags checks --out and --memory of c and its commands.
+func checkFlags(t *testing.T, c *cobra.Command) {
 	t.Helper()
 	if f := c.LocalFlags().Lookup("out"); f != nil && f.Shorthand != "o" {
 		t.Errorf("%s: -o is not short for --out", c.CommandPath())
 	}
+	if f := c.LocalFlags().Lookup("memory"); f != nil && !strings.Contains(f.Usage, "at least") {
+		t.Errorf("%s: -h does not say the minimum of --memory", c.CommandPath())
+	}
 	for _, sub := range c.Commands() {
-		checkOut(t, sub)
+		checkFlags(t, sub)
 	}
 }
 
