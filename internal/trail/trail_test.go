@@ -173,3 +173,12 @@ func BenchmarkSort(b *testing.B) {
 		})
 	}
 }
+
+// TestABatchHoldsWhatARefReaches adds a value that would end past the bytes that the 32 bits of a Ref reach. The
+// Batch must refuse it. The bytes before are never written, so that they take no memory.
+func TestABatchHoldsWhatARefReaches(t *testing.T) {
+	b := trail.Batch{Data: make([]byte, trail.MaxData-2)}
+	if _, err := b.Put([]byte("abc")); !errors.Is(err, trail.ErrFull) {
+		t.Errorf("three bytes after %d: %v, want ErrFull", len(b.Data), err)
+	}
+}
