@@ -194,7 +194,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	}
 	var said *reported
 	if nothing, ok := env.Nothing(c); ok && err != nil && !errors.As(err, &said) {
-		err = env.Report(nothing, err)
+		err = env.Report(nothing, errors.Join(err, env.meteredLate(c, args)))
 	}
 	if err = env.explain(err); err != nil && !(env.Streams && errors.As(err, &said)) {
 		env.say(err)

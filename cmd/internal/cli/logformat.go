@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-
-	"github.com/spf13/pflag"
 )
 
 // A logFormat is the format of standard error.
@@ -42,17 +40,21 @@ const logFormatFlag = "log-format"
 // command line, because errors in the command line are printed as JSON too.
 func wantsJSON(args []string) bool {
 	f := textLog
-	p := pflag.NewFlagSet("", pflag.ContinueOnError)
-	p.SetOutput(io.Discard)
-	p.ParseErrorsAllowlist.UnknownFlags = true
-	p.Usage = func() {}
-	p.Var(&f, logFormatFlag, "")
-	for i, arg := range args { // each flag separately, because another one may be wrong
-		if name, _, _ := strings.Cut(arg, "="); name == "--"+logFormatFlag {
-			_ = p.Parse(args[i:min(i+2, len(args))])
+	eachValue(args, logFormatFlag, func(text string) { _ = f.Set(text) })
+	return f == jsonLog
+}
+
+// eachValue calls f with each value of a flag in a command line. The command line may have wrong flags.
+func eachValue(args []string, name string, f func(value string)) {
+	for i, arg := range args {
+		switch flag, value, joined := strings.Cut(arg, "="); {
+		case flag != "--"+name:
+		case joined:
+			f(value)
+		case i+1 < len(args):
+			f(args[i+1])
 		}
 	}
-	return f == jsonLog
 }
 
 // A jsonLines writes every line of standard error as a JSON object. A line of text becomes

@@ -19,6 +19,7 @@ const metricsFlag = "metrics-file"
 
 // metered makes c's run write its metrics to a file at its end.
 func (e *Env) metered(c *cobra.Command, file string) error {
+	e.shared().metered = true
 	if file == "" {
 		return nil
 	}
@@ -44,6 +45,17 @@ func (e *Env) metered(c *cobra.Command, file string) error {
 		return nil
 	})
 	return nil
+}
+
+// meteredLate makes c's run write its metrics if the run failed before metered was called, for
+// example because a flag is wrong.
+func (e *Env) meteredLate(c *cobra.Command, args []string) error {
+	if e.shared().metered {
+		return nil
+	}
+	file := ""
+	eachValue(args, metricsFlag, func(value string) { file = value })
+	return e.metered(c, file)
 }
 
 // namedTable returns the table that the command line of c names, or "".

@@ -139,6 +139,7 @@ type ending struct {
 	board   progress.Board
 
 	accounts []func(context.Context, *outcome.Outcome) error
+	metered  bool                      // metered was called
 	refused  func(*cobra.Command) bool // nil without a run log
 	known    about
 	part     partOf

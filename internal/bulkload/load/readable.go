@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table/precheck"
 )
@@ -87,7 +88,8 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 	case len(refused) > 0 && p.alone:
 		p.Fail(name, bulkload.Joined(append(left, refused...)), "the load would leave these files out")
 	case len(left) > 0 && p.alone: // a load returns them as its errors
-		p.Warn(name, "the load leaves these files out, loads the others and ends with status 1", "%v", bulkload.Joined(left))
+		err := bulkload.Joined(left)
+		p.Warn(name, fmt.Sprintf("the load leaves these files out, loads the others and ends with status %d", exit.Of(err)), "%v", err)
 	default:
 		p.OK(name, "looked into %s; %d are empty", english.Plural(len(files)-empty, "file", ""), empty)
 	}
