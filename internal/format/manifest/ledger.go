@@ -45,7 +45,7 @@ func ReadLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef) (*Load
 	sum, err := read(ctx, fs, name, l)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		err = fmt.Errorf("%w, and the manifest names it", err)
+		err = fmt.Errorf("%w, and the manifest or its copy names it", err)
 	case err != nil:
 	case l.Number != ref.Number:
 		err = fmt.Errorf("%s: %w: it is the ledger of load %d", name, errOther, l.Number)
