@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/test/testkit"
 )
 
@@ -192,6 +193,45 @@ func TestRowsMayExpire(t *testing.T) {
 			t.Errorf("after all has expired: %v", err)
 		}
 	})
+}
+
+// TestATableOfFilesIsNoCatalog names a table of files as the catalog of a table in HBase.
+func TestATableOfFilesIsNoCatalog(t *testing.T) {
+	p := bulkloadtest.NewHBase(t)
+	p.Load(nil, "2014-09-01", "2014-09-01")
+	if err := os.CopyFS(filepath.Join(p.Dir, "catalog"), os.DirFS(p.Store.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := opens(p); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "catalog is a table of files, not the catalog of a table in HBase") {
+		t.Errorf("%v, want an error that says what the directory is", err)
+	}
+	keepsCatalog(p)
+}
+
+// TestOnlyTheCatalogOfTheTableIsForgotten names the catalog of another table as the catalog of an empty table.
+func TestOnlyTheCatalogOfTheTableIsForgotten(t *testing.T) {
+	p := bulkloadtest.NewHBase(t)
+	p.Loaded(bulkload.HFile, "2014-09-01", "2014-09-01")
+	p.Cluster.Delete(bulkloadtest.TrailsTable, all)
+	name := filepath.Join(p.Dir, "catalog", catalog.ManifestName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`(?m)^ "sha256": "\w+",$`).ReplaceAll(text, nil)
+	testkit.WriteFile(t, name, strings.Replace(string(text), "/"+bulkloadtest.TrailsTable, "/other", 1))
+	keepsCatalog(p)
+}
+
+// keepsCatalog fails if the catalog can be forgotten.
+func keepsCatalog(p *bulkloadtest.HBase) {
+	p.T.Helper()
+	if aside, err := forgets(p); !errors.Is(err, table.ErrUnfit) {
+		p.T.Errorf("forget: %q, %v; want ErrUnfit", aside, err)
+	}
+	if _, err := os.Stat(filepath.Join(p.Dir, "catalog", catalog.ManifestName)); err != nil {
+		p.T.Error(err)
+	}
 }
 
 // TestTwoClustersDoNotShareACatalog gives the catalog of a table to a table of the same

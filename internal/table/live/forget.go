@@ -14,8 +14,8 @@ import (
 
 // Forget sets the table's catalog aside and returns its new folder. The next load is then a first
 // load. Forget returns ErrUnfit if the table has rows, because a second load of their files would
-// double them. With othersRows it accepts rows: the caller knows that no load put them. It wraps
-// table.ErrNoTable if there is no catalog.
+// double them. With othersRows it accepts rows: the caller knows that no load put them. It also returns ErrUnfit if the
+// catalog is of another table. It wraps table.ErrNoTable if there is no catalog.
 func (s *Store) Forget(ctx context.Context, othersRows bool) (aside string, err error) {
 	lock, err := s.Lock(ctx)
 	if err != nil {
@@ -27,7 +27,19 @@ func (s *Store) Forget(ctx context.Context, othersRows bool) (aside string, err 
 			return "", err
 		}
 	}
+	if err := s.ofThisTable(ctx); err != nil {
+		return "", err
+	}
 	return catalog.Forget(ctx, s.fs, s.dir)
+}
+
+// ofThisTable returns an error if the catalog is of another table. A catalog without a readable manifest is accepted.
+func (s *Store) ofThisTable(ctx context.Context) error {
+	m, err := catalog.ReadTable(ctx, s.fs, s.dir)
+	if err != nil {
+		return nil
+	}
+	return s.sameTable(m)
 }
 
 // empty returns an error that wraps ErrUnfit if any family of the table has a row.

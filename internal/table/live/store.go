@@ -199,8 +199,11 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 	if s.family == "" {
 		s.family = m.Family
 	}
-	if m.Family != s.family || !s.address.same(m.Address) {
-		return nil, fmt.Errorf("table %s: %w: the catalog %s describes another table: %s, family %s", s.address, table.ErrUnfit, s.dir, m.Address, m.Family)
+	if err := s.sameTable(m); err != nil {
+		return nil, err
+	}
+	if m.Family != s.family {
+		return nil, s.otherTable(m)
 	}
 	if err := s.sameCluster(ctx, c); err != nil {
 		return nil, err
@@ -220,6 +223,21 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
+}
+
+// sameTable returns an error if the catalog with the manifest m belongs to another table, or is a table of files.
+func (s *Store) sameTable(m *manifest.Table) error {
+	switch {
+	case m.Address == "":
+		return fmt.Errorf("table %s: %w: %s is a table of files, not the catalog of a table in HBase: name another directory: table: {path: …, catalog: DIR} in the job", s.address, table.ErrUnfit, s.dir)
+	case !s.address.same(m.Address):
+		return s.otherTable(m)
+	}
+	return nil
+}
+
+func (s *Store) otherTable(m *manifest.Table) error {
+	return fmt.Errorf("table %s: %w: the catalog %s describes another table: %s, family %s", s.address, table.ErrUnfit, s.dir, m.Address, m.Family)
 }
 
 // sameCluster returns an error if the catalog belongs to a table in another cluster. Two clusters
