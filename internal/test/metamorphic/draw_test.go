@@ -439,6 +439,9 @@ func (d *drawer) pieces() Step {
 	for range d.r.IntN(4) {
 		s.Order = append(s.Order, d.r.IntN(8))
 	}
+	if len(s.Order) > 1 {
+		s.Damage, s.Pick = cutFile, s.Order[0]
+	}
 	return s
 }
 

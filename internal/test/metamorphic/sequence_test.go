@@ -75,7 +75,7 @@ type Step struct {
 	Row    string `json:"row,omitempty"`    // a row of a table in HBase
 	Server int    `json:"server,omitempty"` // the destination of a region
 
-	Damage string `json:"damage,omitempty"` // damage to a file of a table: see the constants
+	Damage string `json:"damage,omitempty"` // damage to a file of a table, or of a piece: see the constants
 	Pick   int    `json:"pick,omitempty"`   // the file and the place in it, modulo their numbers
 	Back   bool   `json:"back,omitempty"`   // the file is restored, and not repaired
 

@@ -245,45 +245,6 @@ func dates(s *Step) []string {
 	return out
 }
 
-// pieces runs a load in pieces: the plan, the pieces in some order, some of them twice, and
-// the commit.
-func (x *run) pieces(s *Step) error {
-	if err := x.jobFile(s); err != nil {
-		return err
-	}
-	o := x.model.load(s)
-	plan := slices.Clone(o.statuses)
-	if o.next != nil {
-		plan = []int{0}
-	}
-	now := *s
-	now.Stop = ""
-	x.shown = words("bulkload", slices.Concat([]string{"plan"}, dates(s), quiet[:1], s.Flags)) + " > pieces"
-	got, err := x.command(&now, "bulkload", "", slices.Concat([]string{"plan"}, dates(s), quiet[:1], s.Flags)...)
-	if err != nil {
-		return err
-	}
-	if err := got.want(plan); err != nil || o.next == nil {
-		return wrapped("plan", err)
-	}
-	lines := slices.Collect(strings.Lines(got.Stdout))
-	for _, n := range append(slices.Clone(s.Order), upTo(len(lines))...) {
-		x.shown = fmt.Sprintf("sed -n %dp pieces | %s", n%len(lines)+1, words("bulkload", append([]string{"run-piece"}, quiet...)))
-		done, err := x.command(&now, "bulkload", lines[n%len(lines)], append([]string{"run-piece"}, quiet...)...)
-		if err != nil {
-			return err
-		}
-		if err := done.want([]int{0}); err != nil {
-			return fmt.Errorf("run-piece: %w", err)
-		}
-	}
-	x.shown = words("bulkload", []string{"commit", "--quiet", "--pieces", "pieces"})
-	if got, err = x.command(s, "bulkload", got.Stdout, "commit", "--quiet"); err != nil {
-		return err
-	}
-	return x.apply(s, o, got, breakpoint.Loaded)
-}
-
 func wrapped(what string, err error) error {
 	if err == nil {
 		return nil
