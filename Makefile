@@ -74,7 +74,7 @@ export USERTRAIL_AIRFLOW ?= $(CURDIR)/.cache/airflow/bin/python
 export USERTRAIL_CHDB ?= $(CURDIR)/.cache/chdb/bin/python
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help build test test-all cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-secure bench-layouts bench-python check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down wheels venv chdb airflow java browser clean
+.PHONY: help build test test-all test-versions cover test-local demo bench bench-scale bench-upkeep bench-hbase bench-secure bench-layouts bench-python check fuzz golden keep-version man release metamorphic soak cluster cluster-secure cluster-down wheels venv chdb airflow java browser clean
 
 help: ## print this list
 	@echo "usertrail $(VERSION)"
@@ -98,6 +98,9 @@ test-all: ## run the tests with all faults, all random worlds, all queries, and 
 
 cover: ## measure the statement coverage of internal/ by make test, or by make test-all with MODE=all
 	@COVER=$(CURDIR)/.cache/cover.out scripts/test $(or $(MODE),once)
+
+test-versions: ## run the tests of tables in HBase, bulk loads and snapshots on HBase 2.4, 2.5 and 2.6
+	@scripts/versions
 
 test-local: ## run the tests that need only Go: no C compiler, no Python, no browser, no servers
 	USERTRAIL_CLUSTER=none go test -timeout 10m -skip '$(FOREIGN)' ./...

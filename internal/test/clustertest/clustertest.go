@@ -50,7 +50,7 @@ type Cluster struct {
 	settings []string // variables of the environment in which it is started
 	secured  bool
 
-	net                                   string
+	hbase, net                            string
 	datanodes, replication, regionServers int
 
 	lending sync.Mutex
@@ -287,6 +287,8 @@ func (c *Cluster) load(variable string) error {
 		switch key {
 		case "net":
 			c.net = value
+		case "release":
+			c.hbase = value
 		case "datanodes":
 			c.datanodes, err = strconv.Atoi(value)
 		case "replication":
@@ -300,6 +302,9 @@ func (c *Cluster) load(variable string) error {
 	}
 	return nil
 }
+
+// HBase returns the release of HBase, such as 2.6.
+func (c *Cluster) HBase() string { return c.hbase }
 
 // NameNode returns the host and port of the NameNode.
 func (c *Cluster) NameNode() string { return c.net + ".0.1:8020" }

@@ -264,9 +264,7 @@ public class Admin implements AutoCloseable {
         hdfs().setQuota(new Path(text(w[1])), Long.parseLong(w[2]), HdfsConstants.QUOTA_DONT_SET);
         return List.of();
       case "erasure":
-        hdfs().enableErasureCodingPolicy(w[2]);
-        hdfs().setErasureCodingPolicy(new Path(text(w[1])), w[2]);
-        return List.of();
+        return erasure(new Path(text(w[1])), w[2]);
       case "chmod":
         files.setPermission(new Path(text(w[1])), new FsPermission(w[2]));
         return List.of();
@@ -541,6 +539,14 @@ public class Admin implements AutoCloseable {
   }
 
   // Files.
+
+  /** Calls the methods by name, because the Hadoop 2 client of HBase 2.4 does not have them. */
+  private List<String> erasure(Path path, String policy) throws Exception {
+    Class<?> type = DistributedFileSystem.class;
+    type.getMethod("enableErasureCodingPolicy", String.class).invoke(hdfs(), policy);
+    type.getMethod("setErasureCodingPolicy", Path.class, String.class).invoke(hdfs(), path, policy);
+    return List.of();
+  }
 
   private List<String> mkdir(String[] w) throws IOException {
     Path path = new Path(text(w[1]));
