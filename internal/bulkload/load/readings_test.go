@@ -134,12 +134,7 @@ func playReadings(t *testing.T, seed uint64, way string) {
 		case 1, 2:
 			job = newReadJob(random)
 		default: // one setting changes
-			next := newReadJob(random)
-			[]func(){
-				func() { job.kind = next.kind }, func() { job.first = next.first }, func() { job.uid = next.uid }, func() { job.americas = next.americas },
-				func() { job.play = next.play }, func() { job.behaviours = next.behaviours }, func() { job.nulls = next.nulls },
-				func() { job.path = next.path },
-			}[random.IntN(8)]()
+			job.changeOne(random)
 		}
 		y.SetJob(job.text(dated))
 		from, to := 3, 3
@@ -153,15 +148,7 @@ func playReadings(t *testing.T, seed uint64, way string) {
 			t.Fatalf("%v\nafter %s", err, strings.Join(told, "\n"))
 		}
 		named = named || len(result.StaysOut) > 0
-		have := map[int]int{}
-		for _, line := range y.Trails(false) {
-			var n int
-			_, field, _ := strings.Cut(line, " n=")
-			if _, err := fmt.Sscan(field, &n); err != nil {
-				t.Fatalf("%q: %v", line, err)
-			}
-			have[n]++
-		}
+		have := recordsIn(t, y)
 		for _, r := range records {
 			if have[r.n] > 1 {
 				t.Fatalf("record %+v is in the table %d times, after\n%s", r, have[r.n], strings.Join(told, "\n"))
@@ -175,6 +162,31 @@ func playReadings(t *testing.T, seed uint64, way string) {
 	if _, err := verify.Run(t.Context(), verify.Config{Store: y.Store}); err != nil && !errors.Is(err, bulkload.ErrNothing) {
 		t.Error(err)
 	}
+}
+
+// recordsIn counts how often the table has each record.
+func recordsIn(t *testing.T, y *bulkloadtest.Fixture) map[int]int {
+	t.Helper()
+	have := map[int]int{}
+	for _, line := range y.Trails(false) {
+		var n int
+		_, field, _ := strings.Cut(line, " n=")
+		if _, err := fmt.Sscan(field, &n); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		have[n]++
+	}
+	return have
+}
+
+// changeOne changes one setting of the job.
+func (j *readJob) changeOne(random *rand.Rand) {
+	next := newReadJob(random)
+	[]func(){
+		func() { j.kind = next.kind }, func() { j.first = next.first }, func() { j.uid = next.uid }, func() { j.americas = next.americas },
+		func() { j.play = next.play }, func() { j.behaviours = next.behaviours }, func() { j.nulls = next.nulls },
+		func() { j.path = next.path },
+	}[random.IntN(8)]()
 }
 
 func newReadRecords(random *rand.Rand, dated bool) (out []readRecord) {

@@ -168,21 +168,7 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	if err != nil || len(parts) != 2 {
 		t.Fatalf("%d pieces, %v; want 2", len(parts), err)
 	}
-	var calls atomic.Int32
-	ctx, kill := context.WithCancel(t.Context())
-	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
-		if c.Method == "Multi" && calls.Add(1) == 1 {
-			return hbasetest.Fault{Executed: kill, Drop: true}
-		}
-		return hbasetest.Fault{}
-	}})
-	if _, err := p.DoPiece(ctx, local.New(), &parts[0]); !errors.Is(err, context.Canceled) {
-		t.Fatalf("a killed piece: %v, want it cancelled", err)
-	}
-	p.Cluster.SetHooks(hbasetest.Hooks{})
-	if len(p.Rows("2014-09-01", "2014-09-01")) == 0 {
-		t.Fatal("the killed piece put nothing")
-	}
+	killAfterFirstPut(t, p, &parts[0])
 	seesAll(p, "after a piece was killed")
 	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
 		t.Fatal(err)
@@ -212,6 +198,26 @@ func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	p.Extracts("in the end")
 	p.LeavesNoPlan()
 	seesAll(p, "in the end")
+}
+
+// killAfterFirstPut does a piece until the servers have executed its first puts.
+func killAfterFirstPut(t *testing.T, p *bulkloadtest.HBase, part *pieces.Piece) {
+	t.Helper()
+	var calls atomic.Int32
+	ctx, kill := context.WithCancel(t.Context())
+	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "Multi" && calls.Add(1) == 1 {
+			return hbasetest.Fault{Executed: kill, Drop: true}
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := p.DoPiece(ctx, local.New(), part); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a killed piece: %v, want it cancelled", err)
+	}
+	p.Cluster.SetHooks(hbasetest.Hooks{})
+	if len(p.Rows("2014-09-01", "2014-09-01")) == 0 {
+		t.Fatal("the killed piece put nothing")
+	}
 }
 
 // TestANewBehaviourOfPiecesIsKnown puts the pieces of a plan with a new behaviour and a new

@@ -93,13 +93,7 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 	q := testworld.Query{Users: append(w.Users, "nobody"), Span: w.Span, Kinds: w.Names(), Active: "any"}
 	out := filepath.Join(h.Dir, "home", "out")
 	partial, kept := filepath.Join(h.Dir, "home", ".out.partial"), filepath.Join(h.Dir, "kept")
-	list, err := h.PlanPieces(t.Context(), q, u, out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.RunPieces(t.Context(), u, list); err != nil {
-		t.Fatal(err)
-	}
+	list := planAndRun(t, h, q, u, out)
 	if err := os.CopyFS(kept, os.DirFS(partial)); err != nil {
 		t.Fatal(err)
 	}

@@ -167,21 +167,9 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// TestOnePlaceOnePlan plans another query for the same directory.
-func TestOnePlaceOnePlan(t *testing.T) {
-	h, q := extracttest.Crowd(t, 200, 5)
-	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 300}
-	out := filepath.Join(h.Dir, "out")
-	first, err := h.PlanPieces(t.Context(), q, u, out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.RunPieces(t.Context(), u, first); err != nil {
-		t.Fatal(err)
-	}
-	other := q
-	other.Kinds = []string{"play"}
-
+// wantLocked locks a piece of the plan for out. Another plan and an extract for out must fail.
+func wantLocked(t *testing.T, h *extracttest.Fixture, other testworld.Query, u extracttest.Turn, out string) {
+	t.Helper()
 	lock, err := h.FS.Lock(t.Context(), filepath.Join(h.Dir, ".out.partial", "_piece-00001.lock"))
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +185,31 @@ func TestOnePlaceOnePlan(t *testing.T) {
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
+}
 
+// planAndRun plans the pieces of an extract, and does all of them.
+func planAndRun(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn, out string) []pieces.Piece {
+	t.Helper()
+	list, err := h.PlanPieces(t.Context(), q, u, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.RunPieces(t.Context(), u, list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestOnePlaceOnePlan plans another query for the same directory.
+func TestOnePlaceOnePlan(t *testing.T) {
+	h, q := extracttest.Crowd(t, 200, 5)
+	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 300}
+	out := filepath.Join(h.Dir, "out")
+	first := planAndRun(t, h, q, u, out)
+	other := q
+	other.Kinds = []string{"play"}
+
+	wantLocked(t, h, other, u, out)
 	second, err := h.PlanPieces(t.Context(), other, u, out)
 	if err != nil {
 		t.Fatal(err)
@@ -223,16 +235,9 @@ func TestOnePlaceOnePlan(t *testing.T) {
 	if _, err := h.RunPieces(t.Context(), u, first[:1]); !errors.Is(err, pieces.ErrStale) || !strings.Contains(err.Error(), "has no plan") {
 		t.Errorf("a piece of the plan before, when another is committed: %v", err)
 	}
-	// To replace it is said in the plan.
+	// The plan with Overwrite replaces the directory.
 	u.Overwrite = true
-	third, err := h.PlanPieces(t.Context(), q, u, out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.RunPieces(t.Context(), u, third); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pieces.Commit(t.Context(), h.FS, third); err != nil {
+	if _, err := pieces.Commit(t.Context(), h.FS, planAndRun(t, h, q, u, out)); err != nil {
 		t.Fatal(err)
 	}
 	want := filepath.Join(h.Dir, "want")

@@ -89,22 +89,7 @@ func TestTheEndOfATrail(t *testing.T) {
 			opened := h.load(t, behaviour.Span{From: first + 5, To: span.To})
 			r := rand.New(rand.NewPCG(uint64(i), 11))
 			for range 60 {
-				c := show.Config{Table: opened, User: fmt.Sprint(r.IntN(5))}
-				if r.IntN(2) == 0 {
-					c.Table = bare{opened}
-				}
-				c.Types = [][]string{nil, {"play"}, {"order"}, {"login", "order"}}[r.IntN(4)]
-				if r.IntN(3) == 0 {
-					from, to := first+behaviour.Date(r.IntN(days)), span.To
-					to -= behaviour.Date(r.IntN(int(to-from) + 1))
-					c.From, c.To = &from, &to
-				}
-				if r.IntN(3) == 0 {
-					c.Fields = []string{"seconds"}
-					if c.Types != nil && c.Types[0] != "play" {
-						c.Fields = nil
-					}
-				}
+				c := randomConfig(r, opened, span)
 				all := pages(t, c)
 				if r.IntN(5) == 0 {
 					checkPaged(t, c, all)
@@ -133,6 +118,27 @@ func TestTheEndOfATrail(t *testing.T) {
 			}
 		})
 	}
+}
+
+// randomConfig returns a query for one of five users, often with limits.
+func randomConfig(r *rand.Rand, opened table.Loader, span behaviour.Span) show.Config {
+	c := show.Config{Table: opened, User: fmt.Sprint(r.IntN(5))}
+	if r.IntN(2) == 0 {
+		c.Table = bare{opened}
+	}
+	c.Types = [][]string{nil, {"play"}, {"order"}, {"login", "order"}}[r.IntN(4)]
+	if r.IntN(3) == 0 {
+		from, to := span.From+behaviour.Date(r.IntN(int(span.To-span.From)+1)), span.To
+		to -= behaviour.Date(r.IntN(int(to-from) + 1))
+		c.From, c.To = &from, &to
+	}
+	if r.IntN(3) == 0 {
+		c.Fields = []string{"seconds"}
+		if c.Types != nil && c.Types[0] != "play" {
+			c.Fields = nil
+		}
+	}
+	return c
 }
 
 // checkPaged reads a trail in small pages, without counts.

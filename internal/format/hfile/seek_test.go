@@ -112,17 +112,7 @@ func TestReadsNoMoreThanItMust(t *testing.T) {
 	if src.calls > 2 {
 		t.Errorf("opening took %d reads", src.calls)
 	}
-	largest := 0
-	blocks := 0
-	for block, err := range r.Blocks() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if block.Type.data() {
-			largest = max(largest, block.Size)
-			blocks++
-		}
-	}
+	blocks, largest := dataBlocks(t, r)
 
 	t.Run("a seek reads one block", func(t *testing.T) {
 		*src = countingReader{ReaderAt: src.ReaderAt}
@@ -148,26 +138,7 @@ func TestReadsNoMoreThanItMust(t *testing.T) {
 			t.Errorf("%d reads", src.calls)
 		}
 	})
-	t.Run("a seek of a column reads its block, or that and the one before", func(t *testing.T) {
-		cells := wideRows(4, 20_000)
-		b := write(t, Options{BlockSize: 4000, ShortIndexKeys: true}, cells)
-		src := &countingReader{ReaderAt: bytes.NewReader(b)}
-		r, err := Open(src, int64(len(b)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		it := r.Iterator(IterOptions{ReadAhead: 1 << 20})
-		*src = countingReader{ReaderAt: src.ReaderAt}
-		for n, i := range []int{10_000, 15_000, 5_000} {
-			c := &cells[i]
-			if !it.SeekColumn(c.Row, c.Family, c.Qualifier) || !bytes.Equal(it.Cell().Qualifier, c.Qualifier) {
-				t.Fatalf("column %q:%q: %v", c.Row, c.Qualifier, it.Err())
-			}
-			if src.calls > 2*(n+1) {
-				t.Errorf("%d reads for %d seeks", src.calls, n+1)
-			}
-		}
-	})
+	t.Run("a seek of a column reads its block, or that and the one before", testColumnSeeks)
 	t.Run("a scan reads far ahead", func(t *testing.T) {
 		*src = countingReader{ReaderAt: src.ReaderAt}
 		if _, err := scan(r, IterOptions{ReadAhead: 64 << 10}); err != nil {
@@ -186,4 +157,41 @@ func TestReadsNoMoreThanItMust(t *testing.T) {
 			t.Errorf("%d reads for %d blocks", src.calls, blocks)
 		}
 	})
+}
+
+// dataBlocks returns the number of data blocks, and the size of the largest one.
+func dataBlocks(t *testing.T, r *Reader) (blocks, largest int) {
+	t.Helper()
+	for block, err := range r.Blocks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if block.Type.data() {
+			largest = max(largest, block.Size)
+			blocks++
+		}
+	}
+	return blocks, largest
+}
+
+// testColumnSeeks counts the reads of seeks in rows of several blocks.
+func testColumnSeeks(t *testing.T) {
+	cells := wideRows(4, 20_000)
+	b := write(t, Options{BlockSize: 4000, ShortIndexKeys: true}, cells)
+	src := &countingReader{ReaderAt: bytes.NewReader(b)}
+	r, err := Open(src, int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := r.Iterator(IterOptions{ReadAhead: 1 << 20})
+	*src = countingReader{ReaderAt: src.ReaderAt}
+	for n, i := range []int{10_000, 15_000, 5_000} {
+		c := &cells[i]
+		if !it.SeekColumn(c.Row, c.Family, c.Qualifier) || !bytes.Equal(it.Cell().Qualifier, c.Qualifier) {
+			t.Fatalf("column %q:%q: %v", c.Row, c.Qualifier, it.Err())
+		}
+		if src.calls > 2*(n+1) {
+			t.Errorf("%d reads for %d seeks", src.calls, n+1)
+		}
+	}
 }

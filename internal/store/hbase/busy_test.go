@@ -35,6 +35,87 @@ func (c *census) count(call hbasetest.Call, by int) {
 	c.seen[call.Method] = true
 }
 
+// busyServers returns hooks that count the calls. The servers refuse some calls, and close some connections.
+func (c *census) busyServers() hbasetest.Hooks {
+	return hbasetest.Hooks{
+		Call: func(call hbasetest.Call) hbasetest.Fault {
+			if call.Server < 0 {
+				return hbasetest.Fault{}
+			}
+			c.count(call, 1)
+			defer c.count(call, -1)
+			select {
+			case <-time.After(time.Millisecond):
+			case <-call.Gone: // the client does not wait for the response
+			}
+			switch {
+			case call.N%17 == 5:
+				return hbasetest.Fault{Exception: exception("CallQueueTooBigException")}
+			case call.N%29 == 7:
+				return hbasetest.Fault{Close: true}
+			}
+			return hbasetest.Fault{}
+		},
+		Action: func(call hbasetest.Call, row []byte) *wire.ServerError {
+			if call.N%13 == 3 && row[len(row)-1] == '7' {
+				return exception("RegionTooBusyException")
+			}
+			return nil
+		},
+	}
+}
+
+// readAndPut reads the 600 rows of t by gets and scans, and puts 600 rows into u, at the same time.
+func readAndPut(t *testing.T, c *Client) {
+	t.Helper()
+	var work sync.WaitGroup
+	for range 2 {
+		work.Go(func() {
+			s := newSink(t)
+			if err := c.Gets(t.Context(), "t", rowsOf(upTo(600)...), GetOptions{Batch: 20}, s.emit); err != nil {
+				t.Error(err)
+			}
+			s.check(0, 600)
+		})
+		work.Go(func() {
+			s := newSink(t)
+			if err := c.Scan(t.Context(), "t", Scan{}, s.emit); err != nil {
+				t.Error(err)
+			}
+			s.check(0, 600)
+		})
+		work.Go(func() {
+			for i := range 30 {
+				if _, err := c.Get(t.Context(), "t", []byte(rowName(i)), wire.Get{}); err != nil {
+					t.Error(err)
+				}
+				if _, err := c.Regions(t.Context(), "t"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Go(func() {
+		p, err := c.NewPutter("u", PutOptions{})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for i := range 600 {
+			if err := p.Put(t.Context(), put(rowName(i), "q", "v")); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := p.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	work.Wait()
+}
+
 // TestNeverMoreCallsInFlightThanAreSet puts, gets, scans and locates regions at the same
 // time. The servers refuse some of the calls. The test counts the calls on the servers.
 func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
@@ -44,78 +125,8 @@ func TestNeverMoreCallsInFlightThanAreSet(t *testing.T) {
 			f.CreateTable("u", []string{"f"}, []byte(rowName(200)), []byte(rowName(400)))
 			c := dial(t, f, small, func(cfg *Config) { cfg.InFlight = most })
 			var all census
-			f.SetHooks(hbasetest.Hooks{
-				Call: func(call hbasetest.Call) hbasetest.Fault {
-					if call.Server < 0 {
-						return hbasetest.Fault{}
-					}
-					all.count(call, 1)
-					defer all.count(call, -1)
-					select {
-					case <-time.After(time.Millisecond):
-					case <-call.Gone: // the client does not wait for the response
-					}
-					switch {
-					case call.N%17 == 5:
-						return hbasetest.Fault{Exception: exception("CallQueueTooBigException")}
-					case call.N%29 == 7:
-						return hbasetest.Fault{Close: true}
-					}
-					return hbasetest.Fault{}
-				},
-				Action: func(call hbasetest.Call, row []byte) *wire.ServerError {
-					if call.N%13 == 3 && row[len(row)-1] == '7' {
-						return exception("RegionTooBusyException")
-					}
-					return nil
-				},
-			})
-			var work sync.WaitGroup
-			for range 2 {
-				work.Go(func() {
-					s := newSink(t)
-					if err := c.Gets(t.Context(), "t", rowsOf(upTo(600)...), GetOptions{Batch: 20}, s.emit); err != nil {
-						t.Error(err)
-					}
-					s.check(0, 600)
-				})
-				work.Go(func() {
-					s := newSink(t)
-					if err := c.Scan(t.Context(), "t", Scan{}, s.emit); err != nil {
-						t.Error(err)
-					}
-					s.check(0, 600)
-				})
-				work.Go(func() {
-					for i := range 30 {
-						if _, err := c.Get(t.Context(), "t", []byte(rowName(i)), wire.Get{}); err != nil {
-							t.Error(err)
-						}
-						if _, err := c.Regions(t.Context(), "t"); err != nil {
-							t.Error(err)
-						}
-					}
-				})
-			}
-			work.Go(func() {
-				p, err := c.NewPutter("u", PutOptions{})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				for i := range 600 {
-					if err := p.Put(t.Context(), put(rowName(i), "q", "v")); err != nil {
-						t.Error(err)
-					}
-				}
-				if err := p.Flush(t.Context()); err != nil {
-					t.Error(err)
-				}
-				if err := p.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			work.Wait()
+			f.SetHooks(all.busyServers())
+			readAndPut(t, c)
 			for server, n := range all.most {
 				if n > most {
 					t.Errorf("server %d had %d calls at once, want at most %d", server, n, most)

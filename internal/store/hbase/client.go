@@ -105,40 +105,41 @@ func (c *Client) begin(ctx context.Context) (in context.Context, done func(), er
 	}, nil
 }
 
-// metaServer returns the server that has hbase:meta, as last known. If it is not
-// known, metaServer asks the registry.
+// metaServer returns the server that has hbase:meta.
 func (c *Client) metaServer(ctx context.Context) (*server, error) {
-	c.mu.Lock()
-	addr := c.meta
-	c.mu.Unlock()
-	if addr == "" {
-		var err error
-		if addr, err = c.registry.Meta(ctx); err != nil {
-			return nil, err
-		}
-		c.mu.Lock()
-		c.meta = addr
-		c.mu.Unlock()
+	addr, err := c.address(ctx, &c.meta, c.registry.Meta)
+	if err != nil {
+		return nil, err
 	}
 	return c.server(addr, wire.ClientService), nil
 }
 
-// masterServer returns the active master, as last known. If it is not known,
-// masterServer asks the registry.
+// masterServer returns the active master.
 func (c *Client) masterServer(ctx context.Context) (*server, error) {
-	c.mu.Lock()
-	addr := c.master
-	c.mu.Unlock()
-	if addr == "" {
-		var err error
-		if addr, err = c.registry.Master(ctx); err != nil {
-			return nil, err
-		}
-		c.mu.Lock()
-		c.master = addr
-		c.mu.Unlock()
+	addr, err := c.address(ctx, &c.master, c.registry.Master)
+	if err != nil {
+		return nil, err
 	}
 	return c.server(addr, wire.MasterService), nil
+}
+
+// address returns the last known address. If it is empty, address asks the registry and stores
+// the reply.
+func (c *Client) address(ctx context.Context, known *string, ask func(context.Context) (string, error)) (string, error) {
+	c.mu.Lock()
+	addr := *known
+	c.mu.Unlock()
+	if addr != "" {
+		return addr, nil
+	}
+	addr, err := ask(ctx)
+	if err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	*known = addr
+	c.mu.Unlock()
+	return addr, nil
 }
 
 // forget drops the known addresses, so that the next call asks the registry again.

@@ -86,10 +86,16 @@ func newWorld(t *testing.T, seed uint64, inMemory bool) *world {
 		cfg.InFlight = 1 + rng.IntN(6)
 	})
 	w := &world{t: t, rng: rng, f: f, c: c, rows: map[string]string{}}
-	hooks := rand.New(rand.NewPCG(seed, 1))
+	f.SetHooks(w.faults(rand.New(rand.NewPCG(seed, 1)), calm))
+	return w
+}
+
+// faults returns hooks that change the cluster and draw faults. calm limits the number of calls between
+// two changes.
+func (w *world) faults(hooks *rand.Rand, calm int) hbasetest.Hooks {
 	var faults times // guards what the hooks use
 	until := 0       // so many calls the cluster changes
-	f.SetHooks(hbasetest.Hooks{
+	return hbasetest.Hooks{
 		Call: func(call hbasetest.Call) hbasetest.Fault {
 			faults.mu.Lock()
 			defer faults.mu.Unlock()
@@ -127,8 +133,7 @@ func newWorld(t *testing.T, seed uint64, inMemory bool) *world {
 			}
 			return nil
 		},
-	})
-	return w
+	}
 }
 
 // change changes the cluster. A region that is nowhere is on a server again by the next change.

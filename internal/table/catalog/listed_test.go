@@ -56,7 +56,6 @@ func opened(t *testing.T, dir string) *catalog.Catalog {
 // TestALostListOfRetiredFilesIsMissed loses or damages retired.json. CheckFiles, which every load calls
 // before it sweeps, returns an error with the next step. After Mend the sweep removes the files.
 func TestALostListOfRetiredFilesIsMissed(t *testing.T) {
-	const gaveUp = "put it back from a copy of the table, or let bulkload rebuild give up the replaced files"
 	for what, x := range map[string]struct {
 		spoil func(t *testing.T, dir string, lists []string)
 		want  string // in the error; empty is none
@@ -99,43 +98,61 @@ func TestALostListOfRetiredFilesIsMissed(t *testing.T) {
 			dir, lists := replacedTable(t, time.Hour)
 			x.spoil(t, dir, lists)
 			c := opened(t, dir)
-			err := c.CheckFiles(t.Context())
-			faults, fail := c.Faults(t.Context())
-			if fail != nil {
-				t.Fatal(fail)
-			}
-			if x.want == "" {
-				if err != nil || len(faults) > 0 {
-					t.Fatalf("%v, %v; want no fault", err, faults)
-				}
-			} else {
-				isDamage := errors.Is(err, table.ErrDamaged) || errors.Is(err, manifest.ErrDamaged)
-				if !isDamage || !strings.Contains(err.Error(), x.want) || x.want[len(x.want)-1] == ' ' && !strings.Contains(err.Error(), x.want+gaveUp) {
-					t.Errorf("%v, want %s", err, x.want+gaveUp)
-				}
-				if len(faults) != 1 || faults[0].Name != "retired.json" || faults[0].Err.Error() != err.Error() {
-					t.Errorf("the faults are %v, want %v", faults, err)
-				}
-			}
-			done, err := catalog.Mend(t.Context(), local.New(), dir)
-			if err != nil || done.Retired != (x.want != "") || done.Base != "" {
-				t.Errorf("mended: %+v, %v", done, err)
-			}
-			c = opened(t, dir)
-			if err := c.CheckFiles(t.Context()); err != nil {
-				t.Errorf("mended: %v", err)
-			}
-			if err := c.Sweep(t.Context(), "d"); err != nil {
-				t.Error(err)
-			}
-			_, err = os.Stat(filepath.Join(dir, "d/000002-0000.hfile"))
-			if kept := err == nil; kept != (what == "whole" || what == "killed commands left files") {
+			wantListFault(t, c, x.want)
+			kept := mendAndSweep(t, dir, x.want != "")
+			if kept != (what == "whole" || what == "killed commands left files") {
 				t.Errorf("after a sweep the replaced file exists: %t", kept)
 			}
-			if err := c.CheckFiles(t.Context()); err != nil {
-				t.Errorf("swept: %v", err)
-			}
 		})
+	}
+}
+
+// mendAndSweep mends and sweeps a table. damaged tells whether retired.json needs a mend. It reports
+// whether a replaced file still exists.
+func mendAndSweep(t *testing.T, dir string, damaged bool) bool {
+	t.Helper()
+	done, err := catalog.Mend(t.Context(), local.New(), dir)
+	if err != nil || done.Retired != (damaged) || done.Base != "" {
+		t.Errorf("mended: %+v, %v", done, err)
+	}
+	c := opened(t, dir)
+	if err := c.CheckFiles(t.Context()); err != nil {
+		t.Errorf("mended: %v", err)
+	}
+	if err := c.Sweep(t.Context(), "d"); err != nil {
+		t.Error(err)
+	}
+	if err := c.CheckFiles(t.Context()); err != nil {
+		t.Errorf("swept: %v", err)
+	}
+	_, err = os.Stat(filepath.Join(dir, "d/000002-0000.hfile"))
+	return err == nil
+}
+
+// wantListFault tests that CheckFiles and Faults return the same error of retired.json. The error contains
+// want. If want ends with a blank, the next step follows. If want is empty, there is no error.
+func wantListFault(t *testing.T, c *catalog.Catalog, want string) {
+	t.Helper()
+	const nextStep = "put it back from a copy of the table, or let bulkload rebuild give up the replaced files"
+	err := c.CheckFiles(t.Context())
+	faults, fail := c.Faults(t.Context())
+	if fail != nil {
+		t.Fatal(fail)
+	}
+	if want == "" {
+		if err != nil || len(faults) > 0 {
+			t.Fatalf("%v, %v; want no fault", err, faults)
+		}
+		return
+	}
+	if strings.HasSuffix(want, " ") {
+		want += nextStep
+	}
+	if isDamage := errors.Is(err, table.ErrDamaged) || errors.Is(err, manifest.ErrDamaged); !isDamage || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if len(faults) != 1 || faults[0].Name != "retired.json" || faults[0].Err.Error() != err.Error() {
+		t.Errorf("the faults are %v, want %v", faults, err)
 	}
 }
 

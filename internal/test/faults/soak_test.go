@@ -268,32 +268,9 @@ func (s *soak) load(t *testing.T, x *night, m mode) (statuses []int) {
 			s.killed = true
 		}
 	case full:
-		s.fill(t)
-		r := s.loading(t, x, m, nowhere).wait(t)
-		s.empty(t)
-		statuses = append(statuses, r.status)
-		s.expect(x, "the load without room", r.status, 1, 75)
-		s.counts.add(r)
-		p := s.loading(t, x, m, s.step(m)) // run it again until the disk is full in the middle of it
-		p.awaitStop(t)
-		s.fill(t)
-		p.resume(t)
-		r = p.wait(t)
-		s.empty(t)
-		statuses = append(statuses, r.status)
-		s.expect(x, "the load whose room ended", r.status, 0, 1, 75)
-		s.counts.add(r)
+		statuses = s.loadWithoutRoom(t, x, m)
 	case deadServer:
-		servers := s.cluster.RegionServers()
-		name := servers[s.dice.IntN(len(servers))].Name
-		p := s.loading(t, x, m, s.step(m))
-		p.awaitStop(t)
-		s.cluster.Kill(t, name)
-		p.resume(t)
-		statuses = append(statuses, s.loaded(t, x, p, m)...)
-		s.cluster.Start(t, name)
-		s.expect(x, "the load", last(), 0)
-		return statuses
+		return s.loadAgainstDeadServer(t, x, m)
 	}
 	again()
 	switch x.trouble {
@@ -318,6 +295,41 @@ func (s *soak) load(t *testing.T, x *night, m mode) (statuses []int) {
 		again()
 		s.expect(x, "the load of the right file", last(), 0)
 	}
+	return statuses
+}
+
+// loadWithoutRoom loads while the disk is full. It then loads again until the disk is full in the
+// middle of the load.
+func (s *soak) loadWithoutRoom(t *testing.T, x *night, m mode) (statuses []int) {
+	s.fill(t)
+	r := s.loading(t, x, m, nowhere).wait(t)
+	s.empty(t)
+	statuses = append(statuses, r.status)
+	s.expect(x, "the load without room", r.status, 1, 75)
+	s.counts.add(r)
+	p := s.loading(t, x, m, s.step(m))
+	p.awaitStop(t)
+	s.fill(t)
+	p.resume(t)
+	r = p.wait(t)
+	s.empty(t)
+	statuses = append(statuses, r.status)
+	s.expect(x, "the load whose room ended", r.status, 0, 1, 75)
+	s.counts.add(r)
+	return statuses
+}
+
+// loadAgainstDeadServer kills a RegionServer in the middle of a load.
+func (s *soak) loadAgainstDeadServer(t *testing.T, x *night, m mode) []int {
+	servers := s.cluster.RegionServers()
+	name := servers[s.dice.IntN(len(servers))].Name
+	p := s.loading(t, x, m, s.step(m))
+	p.awaitStop(t)
+	s.cluster.Kill(t, name)
+	p.resume(t)
+	statuses := s.loaded(t, x, p, m)
+	s.cluster.Start(t, name)
+	s.expect(x, "the load", statuses[len(statuses)-1], 0)
 	return statuses
 }
 

@@ -145,30 +145,7 @@ func (d *drawer) puts() Step {
 		s.Job.MaxBad = "100%"
 		return s
 	case n < 17:
-		s := Step{Do: "load", Table: firstTable}
-		d.span(&s)
-		if d.m.half != nil {
-			s.From, s.Until = days[0], days[len(days)-1]
-		}
-		if (d.m.half == nil || reflect.DeepEqual(d.m.job, d.m.halfJob)) && d.r.IntN(4) == 0 {
-			s.Types = some(d.r, d.m.job.names(), 1)
-		}
-		if d.m.load(&s).next == nil && d.m.half == nil {
-			return d.deliver()
-		}
-		steps := putSteps
-		if d.m.half == nil && d.r.IntN(3) == 0 {
-			s.Flags, steps = []string{"--mode", "hfile"}, handSteps
-		}
-		if d.r.IntN(6) == 0 { // the regions change while it runs
-			s.Stop = fmt.Sprintf("%s:%d", one(d.r, steps...), 1+d.r.IntN(3))
-			s.During = []Step{{Do: one(d.r, splitRegion, mergeRegions, moveRegion), Row: one(d.r, "1", "12,", "b", "u"), Server: d.r.IntN(2)}}
-			return s
-		}
-		if s.Flags == nil && d.r.IntN(3) == 0 {
-			s.Stop = fmt.Sprintf("%s:%d", one(d.r, putSteps...), 1+d.r.IntN(3))
-		}
-		return s
+		return d.loadHBase()
 	}
 	s := d.extract()
 	s.Stop, s.During, s.Flags, s.Table = "", nil, nil, firstTable
@@ -176,6 +153,34 @@ func (d *drawer) puts() Step {
 		s.Sample = nil
 		s.Stop = "fetch:1"
 		s.During = []Step{{Do: "load", Table: firstTable, From: days[0], Until: days[len(days)-1], Flags: []string{"--mode", one(d.r, "hfile", "put")}}}
+	}
+	return s
+}
+
+// loadHBase generates a load into a table in HBase, or a log if there is nothing to load.
+func (d *drawer) loadHBase() Step {
+	s := Step{Do: "load", Table: firstTable}
+	d.span(&s)
+	if d.m.half != nil {
+		s.From, s.Until = days[0], days[len(days)-1]
+	}
+	if (d.m.half == nil || reflect.DeepEqual(d.m.job, d.m.halfJob)) && d.r.IntN(4) == 0 {
+		s.Types = some(d.r, d.m.job.names(), 1)
+	}
+	if d.m.load(&s).next == nil && d.m.half == nil {
+		return d.deliver()
+	}
+	steps := putSteps
+	if d.m.half == nil && d.r.IntN(3) == 0 {
+		s.Flags, steps = []string{"--mode", "hfile"}, handSteps
+	}
+	if d.r.IntN(6) == 0 { // the regions change while it runs
+		s.Stop = fmt.Sprintf("%s:%d", one(d.r, steps...), 1+d.r.IntN(3))
+		s.During = []Step{{Do: one(d.r, splitRegion, mergeRegions, moveRegion), Row: one(d.r, "1", "12,", "b", "u"), Server: d.r.IntN(2)}}
+		return s
+	}
+	if s.Flags == nil && d.r.IntN(3) == 0 {
+		s.Stop = fmt.Sprintf("%s:%d", one(d.r, putSteps...), 1+d.r.IntN(3))
 	}
 	return s
 }

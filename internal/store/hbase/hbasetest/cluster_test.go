@@ -352,26 +352,9 @@ func TestFaults(t *testing.T) {
 				p := put("a", "q", "v")
 				param = wire.EndRegion(wire.AppendPutAction(param, 0, p.Row, 1, wire.TableDefault), mark)
 				r, err := conn.Call(ctx, "Multi", wire.Raw(param), wire.Raw(wire.AppendCell(nil, p)))
-				var server *rpc.ServerError
-				var dead *rpc.ConnError
-				switch tt.want.(type) {
-				case nil:
-					if err != nil {
-						t.Fatal(err)
-					}
+				wantFailure(t, err, tt.want)
+				if err == nil {
 					r.Release()
-				case *rpc.ServerError:
-					if !errors.As(err, &server) {
-						t.Errorf("got %v, want an exception", err)
-					}
-				case *rpc.ConnError:
-					if !errors.As(err, &dead) {
-						t.Errorf("got %v, want a dead connection", err)
-					}
-				default:
-					if !errors.Is(err, tt.want) {
-						t.Errorf("got %v, want %v", err, tt.want)
-					}
 				}
 				if got := c.Counts().RowPuts["a"] == 1; got != tt.executed {
 					t.Errorf("executed: %v, want %v", got, tt.executed)
@@ -381,6 +364,31 @@ func TestFaults(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// wantFailure compares an error with want, or with the type of want.
+func wantFailure(t *testing.T, err, want error) {
+	t.Helper()
+	var server *rpc.ServerError
+	var dead *rpc.ConnError
+	switch want.(type) {
+	case nil:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case *rpc.ServerError:
+		if !errors.As(err, &server) {
+			t.Errorf("got %v, want an exception", err)
+		}
+	case *rpc.ConnError:
+		if !errors.As(err, &dead) {
+			t.Errorf("got %v, want a dead connection", err)
+		}
+	default:
+		if !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
 	}
 }
 

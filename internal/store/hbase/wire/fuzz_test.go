@@ -51,29 +51,34 @@ func FuzzResponses(f *testing.F) {
 			}
 		}
 		for _, b := range [][]byte{frame, r.Param, append([]byte("PBUF"), frame...)} {
-			var info wire.RegionInfo
-			_ = info.Decode(b)
-			_ = info.Name()
-			_, _, _ = wire.DecodeMetaZnode(b)
-			_, _ = wire.DecodeMasterZnode(b)
-			_, _ = wire.DecodeMetaLocations(b)
-			_, _ = wire.DecodeActiveMaster(b)
-			_, _ = wire.DecodeToken(b)
-			_, _ = wire.DecodeTableState(b)
-			_, _ = wire.DecodeTableDescriptors(b)
-			_, _ = wire.DecodeProcedureID(b)
-			_, _, _ = wire.DecodeProcedure(b)
-			_, _ = wire.DecodeFlush(b)
-			_, _ = wire.DecodeRegionInfo(b)
-			_, _ = wire.DecodePrepareBulkLoad(b)
-			_, _ = wire.DecodeBulkLoad(b)
-			_, _ = wire.DecodeSnapshotBegun(b)
-			_, _ = wire.DecodeSnapshotDone(b)
-			_, _ = wire.DecodeSnapshots(b)
-			_, _ = wire.DecodeClusterStatus(b)
-			_, _ = wire.DecodePermissions(b)
+			decodeMessage(b)
 		}
 	})
+}
+
+// decodeMessage decodes b as each message without cells.
+func decodeMessage(b []byte) {
+	var info wire.RegionInfo
+	_ = info.Decode(b)
+	_ = info.Name()
+	_, _, _ = wire.DecodeMetaZnode(b)
+	_, _ = wire.DecodeMasterZnode(b)
+	_, _ = wire.DecodeMetaLocations(b)
+	_, _ = wire.DecodeActiveMaster(b)
+	_, _ = wire.DecodeToken(b)
+	_, _ = wire.DecodeTableState(b)
+	_, _ = wire.DecodeTableDescriptors(b)
+	_, _ = wire.DecodeProcedureID(b)
+	_, _, _ = wire.DecodeProcedure(b)
+	_, _ = wire.DecodeFlush(b)
+	_, _ = wire.DecodeRegionInfo(b)
+	_, _ = wire.DecodePrepareBulkLoad(b)
+	_, _ = wire.DecodeBulkLoad(b)
+	_, _ = wire.DecodeSnapshotBegun(b)
+	_, _ = wire.DecodeSnapshotDone(b)
+	_, _ = wire.DecodeSnapshots(b)
+	_, _ = wire.DecodeClusterStatus(b)
+	_, _ = wire.DecodePermissions(b)
 }
 
 // again expects cells to encode to block.

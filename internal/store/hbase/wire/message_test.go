@@ -401,6 +401,10 @@ func TestMalformedResponses(t *testing.T) {
 			t.Errorf("%s: got %v, want malformed", name, err)
 		}
 	}
+}
+
+// TestMalformedFrames has one frame for each possible mistake.
+func TestMalformedFrames(t *testing.T) {
 	for name, frame := range map[string]string{
 		"nothing":          "",
 		"no call":          "00",

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// ReadType says how a scan reads store files.
+// ReadType is the way in which a scan reads store files.
 type ReadType uint8
 
 // The read types.
