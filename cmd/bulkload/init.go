@@ -26,6 +26,8 @@ import (
 type initResult struct {
 	Out string `json:"out,omitempty"`
 	jobdraft.Summary
+	Passed int `json:"passed"` // alias of skipped_files
+	Looked int `json:"looked"` // alias of sampled_files
 }
 
 // noDraft is the last line of an init that wrote no draft.
@@ -99,7 +101,7 @@ func runInit(ctx context.Context, env *cli.Env, cfg jobdraft.Config, out string)
 	if err != nil {
 		return env.Report(r, err)
 	}
-	r.Summary = d.Summary
+	r.Summary, r.Passed, r.Looked = d.Summary, d.SkippedFiles, d.SampledFiles
 	if out == "-" {
 		if _, err := io.WriteString(env.Stdout, d.Text); err != nil {
 			return env.Report(r, err)
@@ -157,7 +159,7 @@ func writeNew(ctx context.Context, fs dfs.FS, name, text string) error {
 
 // printDraft prints the findings and the next command.
 func printDraft(w io.Writer, cfg jobdraft.Config, out string, d *jobdraft.Draft) {
-	fmt.Fprintf(w, "sampled     %d of %s in %s\n", d.Looked, english.Plural(d.Files, "file", ""), cfg.Logs)
+	fmt.Fprintf(w, "sampled     %d of %s in %s\n", d.SampledFiles, english.Plural(d.Files, "file", ""), cfg.Logs)
 	fmt.Fprintf(w, "found       %s: %s\n", english.Plural(len(d.Behaviours), "behaviour", ""), strings.Join(d.Behaviours, ", "))
 	if d.Problem == nil {
 		fmt.Fprintf(w, "parsed      %s of %s with the draft\n", humanize.Comma(d.Good+d.Skipped), quantity.Of(d.Read, "record"))

@@ -80,13 +80,13 @@ func whenReady[R any](ctx context.Context, o *options, cfg load.Config, work fun
 // whenFree calls work until no other run holds the table, or until the time is over. It
 // returns the result of the last call.
 func whenFree[R any](ctx context.Context, o *options, cfg load.Config, p *progress.Progress, until time.Time, work func(context.Context, load.Config) (R, error)) (R, error) {
-	for said := false; ; said = true {
+	for logged := false; ; logged = true {
 		r, err := work(ctx, cfg)
 		left := time.Until(until)
 		if !errors.Is(err, dfs.ErrLocked) || left <= 0 {
 			return r, err
 		}
-		if !said {
+		if !logged {
 			_, who, _ := strings.Cut(err.Error(), dfs.ErrLocked.Error())
 			o.say(fmt.Sprintf("waiting, for %s at the most: another run has %s%s", left.Round(100*time.Millisecond), cfg.Store.Address(), who))
 		}

@@ -62,8 +62,8 @@ func writeExplanation(w io.Writer, x *explain.Explanation) error {
 	b.WriteString("\n")
 	writePlans(&b, x)
 	b.WriteString("\n")
-	for _, said := range x.Why {
-		fold(&b, said, "  ")
+	for _, reason := range x.Why {
+		fold(&b, reason, "  ")
 	}
 	fold(&b, "The times are estimates: they are computed from rates that were measured on another machine.", "  ")
 	_, err := io.WriteString(w, b.String())
@@ -80,7 +80,7 @@ func writePlans(b *strings.Builder, x *explain.Explanation) {
 		if i == x.Chosen {
 			mark = "->"
 		}
-		fmt.Fprintf(b, form, mark, p.Name, p.Settle, short(p.Users), short(p.Rows), short(p.Cells),
+		fmt.Fprintf(b, form, mark, p.Name, p.DecidedBy, short(p.Users), short(p.Rows), short(p.Cells),
 			humanize.IBytes(uint64(max(p.Bytes, 0))), short(p.Calls), estimate.About(p.Seconds))
 	}
 }

@@ -143,16 +143,16 @@ func (o *options) openFor(ctx context.Context, w *pieces.Worker, p *pieces.Piece
 			err = errors.Join(err, end())
 		}
 	}()
-	told := &job.Job{Schema: p.Schema, Layout: p.Layout, Table: job.Table{Catalog: p.Catalog, Family: p.Family, Root: p.Root, Others: p.Others}}
-	store, err := cli.Store(ctx, w.FS, p.Table, told, o.flags.Waits)
+	tableJob := &job.Job{Schema: p.Schema, Layout: p.Layout, Table: job.Table{Catalog: p.Catalog, Family: p.Family, Root: p.Root, Others: p.Others}}
+	store, err := cli.Store(ctx, w.FS, p.Table, tableJob, o.flags.Waits)
 	if err != nil {
 		return nil, nil, err
 	}
 	ends = append(ends, store.Close)
 	if p.Schema == nil {
-		told = nil // the table has the schema
+		tableJob = nil // the table has the schema
 	}
-	loader, err := openAt(ctx, store, told, p.Snapshot)
+	loader, err := openAt(ctx, store, tableJob, p.Snapshot)
 	if err != nil {
 		return nil, nil, err
 	}

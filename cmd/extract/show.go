@@ -215,24 +215,24 @@ func (o *showOptions) write(ctx context.Context, cfg show.Config) (show.Result, 
 	case r.Next != "" && (o.asJSON || o.asCSV):
 		more(o.env.Stderr, r, 1<<10)
 	case r.Events == 0 && o.after == "":
-		said, err := show.Instead(ctx, cfg.Table, asked)
+		note, err := show.Instead(ctx, cfg.Table, asked)
 		if err != nil {
 			return r, err
 		}
-		fmt.Fprintln(o.env.Stderr, said)
-		r.Notes = append(r.Notes, said)
+		fmt.Fprintln(o.env.Stderr, note)
+		r.Notes = append(r.Notes, note)
 	}
 	return r, nil
 }
 
 // more prints how to continue. It never breaks the token.
 func more(w io.Writer, r show.Result, columns int) {
-	said := "… more events follow; continue with"
+	note := "… more events follow; continue with"
 	space := " "
-	if len(said)+len(" --after ")+len(r.Next) > columns {
+	if len(note)+len(" --after ")+len(r.Next) > columns {
 		space = "\n"
 	}
-	fmt.Fprintf(w, "%s%s--after %s\n", said, space, r.Next)
+	fmt.Fprintf(w, "%s%s--after %s\n", note, space, r.Next)
 }
 
 // writer returns the writer of the format that the flags name.

@@ -141,7 +141,7 @@ type Failed struct {
 // files that this load loaded. Files without a date in their path belong to no day.
 type DayLine struct {
 	Date    behaviour.Date
-	Files   int // delivered, of the behaviours that were asked for
+	Files   int // delivered files of the requested behaviours
 	Missing int // behaviours without a file
 	manifest.Counts
 	Ended DayEnd

@@ -36,7 +36,7 @@ func AddStaysOut(list []StaysOut, s StaysOut) []StaysOut {
 	return list
 }
 
-// UnclearAdvice says what to do if a load cannot tell which records of a file the table has, because the job has
+// UnclearAdvice is the next step if a load cannot tell which records of a file the table has, because the job has
 // another setting than an earlier load.
 var UnclearAdvice = map[manifest.Setting]string{
 	manifest.SkipSetting: "put the earlier settings of the columns (format, delimiter, header, names, nulls, encoding) back and load these files with the condition that you want first, or load the logs into a new table",

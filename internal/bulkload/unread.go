@@ -59,7 +59,7 @@ func AddUnread(list []UnreadField, f UnreadField) []UnreadField {
 	return list
 }
 
-// UnreadAdvice says what to do about an UnreadField.
+// UnreadAdvice is the next step for an UnreadField.
 const UnreadAdvice = "a load does not read these records again: if the values are wanted, load the logs into a new table; files that are loaded from now on have the field"
 
 // DescribeUnread describes the first field of a list, and says how many more there are.

@@ -57,7 +57,7 @@ import (
 
 // Config describes one extract. The comments give the defaults of zero fields.
 type Config struct {
-	query.Spec   // what is asked for
+	query.Spec   // the query
 	place.Target // where the result is made
 	Table        table.Table
 	Known        *manifest.Table // the manifest of the table; by default Table's own

@@ -16,7 +16,7 @@ import (
 func Existing(ctx context.Context, t Table, q Query, emit func(key []byte, date behaviour.Date, kind int) error) error {
 	info := t.Info()
 	q.Columns, q.Ordered = layout.Columns{}, true
-	if q.Exist = info.Layout.Traits().Told; !q.Exist {
+	if q.Exist = info.Layout.Traits().DayRows; !q.Exist {
 		r, err := info.Layout.Reads(info.Schema, layout.Everyone(info.Schema, q.Span))
 		if err != nil {
 			return err
@@ -30,20 +30,20 @@ func Existing(ctx context.Context, t Table, q Query, emit func(key []byte, date 
 		kind int
 	}
 	return t.Read(ctx, q, func(c *cell.Cell) error {
-		told, ok := teller.Tell(c)
+		rec, ok := teller.Tell(c)
 		if !ok && q.Exist { // the row may have other cells, which do not come
-			told, ok = layout.TellRow(teller, c.Row)
+			rec, ok = layout.TellRow(teller, c.Row)
 		}
 		if !ok {
 			return nil
 		}
-		if told.Date == last.date && told.Kind == last.kind && string(last.row) == string(c.Row) {
+		if rec.Date == last.date && rec.Kind == last.kind && string(last.row) == string(c.Row) {
 			return nil
 		}
-		last.row, last.date, last.kind = append(last.row[:0], c.Row...), told.Date, told.Kind
-		if !q.Span.Has(told.Date) {
+		last.row, last.date, last.kind = append(last.row[:0], c.Row...), rec.Date, rec.Kind
+		if !q.Span.Has(rec.Date) {
 			return nil
 		}
-		return emit(info.Layout.UserKey(c.Row), told.Date, told.Kind)
+		return emit(info.Layout.UserKey(c.Row), rec.Date, rec.Kind)
 	})
 }

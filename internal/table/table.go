@@ -111,7 +111,7 @@ type Query struct {
 	Columns layout.Columns
 	// Exist asks only which rows exist. One cell of each row is enough, and its value may
 	// be missing. A table may return more. Columns and Where are ignored. It is for
-	// layouts with the trait Told.
+	// layouts with the trait DayRows.
 	Exist bool
 	// Ordered says that the rows of Ranges must be in order. All cells of a row then follow
 	// each other.

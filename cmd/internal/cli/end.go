@@ -43,15 +43,15 @@ func (e *Env) account(end *outcome.Outcome, within time.Duration) {
 	if patience > 0 {
 		ctx = dfs.WithPatience(ctx, patience)
 	}
-	told := make(chan error, len(accounts))
+	done := make(chan error, len(accounts))
 	go func() {
 		for _, f := range accounts {
-			told <- f(ctx, end)
+			done <- f(ctx, end)
 		}
 	}()
 	for range accounts {
 		select {
-		case err := <-told:
+		case err := <-done:
 			if err != nil {
 				e.warn(err)
 			}

@@ -98,8 +98,8 @@ func (j *jsonLines) line(out *bytes.Buffer, line []byte) {
 	default:
 		text := strings.TrimPrefix(string(line), j.name+": ")
 		log := jsonLog.log(out, j.name, slog.LevelInfo)
-		if said, ok := strings.CutPrefix(text, "warning: "); ok {
-			log.Warn(said)
+		if warning, ok := strings.CutPrefix(text, "warning: "); ok {
+			log.Warn(warning)
 		} else {
 			log.Info(text)
 		}

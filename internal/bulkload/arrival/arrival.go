@@ -53,7 +53,7 @@ type Config struct {
 	FS     dfs.FS
 	Job    *job.Job
 	Span   behaviour.Span
-	Kinds  []int         // asked for
+	Kinds  []int         // requested
 	For    time.Duration // how long
 	Settle time.Duration // how long a file must not change, if the job names no marker
 	// Standing makes Wait ignore missing files. When the time is over, Wait succeeds unless
@@ -101,7 +101,7 @@ func (w *Watch) Wait(ctx context.Context) error {
 	if w.Settle <= 0 {
 		every = lookEvery
 	}
-	said := time.Time{}
+	logged := time.Time{}
 	for {
 		lacks, err := w.look(ctx)
 		unreachable := errors.Is(err, dfs.ErrUnavailable)
@@ -111,7 +111,7 @@ func (w *Watch) Wait(ctx context.Context) error {
 			return err
 		}
 		if len(lacks) == 0 {
-			if !said.IsZero() {
+			if !logged.IsZero() {
 				w.Say(fmt.Sprintf("all logs have arrived after %s", w.waited()))
 			}
 			return nil
@@ -122,12 +122,12 @@ func (w *Watch) Wait(ctx context.Context) error {
 		}
 		w.At(texts(lacks))
 		switch {
-		case said.IsZero() && w.worthSaying(lacks):
+		case logged.IsZero() && w.worthSaying(lacks):
 			w.Say(fmt.Sprintf("waiting, for %s at the most: %s", w.For, texts(lacks)))
-			said = time.Now()
-		case !said.IsZero() && time.Since(said) >= sayEvery:
+			logged = time.Now()
+		case !logged.IsZero() && time.Since(logged) >= sayEvery:
 			w.Say(fmt.Sprintf("still waiting, after %s: %s", w.waited(), texts(lacks)))
-			said = time.Now()
+			logged = time.Now()
 		}
 		select {
 		case <-ctx.Done():

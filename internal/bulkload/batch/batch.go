@@ -49,7 +49,7 @@ type Config struct {
 	Failures *bulkload.Failures
 	// Reserved is the part of the sort memory, in bytes, that the caller uses.
 	Reserved int64
-	// Unledgered says that corrected records may be in the table although no ledger lists them.
+	// Unledgered means that corrected records may be in the table although no ledger lists them.
 	Unledgered bool
 }
 

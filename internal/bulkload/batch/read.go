@@ -209,7 +209,7 @@ func (r *reader) recycle(buf []byte) {
 	}
 }
 
-// counted tells the progress how much has been read.
+// counted adds the bytes that were read to the progress.
 type counted struct {
 	r        io.Reader
 	progress *progress.Progress

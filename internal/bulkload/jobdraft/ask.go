@@ -38,7 +38,7 @@ func (g *guessed) ask(q Question, check func(string) string) (string, error) {
 	}
 }
 
-// nothing is the answer that no column is asked for.
+// nothing is the answer for "no column".
 const nothing = "-"
 
 // byPaths is the answer that the paths name the behaviours.

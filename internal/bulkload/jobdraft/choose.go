@@ -51,7 +51,7 @@ func (g *guessed) chooseKinds(columns []candidate) (choice, error) {
 
 // chooseNames finds, for each shape, which part of its paths names behaviours, or -1;
 // nil if the paths do not. byColumn is a column whose name says that it names them, or nil.
-// unsure says why the choice is a guess.
+// unsure is the reason why the choice is a guess.
 func (g *guessed) chooseNames(byColumn *candidate) (named []int, unsure string) {
 	shapes := g.arranged.shapes
 	main := 0

@@ -53,7 +53,7 @@ func TestADraftOfOneFileNamesItsFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Problem != nil || d.Bad != 0 || d.Good == 0 || d.Passed != 0 || !strings.Contains(d.Text, "\n  path: "+logs+"\n") {
+	if d.Problem != nil || d.Bad != 0 || d.Good == 0 || d.SkippedFiles != 0 || !strings.Contains(d.Text, "\n  path: "+logs+"\n") {
 		t.Errorf("%+v, %v\n%s", d.Summary, d.Problem, d.Text)
 	}
 }

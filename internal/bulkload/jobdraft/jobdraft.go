@@ -72,19 +72,19 @@ type Draft struct {
 
 // A Summary describes the sample from which a draft was made.
 type Summary struct {
-	Files      int            `json:"files"`      // found
-	Passed     int            `json:"passed"`     // of these, those that the draft's paths do not name
-	Looked     int            `json:"looked"`     // looked into
-	Behaviours []string       `json:"behaviours"` // their names
-	Read       int64          `json:"records"`    // records of the sample, read by the draft
-	Good       int64          `json:"good"`       // of these, those that would be loaded
-	Skipped    int64          `json:"skipped"`    // records that the draft skips
-	Bad        int64          `json:"bad"`        // and those that would be quarantined
-	Reasons    map[string]int `json:"reasons,omitempty"`
-	Unsure     []string       `json:"unsure"`             // comments for review, in order of the file, equal ones once
-	FillIn     []string       `json:"fill_in"`            // keys that have no value yet
-	LeftOut    []Left         `json:"left_out,omitempty"` // files that are no logs
-	Others     []Other        `json:"others,omitempty"`   // files for jobs of their own
+	Files        int            `json:"files"`         // found
+	SkippedFiles int            `json:"skipped_files"` // of these, those that the draft's paths do not name
+	SampledFiles int            `json:"sampled_files"` // of these, those of which records were read
+	Behaviours   []string       `json:"behaviours"`    // their names
+	Read         int64          `json:"records"`       // records of the sample, read by the draft
+	Good         int64          `json:"good"`          // of these, those that would be loaded
+	Skipped      int64          `json:"skipped"`       // records that the draft skips
+	Bad          int64          `json:"bad"`           // and those that would be quarantined
+	Reasons      map[string]int `json:"reasons,omitempty"`
+	Unsure       []string       `json:"unsure"`             // comments for review, in order of the file, equal ones once
+	FillIn       []string       `json:"fill_in"`            // keys that have no value yet
+	LeftOut      []Left         `json:"left_out,omitempty"` // files that are no logs
+	Others       []Other        `json:"others,omitempty"`   // files for jobs of their own
 }
 
 // Counted implements outcome.Result.

@@ -25,7 +25,7 @@ import (
 // tryOut writes the draft, and reads the sample by it.
 func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 	w := g.body(cfg)
-	d := &Draft{Summary: Summary{Files: len(g.found.files), Looked: g.looked, Reasons: map[string]int{}, LeftOut: g.left, Others: g.others}}
+	d := &Draft{Summary: Summary{Files: len(g.found.files), SampledFiles: g.looked, Reasons: map[string]int{}, LeftOut: g.left, Others: g.others}}
 	for _, k := range g.kinds {
 		d.Behaviours = append(d.Behaviours, k.name)
 	}
@@ -34,7 +34,7 @@ func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 	if err == nil {
 		for i := range g.arranged.files {
 			if _, _, ok := j.Pattern.Match(nameFor(cfg, g.arranged.files[i].rel, g.found.single)); !ok {
-				d.Passed++
+				d.SkippedFiles++
 			}
 		}
 		t, err := d.readSample(ctx, cfg, j, g)
@@ -152,7 +152,7 @@ func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 			b.WriteString("# " + visible.Text(strings.TrimRight(line, "\n")) + "\n")
 		}
 	}
-	say("Drafted by bulkload init from %s in %s; read: %d.", english.Plural(d.Files, "file", ""), cfg.Logs, d.Looked)
+	say("Drafted by bulkload init from %s in %s; read: %d.", english.Plural(d.Files, "file", ""), cfg.Logs, d.SampledFiles)
 	switch {
 	case len(d.FillIn) > 0:
 		say("Not complete: fill in %s.", strings.Join(d.FillIn, ", "))
@@ -170,8 +170,8 @@ func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 	for _, reason := range slices.Sorted(maps.Keys(g.skipped)) {
 		say("Records that a load skips: %s (%s).", humanize.Comma(g.skipped[reason]), reason)
 	}
-	if d.Passed > 0 {
-		say("Not among the paths below: %s.", english.Plural(d.Passed, "file", ""))
+	if d.SkippedFiles > 0 {
+		say("Not among the paths below: %s.", english.Plural(d.SkippedFiles, "file", ""))
 	}
 	for _, l := range g.left {
 		say("Left out, because it is no log: %s (%s): %s.", l.Example, english.Plural(l.Files, "file", ""), l.Why)

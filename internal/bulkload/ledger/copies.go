@@ -75,7 +75,7 @@ func (c *Copy) partFor(o *Copy) *manifest.Part {
 	return c.Part
 }
 
-// none reports whether the condition skipped every record that the load of c was asked for.
+// none reports whether the condition skipped every requested record of the load of c.
 func (c *Copy) none() bool { return c.SkippedBy != "" && c.in != nil && c.in.BroughtNone() }
 
 // skipsAs reports whether the jobs of c and own skip the same records: the same condition on the same columns.
@@ -127,7 +127,7 @@ type Names interface {
 	HasBehaviour(name string) bool
 }
 
-// Has reports whether the load of c was asked for records of a date and behaviour. text names the
+// Has reports whether the load of c requested records of a date and behaviour. text names the
 // behaviour in the file; nil is not known. The load skipped the records for which SkippedBy holds.
 func (c *Copy) Has(d behaviour.Date, behaviour string, text *string) bool {
 	return (c.Dates == nil || c.Dates.Has(d)) && c.Part.Has(d, behaviour, text)
@@ -139,7 +139,7 @@ func (c *Copy) overlaps(o *Copy) bool {
 	return a.Overlaps(b) && c.partFor(o).Shares(o.partFor(c))
 }
 
-// span returns the dates of all records that the load of c was asked for.
+// span returns the dates of all requested records of the load of c.
 func (c *Copy) span() behaviour.Span {
 	s := behaviour.AllDays
 	if c.Dates != nil {

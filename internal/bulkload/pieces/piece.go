@@ -248,7 +248,7 @@ func (in *Input) file(s *behaviour.Schema) (*delivered.File, error) {
 	return f, nil
 }
 
-// asked returns the file with its part that is asked for, and its parts that are in the table.
+// asked returns the file with its requested part and its parts that are in the table.
 func (in *Input) asked() *delivered.File {
 	return &delivered.File{Part: in.Part, Covered: slices.Clone(in.Covered), Partly: slices.Clone(in.Partly), StaysOut: in.StaysOut}
 }

@@ -20,7 +20,7 @@ import (
 // A Keeps says whether a line of an earlier quarantine file stays.
 type Keeps func(old *Record) Stay
 
-// Stay says whether a line of an earlier quarantine file stays.
+// Stay reports whether a line of an earlier quarantine file stays.
 type Stay int
 
 // The values of Stay.

@@ -94,7 +94,7 @@ func (e *LoadedBeforeError) Error() string {
 	return fmt.Sprintf("%v: %s%s", bulkload.ErrNothing, e.loaded(), dropped)
 }
 
-// loaded says which files were loaded before.
+// loaded describes the files that were loaded before.
 func (e *LoadedBeforeError) loaded() string {
 	switch {
 	case e.Older > 0:

@@ -17,13 +17,13 @@ type count struct {
 	foreign Foreign
 	cells   *progress.Counter
 
-	teller layout.Teller
-	told   bool // the row alone tells the day and behaviour
-	sum    tally.Counter
-	before tally.Tally // sum before the stretch
-	row    []byte
-	begun  bool
-	at     int // the range of the current row
+	teller  layout.Teller
+	dayRows bool // the row alone tells the day and behaviour
+	sum     tally.Counter
+	before  tally.Tally // sum before the stretch
+	row     []byte
+	begun   bool
+	at      int // the range of the current row
 
 	// Fields of the stretch, which is a run of adjacent cells of one row, day and behaviour:
 	day   dayKey
@@ -31,7 +31,7 @@ type count struct {
 }
 
 func (r *run) newCount() *count {
-	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells"), teller: r.layout.Teller(r.schema), told: r.layout.Traits().Told}
+	return &count{run: r, days: map[dayKey]tally.Tally{}, ranges: make([]tally.Tally, len(r.ranges)), cells: r.progress.Counter("cells"), teller: r.layout.Teller(r.schema), dayRows: r.layout.Traits().DayRows}
 }
 
 // add adds one cell, and reports whether it begins a stretch. It keeps no reference to the
@@ -39,9 +39,9 @@ func (r *run) newCount() *count {
 func (c *count) add(x *cell.Cell) bool {
 	row := !c.begun || !bytes.Equal(c.row, x.Row)
 	first := row
-	if row || !c.told {
-		told, known := c.teller.Tell(x)
-		day := dayKey{told.Date, told.Kind}
+	if row || !c.dayRows {
+		rec, known := c.teller.Tell(x)
+		day := dayKey{rec.Date, rec.Kind}
 		if first = row || known != c.known || known && day != c.day; first {
 			c.end()
 			c.day, c.known = day, known

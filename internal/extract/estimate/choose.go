@@ -12,12 +12,12 @@ import (
 
 // Choose returns the index of the plan that an extract uses, and the reasons, in sentences.
 func (f Facts) Choose(plans []Plan) (chosen int, why []string) {
-	name, settle := f.name(), ByRolls
+	name, decidedBy := f.name(), ByRolls
 	if f.Rolls != Known || name == Snapshot {
-		settle = f.byRows()
+		decidedBy = f.byRows()
 	}
 	for i := range plans {
-		if plans[i].Name == name && plans[i].Settle == settle {
+		if plans[i].Name == name && plans[i].DecidedBy == decidedBy {
 			chosen = i
 		}
 	}
@@ -30,8 +30,8 @@ func (f Facts) Choose(plans []Plan) (chosen int, why []string) {
 	if p.Screen {
 		why = append(why, "The conditions need fewer columns than the result: users are filtered by these columns first, unless that is slower.")
 	}
-	if said := f.sooner(plans, chosen); said != "" {
-		why = append(why, said)
+	if sentence := f.sooner(plans, chosen); sentence != "" {
+		why = append(why, sentence)
 	}
 	return chosen, why
 }
@@ -68,7 +68,7 @@ func (f *Facts) whyPlan(p *Plan) string {
 func (f *Facts) whySettle(p *Plan) string {
 	because := ""
 	switch {
-	case p.Settle == ByRolls:
+	case p.DecidedBy == ByRolls:
 		return fmt.Sprintf("The rolls show that %s may be active. No other user is read.", quantity.Of(f.Stay.Users, "user"))
 	case p.Name == Snapshot:
 		because = "A snapshot has no rolls"
@@ -77,7 +77,7 @@ func (f *Facts) whySettle(p *Plan) string {
 	default:
 		because = "The table may have rows that no roll lists"
 	}
-	switch p.Settle {
+	switch p.DecidedBy {
 	case ByWalk:
 		return because + ": all rows of the table are first scanned for their users" + f.whoseAre(p) + "."
 	case ByExist:
@@ -107,7 +107,7 @@ const (
 func (f *Facts) sooner(plans []Plan, chosen int) string {
 	best := chosen
 	for i := range plans {
-		if plans[i].Seconds < plans[best].Seconds && (plans[i].Settle != ByRolls || f.Rolls == Known || f.Rolls == Off) {
+		if plans[i].Seconds < plans[best].Seconds && (plans[i].DecidedBy != ByRolls || f.Rolls == Known || f.Rolls == Off) {
 			best = i
 		}
 	}
@@ -119,17 +119,17 @@ func (f *Facts) sooner(plans []Plan, chosen int) string {
 	if b.Name == Files {
 		how = "it"
 	}
-	if b.Settle == ByRolls && f.Rolls == Off {
+	if b.DecidedBy == ByRolls && f.Rolls == Off {
 		how += " without --rolls off"
 	}
-	said := fmt.Sprintf("With %s it might take %s instead of %s", how, About(b.Seconds), About(c.Seconds))
+	sentence := fmt.Sprintf("With %s it might take %s instead of %s", how, About(b.Seconds), About(c.Seconds))
 	if how == "it without --rolls off" {
-		said = fmt.Sprintf("Without --rolls off it might take %s instead of %s", About(b.Seconds), About(c.Seconds))
+		sentence = fmt.Sprintf("Without --rolls off it might take %s instead of %s", About(b.Seconds), About(c.Seconds))
 	}
 	if b.Name == Snapshot {
-		said += "; this plan takes a snapshot and reads HBase's files"
+		sentence += "; this plan takes a snapshot and reads HBase's files"
 	}
-	return said + "."
+	return sentence + "."
 }
 
 // About formats an estimated time, rounded to its precision.

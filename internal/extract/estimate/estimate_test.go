@@ -22,13 +22,7 @@ func facts(t *testing.T, d *datadriven.TestData) *estimate.Facts {
 		if len(arg.Vals) > 0 {
 			value = arg.Vals[0]
 		}
-		number := func() int64 {
-			n, err := strconv.ParseInt(value, 10, 64)
-			if err != nil {
-				d.Fatalf(t, "%s: %v", arg.Key, err)
-			}
-			return n
-		}
+		number := func() int64 { return parseNumber(t, d, arg.Key, value) }
 		switch arg.Key {
 		case "live":
 			f.Live = true
@@ -65,12 +59,29 @@ func facts(t *testing.T, d *datadriven.TestData) *estimate.Facts {
 			d.Fatalf(t, "what is %s?", arg.Key)
 		}
 	}
-	of := func(users int64) estimate.People {
-		days := int64(f.Days)
-		return estimate.People{Users: users, UserDays: users * days, UserKinds: users * int64(read), Rows: users * days * int64(read), AllRows: users * days * 4, Records: users * days * 12}
+	addTable(f, users, read)
+	found := peopleOf(f, people["found"], read)
+	f.There, f.Found, f.Stay = found, found, peopleOf(f, people["stay"], read)
+	if f.Rolls == estimate.Unknown {
+		f.Found, f.Stay = estimate.People{}, estimate.People{}
+		f.Guess(users)
 	}
+	return f
+}
+
+func parseNumber(t *testing.T, d *datadriven.TestData, key, value string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		d.Fatalf(t, "%s: %v", key, err)
+	}
+	return n
+}
+
+// addTable adds a table of the given number of users, and a query that reads the first behaviours.
+func addTable(f *estimate.Facts, users int64, read int) {
 	f.Loads = int64(f.Days)
-	records := of(users).Records / 4
+	records := peopleOf(f, users, read).Records / 4
 	for k := range 4 {
 		kind := estimate.Kind{Records: records, Cells: 4 * records, Bytes: 320 * records, Read: k < read, Asked: 1, Judged: 0.25}
 		f.Kinds = append(f.Kinds, kind)
@@ -78,12 +89,12 @@ func facts(t *testing.T, d *datadriven.TestData) *estimate.Facts {
 		f.Size += kind.Bytes / 3
 		f.TableRecords += records
 	}
-	f.There, f.Found, f.Stay = of(people["found"]), of(people["found"]), of(people["stay"])
-	if f.Rolls == estimate.Unknown {
-		f.Found, f.Stay = estimate.People{}, estimate.People{}
-		f.Guess(users)
-	}
-	return f
+}
+
+// peopleOf counts the rows and records of some users, and the rows of the behaviours that are read.
+func peopleOf(f *estimate.Facts, users int64, read int) estimate.People {
+	days, kinds := int64(f.Days), int64(read)
+	return estimate.People{Users: users, UserDays: users * days, UserKinds: users * kinds, Rows: users * days * kinds, AllRows: users * days * 4, Records: users * days * 12}
 }
 
 // layouts maps names to properties of layouts.
@@ -106,8 +117,8 @@ func TestChoices(t *testing.T) {
 			if i == chosen {
 				mark = "*"
 			}
-			fmt.Fprintf(&b, "%s %-8s %-13s users=%d rows=%d behaviours=%d cells=%d passed=%d bytes=%d calls=%d %s\n", mark, p.Name, p.Settle,
-				p.Users, p.Rows, p.Behaviours, p.Cells, p.Passed, p.Bytes, p.Calls, estimate.About(p.Seconds))
+			fmt.Fprintf(&b, "%s %-8s %-13s users=%d rows=%d behaviours=%d cells=%d scanned=%d bytes=%d calls=%d %s\n", mark, p.Name, p.DecidedBy,
+				p.Users, p.Rows, p.Behaviours, p.Cells, p.Scanned, p.Bytes, p.Calls, estimate.About(p.Seconds))
 		}
 		for _, said := range why {
 			fmt.Fprintln(&b, said)
@@ -137,7 +148,7 @@ func TestMoreTakesLonger(t *testing.T) {
 				if p.Seconds < b.Seconds || p.Cells < b.Cells || p.Bytes < b.Bytes || p.Seconds > 2.01*b.Seconds {
 					t.Errorf("%s: of %d users %+v, of half as many %+v", line, users, p, b)
 				}
-				if p.Passed < p.Cells && !p.Screen || p.Seconds <= 0 || p.Calls < 0 {
+				if p.Scanned < p.Cells && !p.Screen || p.Seconds <= 0 || p.Calls < 0 {
 					t.Errorf("%s: %+v", line, p)
 				}
 			}

@@ -90,19 +90,19 @@ func (f *Facts) amount(p *Plan, who People, a *averages) {
 	}
 	p.Behaviours = rounded(left(records*a.share, who.Users))
 	p.Rows = f.rows(who, p.Behaviours)
-	come, passed, each := float64(p.Behaviours)*a.asked, records, a.every
+	come, scanned, each := float64(p.Behaviours)*a.asked, records, a.every
 	switch {
 	case !f.KindRows && !f.Sifts && f.Name != "": // all behaviours are read
 		come = left(records, who.Users) * a.every
 	case p.Name == Get: // gets do not scan other rows and columns
-		passed, each = records*a.share, a.asked
+		scanned, each = records*a.share, a.asked
 	case f.KindRows:
-		passed, each = records*a.share, a.full
+		scanned, each = records*a.share, a.full
 	}
 	if f.TimeRows || f.Newest > 0 {
-		passed = left(passed, who.Users)
+		scanned = left(scanned, who.Users)
 	}
-	p.Cells, p.Passed = rounded(come), rounded(passed*each*f.days(p.Name))
+	p.Cells, p.Scanned = rounded(come), rounded(scanned*each*f.days(p.Name))
 }
 
 // days returns the number of records that are scanned for each record of the query's days.
@@ -140,7 +140,7 @@ func (f *Facts) Pushed(p *Plan) []string {
 	push("newest", newest)
 	push("values", f.Tested && !f.Whole && servers)
 	push("versions", f.Versions > 0 && p.Name != Files)
-	push("fuzzy rows", f.Fuzzy && p.Settle == ByWalk && servers)
+	push("fuzzy rows", f.Fuzzy && p.DecidedBy == ByWalk && servers)
 	return out
 }
 
@@ -154,14 +154,14 @@ func (f *Facts) whyRows(p *Plan, a *averages) string {
 	if row == "" {
 		row = DayKind
 	}
-	said := fmt.Sprintf("In the layout %s a row holds %s. %s with %s are read; the result needs %s.", f.Name, row,
+	text := fmt.Sprintf("In the layout %s a row holds %s. %s with %s are read; the result needs %s.", f.Name, row,
 		quantity.Of(p.Rows, "row"), quantity.Of(p.Cells, "cell"), quantity.Of(p.Needs, "cell"))
-	if most := max(p.Cells, p.Passed); most > muchMore*p.Needs {
+	if most := max(p.Cells, p.Scanned); most > muchMore*p.Needs {
 		if because := f.because(p, a); len(because) > 0 {
-			said += fmt.Sprintf(" To find them, %s are scanned: %s.", quantity.Of(most, "cell"), strings.Join(because, "; "))
+			text += fmt.Sprintf(" To find them, %s are scanned: %s.", quantity.Of(most, "cell"), strings.Join(because, "; "))
 		}
 	}
-	return said
+	return text
 }
 
 // because returns the reasons why a plan scans more cells than the result needs.

@@ -1,14 +1,27 @@
 package estimate
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
 // A Plan is a way to run a query, and its estimated cost.
 type Plan struct {
-	Name   string `json:"plan"`   // files, get, scan or snapshot
-	Settle string `json:"settle"` // how the active users are found, before rows are read whole
-	Screen bool   `json:"screen"` // users are judged by few columns first
+	Name      string `json:"plan"`       // files, get, scan or snapshot
+	DecidedBy string `json:"decided_by"` // how the active users are found, before rows are read whole
+	Screen    bool   `json:"screen"`     // users are judged by few columns first
 	Amount
 	Seconds float64 `json:"seconds"`
+}
+
+// MarshalJSON also writes the keys settle and passed. They are aliases of decided_by and scanned.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	type plan Plan // has no MarshalJSON
+	return json.Marshal(struct {
+		plan
+		Settle string `json:"settle"`
+		Passed int64  `json:"passed"`
+	}{plan(p), p.DecidedBy, p.Scanned})
 }
 
 // An Amount counts what a plan reads.
@@ -17,7 +30,7 @@ type Amount struct {
 	Rows       int64 `json:"rows"`       // rows of these users
 	Behaviours int64 `json:"behaviours"` // behaviours in these rows
 	Cells      int64 `json:"cells"`      // cells that are returned
-	Passed     int64 `json:"passed"`     // cells that are scanned, the returned ones included
+	Scanned    int64 `json:"scanned"`    // cells that are scanned, the returned ones included
 	Needs      int64 `json:"needs"`      // cells that the result is made from
 	Walked     int64 `json:"walked"`     // rows that are scanned for their users
 	Bytes      int64 `json:"bytes"`      // bytes of files, or of servers' responses
@@ -75,11 +88,11 @@ func (f *Facts) byRows() string {
 }
 
 // plan estimates the cost of one plan.
-func (f *Facts) plan(name, settle string) Plan {
-	p := Plan{Name: name, Settle: settle, Screen: f.Screens && (name == Get || name == Scan)}
+func (f *Facts) plan(name, decidedBy string) Plan {
+	p := Plan{Name: name, DecidedBy: decidedBy, Screen: f.Screens && (name == Get || name == Scan)}
 	who := f.Stay
 	asked := who.Users // users whose rows are requested
-	if settle == ByRows {
+	if decidedBy == ByRows {
 		who, asked = f.Found, f.Listed
 	}
 	a := f.averages()
@@ -100,7 +113,7 @@ func (f *Facts) plan(name, settle string) Plan {
 	case Snapshot:
 		f.snapshot(&p, asked)
 	}
-	f.settle(&p, name, settle)
+	f.find(&p, name, decidedBy)
 	p.Seconds += float64(p.Behaviours) * whole / written / f.workers()
 	p.Seconds = math.Round(p.Seconds*1000) / 1000
 	return p
@@ -121,7 +134,7 @@ func (f *Facts) files(p *Plan, who People, asked int64) {
 	// One read returns neighbouring blocks.
 	apart := math.Exp(-touched / blocks)
 	p.Calls = rounded(hit*apart+float64(p.Bytes)/readAhead*(1-apart)) + openReads*min(f.Files, rounded(touched))
-	p.Seconds = startSeconds + (hit/fileBlocks+float64(p.Passed)/fileCells)/f.workers()
+	p.Seconds = startSeconds + (hit/fileBlocks+float64(p.Scanned)/fileCells)/f.workers()
 	p.Seconds += float64(asked-who.Users) * float64(f.Loads) / fileBlocks / f.workers()
 }
 
@@ -140,7 +153,7 @@ func (f *Facts) gets(p *Plan, asked int64, whole float64, a *averages) {
 		rows *= 1 + whole
 	}
 	if p.Screen {
-		p.Passed = p.Cells
+		p.Scanned = p.Cells
 	}
 	p.Bytes = rounded(float64(p.Cells) * a.bytes)
 	p.Calls = connectCalls + max(getCalls(rows), min(asked, f.Regions))
@@ -159,26 +172,26 @@ func (f *Facts) scans(p *Plan, asked int64, whole float64, a *averages) {
 	if p.Screen {
 		times = 1 + whole
 	}
-	p.Passed = rounded(float64(p.Passed) * times)
+	p.Scanned = rounded(float64(p.Scanned) * times)
 	p.Bytes = rounded(float64(p.Cells) * a.bytes)
 	scans := max(math.Ceil(float64(asked)/usersInScan), float64(min(asked, f.Regions))) // a scan ends with its region
 	p.Calls = connectCalls + rounded(times*scans+math.Floor(float64(p.Bytes)/responseBytes))
-	p.Seconds = connectSeconds + times*float64(asked)/scannedUsers + float64(p.Passed)/scannedCells
+	p.Seconds = connectSeconds + times*float64(asked)/scannedUsers + float64(p.Scanned)/scannedCells
 }
 
 // snapshot adds the cost of reading HBase's files. Their blocks are larger and hold more
 // than one user.
 func (f *Facts) snapshot(p *Plan, asked int64) {
 	a := f.averages()
-	p.Bytes = rounded(float64(p.Passed) * a.bytes * encodedShare)
+	p.Bytes = rounded(float64(p.Scanned) * a.bytes * encodedShare)
 	p.Calls = rounded(float64(min(asked*max(f.Loads, 1), p.Bytes/blockBytes+1)))
-	p.Seconds = connectSeconds + snapshotSeconds + float64(asked)/snapshotUsers + float64(p.Passed)/snapshotCells
+	p.Seconds = connectSeconds + snapshotSeconds + float64(asked)/snapshotUsers + float64(p.Scanned)/snapshotCells
 }
 
-// settle adds the cost of finding the active users.
-func (f *Facts) settle(p *Plan, name, settle string) {
+// find adds the cost of finding the active users.
+func (f *Facts) find(p *Plan, name, decidedBy string) {
 	rows := 0.0 // rows that are tested or scanned
-	switch settle {
+	switch decidedBy {
 	case ByRolls:
 		p.Seconds += float64(f.Found.UserDays) / rolledUsers / f.workers()
 		return
@@ -191,7 +204,7 @@ func (f *Facts) settle(p *Plan, name, settle string) {
 		p.Walked = rounded(rows)
 	}
 	switch {
-	case name == Files && settle == ByWalk:
+	case name == Files && decidedBy == ByWalk:
 		p.Bytes += f.Size
 		p.Calls += f.Size / readAhead
 		p.Seconds += float64(f.TableRecords) * f.averages().every / fileCells / f.workers()
@@ -199,11 +212,11 @@ func (f *Facts) settle(p *Plan, name, settle string) {
 		p.Seconds += rows / fileBlocks / f.workers()
 	case name == Snapshot:
 		records := rows * recordsInRow
-		if settle == ByWalk {
+		if decidedBy == ByWalk {
 			records = float64(f.TableRecords)
 		}
 		p.Seconds += records * f.averages().every / snapshotCells
-	case settle == ByWalk:
+	case decidedBy == ByWalk:
 		p.Calls += rounded(rows * keyBytes / responseBytes)
 		p.Bytes += rounded(rows * keyBytes)
 		p.Seconds += f.walked(Files) / scannedRows // servers scan the other days too

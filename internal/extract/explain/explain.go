@@ -139,8 +139,8 @@ func (e *Explanation) fill(s *survey, f *facts.Facts, ledgers []*manifest.Load) 
 	e.Chosen, e.Why = f.Choose(e.Plans)
 	e.Layout, e.Pushed = f.Name, f.Pushed(&e.Plans[e.Chosen])
 	e.Logs = logs(q, ledgers)
-	if said := e.Logs.Compare(&e.Plans[e.Chosen]); said != "" {
-		e.Why = append(e.Why, said)
+	if reason := e.Logs.Compare(&e.Plans[e.Chosen]); reason != "" {
+		e.Why = append(e.Why, reason)
 	}
 	if q.Output.Partition == "" {
 		e.Files = output.Files(e.Plans[e.Chosen].Behaviours, 0, s.Sizes)
@@ -155,30 +155,30 @@ func (e *Explanation) fill(s *survey, f *facts.Facts, ledgers []*manifest.Load) 
 // remarks returns notes about the estimate, and about a query that no user matches.
 func (s *survey) remarks(ctx context.Context, t table.Loader, x *Explanation) ([]string, error) {
 	known := table.Known(t)
-	var said []string
+	var out []string
 	if x.Sampled > 0 {
-		said = append(said, fmt.Sprintf("of %d regions only %d %s sampled: the numbers of users are multiplied by %.3g", x.Regions, x.Sampled, english.PluralWord(x.Sampled, "was", "were"), float64(x.Regions)/float64(x.Sampled)))
+		out = append(out, fmt.Sprintf("of %d regions only %d %s sampled: the numbers of users are multiplied by %.3g", x.Regions, x.Sampled, english.PluralWord(x.Sampled, "was", "were"), float64(x.Regions)/float64(x.Sampled)))
 	}
 	switch {
 	case known == nil || len(known.Files) == 0:
-		said = append(said, "the content of the table is not known, because its catalog lists no files: all figures except the calls are guesses")
+		out = append(out, "the content of the table is not known, because its catalog lists no files: all figures except the calls are guesses")
 	case x.Rolls == estimate.Unknown:
-		said = append(said, "only the rows show which users exist: the estimate assumes that they are like the users of the largest load of these days")
+		out = append(out, "only the rows show which users exist: the estimate assumes that they are like the users of the largest load of these days")
 	case !x.Exact && x.Sampled == 0:
-		said = append(said, "some rows may have expired, or belong to a load that has not ended: there may be fewer users")
+		out = append(out, "some rows may have expired, or belong to a load that has not ended: there may be fewer users")
 	}
 	if x.Rolls == estimate.Unknown || x.May > 0 {
-		return said, nil
+		return out, nil
 	}
 	// No user is in the result, for certain.
 	more, err := notes.For(ctx, t, *s.Config, extract.Result{Users: x.Users, Found: x.Found})
 	if err != nil {
 		return nil, err
 	}
-	return append(said, more...), nil
+	return append(out, more...), nil
 }
 
-// String says in words how many users would be read.
+// String describes in words how many users would be read.
 func (x *Explanation) String() string {
 	about := ""
 	if !x.Exact {

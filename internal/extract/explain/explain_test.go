@@ -69,7 +69,7 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 			if !x.Exact || x.Users != ran.Users || x.Found != ran.Found || x.Rolls != estimate.Known {
 				t.Errorf("%s: explained as %d users, %d found (%s, exact %t); there are %d and %d", what, x.Users, x.Found, x.Rolls, x.Exact, ran.Users, ran.Found)
 			}
-			if chosen := x.Plans[x.Chosen]; chosen.Users != x.May || cost.Estimate.Users != x.May || chosen.Settle != estimate.ByRolls {
+			if chosen := x.Plans[x.Chosen]; chosen.Users != x.May || cost.Estimate.Users != x.May || chosen.DecidedBy != estimate.ByRolls {
 				t.Errorf("%s: %d users may be active; the plan is %+v, the run's estimate %+v", what, x.May, chosen, cost.Estimate)
 			}
 			if i%2 == 0 && x.May != ran.Active || x.May < cost.Outcome.Users-beside(ran, cost) {
@@ -188,7 +188,7 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	}
 	live := unread{opened}
 	x := explained(live, func(c *extract.Config) { c.Table = table.Unrolled(live) })
-	if p := x.Plans[x.Chosen]; x.Rolls != estimate.Off || p.Settle != estimate.ByWalk || !strings.Contains(strings.Join(x.Why, " "), "--rolls off") {
+	if p := x.Plans[x.Chosen]; x.Rolls != estimate.Off || p.DecidedBy != estimate.ByWalk || !strings.Contains(strings.Join(x.Why, " "), "--rolls off") {
 		t.Errorf("without rolls: %+v, %q", p, x.Why)
 	}
 	if x.Logs.Files != int64(len(w.Files)) || x.Logs.Bytes == 0 {
@@ -242,16 +242,16 @@ func TestExplainEstimatesWithoutRolls(t *testing.T) {
 	q := testworld.Query{Span: w.Span, Kinds: []string{"play", "order"}, Active: "all"}
 	x := ask(strange{unread{opened}}, q)
 	there := explained(t, h, q, opened)
-	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByWalk || x.May < there.May || x.May > 2*int64(len(w.Users)) || p.Rows == 0 || p.Cells == 0 {
+	if p := x.Plans[x.Chosen]; p.DecidedBy != estimate.ByWalk || x.May < there.May || x.May > 2*int64(len(w.Users)) || p.Rows == 0 || p.Cells == 0 {
 		t.Errorf("of all users %d may be active, by %+v; the rolls have %d", x.May, p, there.May)
 	}
 	q.Users = w.Users
-	if p := ask(strange{unread{opened}}, q); p.Plans[p.Chosen].Settle != estimate.ByExist || p.May != int64(len(w.Users)) {
+	if p := ask(strange{unread{opened}}, q); p.Plans[p.Chosen].DecidedBy != estimate.ByExist || p.May != int64(len(w.Users)) {
 		t.Errorf("of %d users on a list %d may be active, by %+v", len(w.Users), p.May, p.Plans[p.Chosen])
 	}
 	q.Active = "any"
 	x = ask(unheard{strange{unread{opened}}}, q)
-	if p := x.Plans[x.Chosen]; p.Settle != estimate.ByRows || p.Users != int64(len(w.Users)) || p.Calls == 0 || x.Logs.Files != 0 {
+	if p := x.Plans[x.Chosen]; p.DecidedBy != estimate.ByRows || p.Users != int64(len(w.Users)) || p.Calls == 0 || x.Logs.Files != 0 {
 		t.Errorf("a table without a record of a load: %+v, logs %+v", p, x.Logs)
 	}
 	if !strings.Contains(x.Notes[0], "the content of the table is not known") {

@@ -65,14 +65,14 @@ func TestLayoutsAreExplained(t *testing.T) {
 			if x.Layout != name || !near(p.Rows, made.Outcome.Rows) || !near(p.Needs, made.Outcome.Cells) || !near(made.Estimate.Cells, made.Outcome.Cells) {
 				t.Errorf("%s, %s: explained as %+v, estimated as %+v, made from %+v", name, what, p, made.Estimate, made.Outcome)
 			}
-			if !near(p.Passed, came.cells) {
+			if !near(p.Scanned, came.cells) {
 				t.Errorf("%s, %s: %d cells came, explained were %+v", name, what, came.cells, p)
 			}
 			if what == "everything" && int64(len(came.rows)) != made.Outcome.Rows {
 				t.Errorf("%s: %d rows came, the result is made from %+v", name, len(came.rows), made.Outcome)
 			}
 			why := strings.Join(x.Why, " ")
-			if more := p.Passed > factor*p.Needs; more != strings.Contains(why, "To find them") {
+			if more := p.Scanned > factor*p.Needs; more != strings.Contains(why, "To find them") {
 				t.Errorf("%s, %s: %+v, said is %q", name, what, p, why)
 			} else if more {
 				much[name] += what + " "

@@ -29,7 +29,7 @@ type existence struct {
 // read. It is false if every user with any event is active, and if the keys of rows do not tell the
 // behaviours.
 func AsksExistence(q *query.Query) bool {
-	return q.Rule.Least >= 2 && !q.Conditions.WhereFirst && q.Info.Layout.Traits().Told
+	return q.Rule.Least >= 2 && !q.Conditions.WhereFirst && q.Info.Layout.Traits().DayRows
 }
 
 // rarest returns kinds sorted by the share of users who did them, smallest first. Kinds that

@@ -65,19 +65,19 @@ func Instead(ctx context.Context, t table.Loader, a *Asked) (string, error) {
 		dropped = "; " + text
 	}
 	if len(there) > 0 {
-		said := fmt.Sprintf("the table has no %s of user %q %s; there is %s", behaviour.List(a.names()), a.User, a.looked(), strings.Join(there, ", ")) + dropped
+		text := fmt.Sprintf("the table has no %s of user %q %s; there is %s", behaviour.List(a.names()), a.User, a.looked(), strings.Join(there, ", ")) + dropped
 		unloaded, err := table.Unloaded(ctx, t, a.Span, a.names())
 		if unloaded != "" {
-			said += "; " + unloaded
+			text += "; " + unloaded
 		}
-		return said, err
+		return text, err
 	}
-	said := fmt.Sprintf("the table has no event of user %q%s", a.User, oddID(a.User)) + dropped
+	text := fmt.Sprintf("the table has no event of user %q%s", a.User, oddID(a.User)) + dropped
 	s, ok, err := table.SpanOf(ctx, t)
 	if err != nil || !ok {
-		return said, err
+		return text, err
 	}
-	return fmt.Sprintf("%s; it has events of other users: %s in %s", said, behaviour.List(a.Schema.Names()), s), nil
+	return fmt.Sprintf("%s; it has events of other users: %s in %s", text, behaviour.List(a.Schema.Names()), s), nil
 }
 
 // oddID returns a remark about a user ID that begins or ends with a blank.

@@ -64,21 +64,21 @@ func TestWhatDoesNotFitSaysWhy(t *testing.T) {
 // with care alone.
 func TestWhatTheTableHasToKeep(t *testing.T) {
 	for name, want := range map[string]layout.Traits{
-		"reversed":  {Together: true, Told: true},
-		"tall":      {Together: true, Told: true, Newest: layout.NewestRows},
+		"reversed":  {Together: true, DayRows: true},
+		"tall":      {Together: true, DayRows: true, Newest: layout.NewestRows},
 		"wide":      {Together: true, Newest: layout.NewestColumns},
-		"game":      {Together: true, Told: true},
+		"game":      {Together: true, DayRows: true},
 		"game-time": {Together: true},
 		"hashed":    {Versions: 400, TTL: 365 * 24 * 60 * 60 * 1e9},
-		"fixed":     {Together: true, Told: true},
-		"fixed/9":   {Together: true, Told: true},
+		"fixed":     {Together: true, DayRows: true},
+		"fixed/9":   {Together: true, DayRows: true},
 		"day":       {},
 	} {
 		got := named(t, name).Traits()
 		if splits := got.Splits != nil; splits != (name == "hashed") {
 			t.Errorf("%s has split points of its own: %t", name, splits)
 		}
-		if got.Splits = nil; got.Together != want.Together || got.Told != want.Told || got.Newest != want.Newest || got.Versions != want.Versions || got.TTL != want.TTL {
+		if got.Splits = nil; got.Together != want.Together || got.DayRows != want.DayRows || got.Newest != want.Newest || got.Versions != want.Versions || got.TTL != want.TTL {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}

@@ -78,7 +78,7 @@ func (l Fixed) Name() string {
 // Traits implements Layout.
 func (Fixed) Traits() Traits {
 	return Traits{
-		Together: true, Told: true, OneRecord: true,
+		Together: true, DayRows: true, OneRecord: true,
 		Row: RowParts{Kind: true, Date: true, Second: true, ID: true}, FieldCells: AllFields, MicrosCell: true,
 		Ranges: Limits{Dates: true, Times: true},
 	}

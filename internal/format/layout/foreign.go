@@ -22,7 +22,7 @@ func (e foreignCell) Is(target error) bool { return target == ErrForeign }
 // Foreign counts foreign cells that a reader skipped.
 type Foreign struct {
 	Cells int64  `json:"cells"`
-	First string `json:"first"` // what a Decoder said of one of them
+	First string `json:"first"` // the error of a Decoder about one of them
 }
 
 // Skip counts a foreign cell if err is about one, and returns nil. It returns any other

@@ -42,7 +42,7 @@ func (Game) Name() string { return "game" }
 // Traits implements Layout.
 func (Game) Traits() Traits {
 	return Traits{
-		Together: true, Told: true, OneRecord: true,
+		Together: true, DayRows: true, OneRecord: true,
 		Row: RowParts{Kind: true, Date: true, Second: true, ID: true}, FieldCells: AllFields, MicrosCell: true,
 		Ranges: Limits{Kinds: true, Dates: true, Times: true},
 	}

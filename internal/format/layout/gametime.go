@@ -136,17 +136,17 @@ type gameTimeTeller struct {
 }
 
 // Tell implements Teller.
-func (t *gameTimeTeller) Tell(c *cell.Cell) (Told, bool) {
+func (t *gameTimeTeller) Tell(c *cell.Cell) (RecordID, bool) {
 	if !bytes.Equal(c.Row, t.row) {
 		t.row = append(t.row[:0], c.Row...)
 		t.ok = t.begin(c.Row)
 	}
 	if !t.ok || c.Time < t.millis || c.Time > t.millis+999 {
-		return Told{}, false
+		return RecordID{}, false
 	}
 	name, id, err := column.Parse(c.Qualifier)
 	kind, ok := t.kinds[string(name)]
-	return Told{Date: t.date, Kind: kind, ID: id}, ok && err == nil
+	return RecordID{Date: t.date, Kind: kind, ID: id}, ok && err == nil
 }
 
 func (t *gameTimeTeller) begin(row []byte) bool {

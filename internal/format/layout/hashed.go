@@ -291,21 +291,21 @@ type hashedTeller struct {
 }
 
 // Tell implements Teller.
-func (t *hashedTeller) Tell(c *cell.Cell) (Told, bool) {
+func (t *hashedTeller) Tell(c *cell.Cell) (RecordID, bool) {
 	if !bytes.Equal(c.Row, t.row) {
 		t.row = append(t.row[:0], c.Row...)
 		_, kind, err := t.parser.parse(c.Row)
 		t.kind, t.ok = kind, err == nil
 	}
 	if !t.ok {
-		return Told{}, false
+		return RecordID{}, false
 	}
 	_, id, err := column.Parse(c.Qualifier)
 	if err != nil {
-		return Told{}, false
+		return RecordID{}, false
 	}
 	date, err := dateOfMillis(&t.dates, c.Time)
-	return Told{Date: date, Kind: t.kind, ID: id}, err == nil
+	return RecordID{Date: date, Kind: t.kind, ID: id}, err == nil
 }
 
 // Encoder implements Layout.
@@ -400,12 +400,7 @@ type hashedDecoder struct {
 	parser *hashedParser
 	dates  dates
 
-	batch *trail.Batch
-	user  func(key []byte) (uint32, bool)
-
-	row   []byte
-	skip  bool
-	ev    trail.Event // the common parts of the row's events
+	rowState
 	kind  *hashedKind
 	pos   int // column, -1 before the first
 	slot  int
@@ -434,19 +429,6 @@ func (v version) compare(o version) int {
 type hashedRecord struct {
 	version
 	event uint32 // index in batch.Events
-}
-
-// Into implements Decoder.
-func (d *hashedDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bool)) {
-	d.batch, d.user = b, user
-	d.row, d.skip = d.row[:0], true
-}
-
-// Flush implements Decoder. An event is in the batch from its first cell on, so Flush only resets
-// the state of the row.
-func (d *hashedDecoder) Flush() error {
-	d.row, d.skip = d.row[:0], true
-	return nil
 }
 
 // Add implements Decoder.

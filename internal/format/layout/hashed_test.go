@@ -101,7 +101,7 @@ func TestHashedRows(t *testing.T) {
 		if want := (layout.Hashed{}).AppendUserKey(nil, r.User); !bytes.Equal(key, want) {
 			t.Errorf("the user key in %s is %q, want %q", row[4:], key, want)
 		}
-		if told, ok := (layout.Hashed{}).Teller(s).Tell(&cell.Cell{Row: row[4:], Qualifier: column.Append(nil, "REMARK", 7)}); !ok || told != (layout.Told{Kind: c.kind, ID: 7}) {
+		if told, ok := (layout.Hashed{}).Teller(s).Tell(&cell.Cell{Row: row[4:], Qualifier: column.Append(nil, "REMARK", 7)}); !ok || told != (layout.RecordID{Kind: c.kind, ID: 7}) {
 			t.Errorf("of %s is told %+v, %t", row[4:], told, ok)
 		}
 	}

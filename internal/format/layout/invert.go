@@ -84,15 +84,15 @@ type invertedTeller struct {
 }
 
 // Tell implements Teller.
-func (t *invertedTeller) Tell(c *cell.Cell) (Told, bool) {
+func (t *invertedTeller) Tell(c *cell.Cell) (RecordID, bool) {
 	key, name := t.layout.cut(c)
 	micros, id, column, ok := parseInverted(name)
 	kind, known := slices.BinarySearch(t.ids, id)
 	if !ok || !known || !t.isUser(key) {
-		return Told{}, false
+		return RecordID{}, false
 	}
 	date, err := t.dates.at(micros)
-	return Told{Date: date, Kind: kind, ID: column}, err == nil
+	return RecordID{Date: date, Kind: kind, ID: column}, err == nil
 }
 
 func (t *invertedTeller) isUser(key []byte) bool {
@@ -169,7 +169,7 @@ func (d *invertedDecoder) Add(c *cell.Cell) error {
 	return nil
 }
 
-// of says whether the user with a key is asked for.
+// of reports whether the user with a key is requested.
 func (d *invertedDecoder) of(key []byte) bool {
 	if !bytes.Equal(key, d.key) {
 		d.key = append(d.key[:0], key...)

@@ -66,7 +66,7 @@ type Layout interface {
 	Decoder(s *behaviour.Schema, q Want) Decoder
 }
 
-// Reads says which rows and columns hold the behaviours of a query.
+// Reads lists the rows and columns that hold the behaviours of a query.
 type Reads struct {
 	// Columns select all wanted fields, and at least one cell of every record.
 	Columns Columns
@@ -76,7 +76,7 @@ type Reads struct {
 	// Rows yields every row that a user can have, in ascending order. It is nil if the rows
 	// cannot be computed.
 	Rows func(key []byte, yield func(row []byte) bool) bool
-	// Timed says that Ranges and Columns hold almost no cells of other times than the query's.
+	// Timed means that Ranges and Columns hold almost no cells of other times than the query's.
 	Timed bool
 	// Fuzzy match rows of all users by bytes at fixed places. It is nil if no bytes have
 	// the same place in every row.
@@ -106,29 +106,29 @@ type Fuzzy struct {
 type Teller interface {
 	// Tell returns false for a cell whose row no record of the schema can have. If the row
 	// alone tells the date and kind, a cell of an unknown column has NoID.
-	Tell(c *cell.Cell) (Told, bool)
+	Tell(c *cell.Cell) (RecordID, bool)
 }
 
 // A rowTeller is a Teller that tells by a row alone which records the row can have.
 type rowTeller interface {
-	tellRow(row []byte) (Told, bool)
+	tellRow(row []byte) (RecordID, bool)
 }
 
-// TellRow tells by a row alone which records it can have. It is for rows whose cells have timestamps
+// TellRow returns the date and kind of the records that a row can have, by the row alone. It is for rows whose cells have timestamps
 // or columns that no record of the schema has. It returns false if t is no rowTeller, or if the row
 // can have no record. The column ID is NoID.
-func TellRow(t Teller, row []byte) (Told, bool) {
+func TellRow(t Teller, row []byte) (RecordID, bool) {
 	r, ok := t.(rowTeller)
 	if !ok {
-		return Told{}, false
+		return RecordID{}, false
 	}
-	told, ok := r.tellRow(row)
-	told.ID = NoID
-	return told, ok
+	rec, ok := r.tellRow(row)
+	rec.ID = NoID
+	return rec, ok
 }
 
-// Told identifies the record of a user that a cell belongs to.
-type Told struct {
+// RecordID identifies the record of a user that a cell belongs to.
+type RecordID struct {
 	Date behaviour.Date
 	Kind int   // index in Schema.Kinds
 	ID   int64 // column ID

@@ -107,7 +107,7 @@ func FuzzCells(f *testing.F) {
 			if len(b.Events) == before || !ok {
 				continue
 			}
-			if e := b.Events[len(b.Events)-1]; (layout.Told{Date: behaviour.Date(e.Date), Kind: int(e.Kind), ID: e.ID}) != told {
+			if e := b.Events[len(b.Events)-1]; (layout.RecordID{Date: behaviour.Date(e.Date), Kind: int(e.Kind), ID: e.ID}) != told {
 				t.Fatalf("%s: cell %s is told to be of %+v, and decoded as %+v", l.Name(), c, told, e)
 			}
 		}

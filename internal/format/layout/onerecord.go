@@ -108,11 +108,11 @@ type oneRecordTeller struct {
 	parse  rowParser
 	plains []plain
 
-	row  []byte
-	of   oneRow // its key is not kept
-	told Told
-	ok   bool // row is a row of the layout
-	pos  int  // column of the last cell, or -1
+	row []byte
+	of  oneRow // its key is not kept
+	rec RecordID
+	ok  bool // row is a row of the layout
+	pos int  // column of the last cell, or -1
 
 	user func(dst, key []byte) ([]byte, error)
 	key  []byte // the last key of a user
@@ -120,17 +120,17 @@ type oneRecordTeller struct {
 }
 
 // Tell implements Teller.
-func (t *oneRecordTeller) Tell(c *cell.Cell) (Told, bool) {
-	told, ok := t.tellRow(c.Row)
-	return told, ok && t.of.first <= c.Time && c.Time <= t.of.last && t.column(c.Qualifier)
+func (t *oneRecordTeller) Tell(c *cell.Cell) (RecordID, bool) {
+	rec, ok := t.tellRow(c.Row)
+	return rec, ok && t.of.first <= c.Time && c.Time <= t.of.last && t.column(c.Qualifier)
 }
 
-func (t *oneRecordTeller) tellRow(row []byte) (Told, bool) {
+func (t *oneRecordTeller) tellRow(row []byte) (RecordID, bool) {
 	if !bytes.Equal(row, t.row) {
 		t.row = append(t.row[:0], row...)
 		t.ok = t.begin(row)
 	}
-	return t.told, t.ok
+	return t.rec, t.ok
 }
 
 // column reports whether the row's kind has a qualifier. It is mostly after the last qualifier.
@@ -158,7 +158,7 @@ func (t *oneRecordTeller) begin(row []byte) bool {
 		t.buf, t.key = user, append(t.key[:0], of.key...)
 	}
 	of.key = nil
-	t.of, t.told = of, Told{Date: of.date, Kind: of.kind, ID: of.id}
+	t.of, t.rec = of, RecordID{Date: of.date, Kind: of.kind, ID: of.id}
 	return true
 }
 

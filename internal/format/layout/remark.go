@@ -180,7 +180,7 @@ type remarkReader struct {
 	parser fastjson.Parser
 	visit  func(name []byte, v *fastjson.Value)
 
-	members []member // that are asked for
+	members []member // the requested ones
 	take    func(slot int, value []byte) error
 	micros  int64
 	err     error

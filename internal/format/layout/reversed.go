@@ -35,7 +35,7 @@ func (Reversed) Name() string { return Default }
 // Traits implements Layout.
 func (Reversed) Traits() Traits {
 	return Traits{
-		Together: true, Told: true,
+		Together: true, DayRows: true,
 		Row: RowParts{Kind: true, Date: true}, FieldCells: AllFields, MicrosCell: true,
 		Ranges: Limits{Dates: true},
 	}
@@ -114,21 +114,21 @@ func (Reversed) Teller(s *behaviour.Schema) Teller { return &reversedTeller{sche
 type reversedTeller struct {
 	schema *behaviour.Schema
 	row    []byte
-	told   Told // of the row
+	rec    RecordID // of the row
 	ok     bool
 }
 
 // Tell implements Teller.
-func (t *reversedTeller) Tell(c *cell.Cell) (Told, bool) {
+func (t *reversedTeller) Tell(c *cell.Cell) (RecordID, bool) {
 	if !bytes.Equal(c.Row, t.row) {
 		t.row = append(t.row[:0], c.Row...)
 		t.ok = t.parse(c.Row)
 	}
-	t.told.ID = NoID
+	t.rec.ID = NoID
 	if _, id, err := column.Parse(c.Qualifier); err == nil {
-		t.told.ID = id
+		t.rec.ID = id
 	}
-	return t.told, t.ok
+	return t.rec, t.ok
 }
 
 func (t *reversedTeller) parse(row []byte) (ok bool) {
@@ -141,8 +141,8 @@ func (t *reversedTeller) parse(row []byte) (ok bool) {
 	if err != nil {
 		return false
 	}
-	t.told.Date = date
-	t.told.Kind, ok = t.schema.KindByID(id)
+	t.rec.Date = date
+	t.rec.Kind, ok = t.schema.KindByID(id)
 	return ok
 }
 
@@ -271,12 +271,7 @@ type reversedDecoder struct {
 	want   Want
 	wanted []bool // by kind
 
-	batch *trail.Batch
-	user  func(key []byte) (uint32, bool)
-
-	row   []byte
-	skip  bool
-	ev    trail.Event // the common parts of the row's events
+	rowState
 	o     *order
 	pos   int // field in o, -1 before the first
 	slot  int
@@ -290,19 +285,6 @@ type reversedDecoder struct {
 type record struct {
 	id    int64
 	event uint32 // index in batch.Events
-}
-
-// Into implements Decoder.
-func (d *reversedDecoder) Into(b *trail.Batch, user func(key []byte) (uint32, bool)) {
-	d.batch, d.user = b, user
-	d.row, d.skip = d.row[:0], true
-}
-
-// Flush implements Decoder. An event is in the batch from its first cell on, so Flush only resets
-// the state of the row.
-func (d *reversedDecoder) Flush() error {
-	d.row, d.skip = d.row[:0], true
-	return nil
 }
 
 // Add implements Decoder.

@@ -539,15 +539,15 @@ func TestTellersTell(t *testing.T) {
 	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 60)
 		type where struct{ row, qualifier string }
-		rows := map[string]layout.Told{}
-		told := map[where]map[int64]layout.Told{}
+		rows := map[string]layout.RecordID{}
+		told := map[where]map[int64]layout.RecordID{}
 		for i, rec := range w.recs {
 			for _, c := range encoded(t, l, w.schema, w.recs[i:i+1]) {
 				at := where{string(c.Row), string(c.Qualifier)}
 				if told[at] == nil {
-					told[at] = map[int64]layout.Told{}
+					told[at] = map[int64]layout.RecordID{}
 				}
-				told[at][c.Time] = layout.Told{Date: rec.Date, Kind: rec.Kind, ID: rec.ID}
+				told[at][c.Time] = layout.RecordID{Date: rec.Date, Kind: rec.Kind, ID: rec.ID}
 			}
 		}
 		cells := encoded(t, l, w.schema, w.recs)
@@ -563,7 +563,7 @@ func TestTellersTell(t *testing.T) {
 				t.Fatalf("%s: cell %s is told to be of %+v, %t; want %+v", w.schema.Zone, c, got, ok, want)
 			}
 			row := string(c.Row)
-			if first, ok := rows[row]; ok && l.Traits().Told && (first.Date != want.Date || first.Kind != want.Kind) {
+			if first, ok := rows[row]; ok && l.Traits().DayRows && (first.Date != want.Date || first.Kind != want.Kind) {
 				t.Fatalf("row %q has records of %+v and %+v", row, first, want)
 			}
 			rows[row] = want
@@ -597,8 +597,8 @@ func TestStrangeCellsAreRefused(t *testing.T) {
 				if _, ok := teller.Tell(good); !ok {
 					t.Fatalf("%s is refused", good)
 				}
-				row := layout.Told{Date: w.recs[i].Date, Kind: w.recs[i].Kind, ID: layout.NoID}
-				if told, ok := teller.Tell(bad); ok && (!l.Traits().Told || bytes.Equal(bad.Row, []byte("no row")) || told != row) {
+				row := layout.RecordID{Date: w.recs[i].Date, Kind: w.recs[i].Kind, ID: layout.NoID}
+				if told, ok := teller.Tell(bad); ok && (!l.Traits().DayRows || bytes.Equal(bad.Row, []byte("no row")) || told != row) {
 					t.Errorf("%s: the teller takes %s for %+v", name, bad, told)
 				}
 				_, err := found(l, w.schema, d, []*cell.Cell{good, bad}, func(string) bool { return true })

@@ -37,7 +37,7 @@ func (Tall) Name() string { return "tall" }
 // Traits implements Layout.
 func (Tall) Traits() Traits {
 	return Traits{
-		Together: true, Told: true, Newest: NewestRows,
+		Together: true, DayRows: true, Newest: NewestRows,
 		Row: RowParts{Kind: true, Date: true, Second: true, ID: true}, Ranges: Limits{Dates: true, Times: true},
 	}
 }

@@ -12,17 +12,17 @@ import (
 // Traits are the properties of a layout that matter when a table is made, cut, read, and when
 // the cost of a read is estimated. The suite of this package probes every layout for them.
 type Traits struct {
-	// Together says that a user's rows are adjacent and begin with the user key.
+	// Together means that a user's rows are adjacent and begin with the user key.
 	Together bool
-	// Told says that the records of a row have one date and kind, and that the row alone
+	// DayRows means that the records of a row have one date and kind, and that the row alone
 	// tells both.
-	Told bool
+	DayRows bool
 	// Row lists the parts of a record that its row key has, in addition to the user.
 	Row RowParts
-	// OneRecord says that a row is one record, and that each field that is not null is a
+	// OneRecord means that a row is one record, and that each field that is not null is a
 	// column with the field's name. Package behaviour encodes its value.
 	OneRecord bool
-	// Newest says whether a user's rows or columns are in order of time, the latest first.
+	// Newest tells whether a user's rows or columns are in order of time, the latest first.
 	Newest Newest
 
 	// FieldCells is how many fields of a kind, the first ones, have cells of their own if
@@ -32,17 +32,17 @@ type Traits struct {
 	// Packed is the name of a field that has no cell of its own anyway; empty if there is no
 	// such name.
 	Packed string
-	// Marked says that every record has one cell besides the cells of its fields. Without
+	// Marked means that every record has one cell besides the cells of its fields. Without
 	// it, the cell of the first field, or a column.Marker in its place, tells that the record
 	// exists.
 	Marked bool
-	// MicrosCell says that a record has one cell more if its time is not a whole number of
+	// MicrosCell means that a record has one cell more if its time is not a whole number of
 	// milliseconds and its first field is not null.
 	MicrosCell bool
-	// KindColumns says that the qualifiers of a kind's cells begin with the kind's name.
+	// KindColumns means that the qualifiers of a kind's cells begin with the kind's name.
 	KindColumns bool
 
-	// Ranges says which limits of a Want narrow the Ranges of Reads, or its Columns.From and
+	// Ranges tells which limits of a Want narrow the Ranges of Reads, or its Columns.From and
 	// Columns.To. A scan also reads the rows and columns beyond every other limit.
 	Ranges Limits
 

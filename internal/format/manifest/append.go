@@ -169,13 +169,13 @@ func (q *Query) differs(o *Query) string {
 		if name == "users" && q.Users != o.Users {
 			return otherUsers
 		}
-		return fmt.Sprintf("--%s is %s there, and %s here", cmp.Or(flagOf[name], name), said(was.Field(i)), said(is.Field(i)))
+		return fmt.Sprintf("--%s is %s there, and %s here", cmp.Or(flagOf[name], name), inWords(was.Field(i)), inWords(is.Field(i)))
 	}
 	return ""
 }
 
-// said returns a value of a Query in words.
-func said(v reflect.Value) string {
+// inWords returns a value of a Query in words.
+func inWords(v reflect.Value) string {
 	if v.IsZero() {
 		return "not given"
 	}

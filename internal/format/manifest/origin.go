@@ -14,7 +14,7 @@ type origin struct {
 	apart    []portion     // of loads whose files are Apart
 }
 
-// A portion is the part of a file that a load was asked for.
+// A portion is the requested part of a file in a load.
 type portion struct {
 	load int
 	part *Part

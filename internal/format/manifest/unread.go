@@ -63,7 +63,7 @@ func (l *Load) absent(schema *behaviour.Schema) (map[string][]string, error) {
 	return t.Schema.Lacks(schema), nil
 }
 
-// asks reports whether the load of in was asked for a behaviour.
+// asks reports whether the load of in requested a behaviour.
 func (in *Input) asks(name string) bool {
 	switch {
 	case in.Behaviour != "":

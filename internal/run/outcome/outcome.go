@@ -49,7 +49,7 @@ const (
 	Loaded      Name = "loaded"      // records that were loaded
 	Quarantined Name = "quarantined" // bad records
 	Duplicate   Name = "duplicate"   // records that were skipped because another one has their key
-	Skipped     Name = "skipped"     // records that were not asked for, or checks that were not done
+	Skipped     Name = "skipped"     // records that were not requested, or checks that were not done
 	Records     Name = "records"     // records of a table or of a sample
 	Cells       Name = "cells"
 	Files       Name = "files"   // delivered files, HFiles, or files of a result

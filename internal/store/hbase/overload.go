@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/run/ratelimit"
 )
 
-// Held says how much a client held back to protect the servers.
+// Held describes how much a client held back to protect the servers.
 type Held struct {
 	Busy  int64         // how often a server became too busy
 	Back  time.Duration // time in which calls waited because of busy servers

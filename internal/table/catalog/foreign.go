@@ -99,13 +99,13 @@ func hasManifest(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
 
 // A bare is a directory without a manifest.
 type bare struct {
-	fs      dfs.FS
-	dir     string
-	foreign string            // the first file that no run wrote; "" if there is none
-	told    string            // the first file of a table; "" if there is none
-	plans   map[string]bool   // those that are not committed
-	pieces  map[string]string // a file of a piece by its plan
-	making  bool              // a conversion, which may be unfinished
+	fs        dfs.FS
+	dir       string
+	foreign   string            // the first file that no run wrote; "" if there is none
+	tableFile string            // the first file of a table; "" if there is none
+	plans     map[string]bool   // those that are not committed
+	pieces    map[string]string // a file of a piece by its plan
+	making    bool              // a conversion, which may be unfinished
 }
 
 // look scans the files in a folder of the directory, and in the folders below it.
@@ -140,7 +140,7 @@ func (b *bare) file(name string) {
 	case ofPiece:
 		b.pieces[plan] = name
 	case tells().MatchString(name):
-		b.told = cmp.Or(b.told, name)
+		b.tableFile = cmp.Or(b.tableFile, name)
 	}
 }
 
@@ -159,11 +159,11 @@ func (b *bare) lost(ctx context.Context) error {
 	}
 	for plan, name := range b.pieces {
 		if !b.plans[plan] {
-			b.told = cmp.Or(b.told, name)
+			b.tableFile = cmp.Or(b.tableFile, name)
 		}
 	}
-	if b.told != "" {
-		return lostManifest(b.dir, "the directory holds "+b.told)
+	if b.tableFile != "" {
+		return lostManifest(b.dir, "the directory holds "+b.tableFile)
 	}
 	if run == nil {
 		return nil

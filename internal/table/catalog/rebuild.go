@@ -49,8 +49,8 @@ func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 
 // needsBase reports whether the ledgers cannot make m again.
 func needsBase(m *manifest.Table) bool {
-	told := m.Rewritten == 0 && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" })
-	return len(m.Loads) > 0 && !told
+	complete := m.Rewritten == 0 && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" })
+	return len(m.Loads) > 0 && !complete
 }
 
 // keepBase writes the base if the ledgers need one and it does not exist, and removes older

@@ -56,13 +56,13 @@ func (t *Table) onlyOf(ctx context.Context, loads []int, emit func(*cell.Cell) e
 	from, schema, l := manifest.OriginsOf(ledgers), t.Manifest().Schema, t.Layout()
 	teller := l.Teller(schema)
 	return func(c *cell.Cell) error {
-		told, ok := teller.Tell(c)
+		rec, ok := teller.Tell(c)
 		if !ok {
 			return fmt.Errorf("which load wrote it: the row %.64q, column %.64q is of no behaviour", c.Row, c.Qualifier)
 		}
-		load, ok := from.Load(told.ID, told.Date, schema.Kinds[told.Kind].Name)
+		load, ok := from.Load(rec.ID, rec.Date, schema.Kinds[rec.Kind].Name)
 		if !ok {
-			return fmt.Errorf("no ledger has the record with the column ID %d in the row %.64q", told.ID, c.Row)
+			return fmt.Errorf("no ledger has the record with the column ID %d in the row %.64q", rec.ID, c.Row)
 		}
 		if !slices.Contains(loads, load) {
 			return nil

@@ -159,7 +159,7 @@ type probe struct {
 	origins manifest.Origins // of this load only
 	teller  layout.Teller
 	users   [][]byte // keys of the users whose rows were read
-	others  []layout.Told
+	others  []layout.RecordID
 	unsure  bool // found cells that may belong to the load
 }
 
@@ -195,8 +195,8 @@ func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
 		return false, err
 	}
 	all := manifest.OriginsOf(ledgers)
-	for _, told := range p.others {
-		if _, known := all.Load(told.ID, told.Date, p.kind(told)); !known {
+	for _, rec := range p.others {
+		if _, known := all.Load(rec.ID, rec.Date, p.kind(rec)); !known {
 			return true, nil
 		}
 	}
@@ -240,7 +240,7 @@ func found(err error) (bool, error) {
 	return false, err
 }
 
-func (p *probe) kind(told layout.Told) string { return p.Manifest().Schema.Kinds[told.Kind].Name }
+func (p *probe) kind(rec layout.RecordID) string { return p.Manifest().Schema.Kinds[rec.Kind].Name }
 
 // row reads one row.
 func (p *probe) row(ctx context.Context, row []byte) error {
@@ -309,14 +309,14 @@ func (p *probe) scan(ctx context.Context, start, stop []byte, rows int) error {
 
 // look checks one cell.
 func (p *probe) look(c *cell.Cell) error {
-	told, ok := p.teller.Tell(c)
-	if !ok || told.ID == layout.NoID {
+	rec, ok := p.teller.Tell(c)
+	if !ok || rec.ID == layout.NoID {
 		p.unsure = true
 		return nil
 	}
-	if _, mine := p.origins.Load(told.ID, told.Date, p.kind(told)); mine {
+	if _, mine := p.origins.Load(rec.ID, rec.Date, p.kind(rec)); mine {
 		return errFound
 	}
-	p.others = append(p.others, told)
+	p.others = append(p.others, rec)
 	return nil
 }

@@ -46,11 +46,11 @@ func (t *Table) HiddenSample(ctx context.Context) (cells int64, row []byte, err 
 		return 0, nil, err
 	}
 	count := func(c *cell.Cell) error {
-		told, ok := p.teller.Tell(c)
-		if !ok || told.ID == layout.NoID {
+		rec, ok := p.teller.Tell(c)
+		if !ok || rec.ID == layout.NoID {
 			return nil
 		}
-		if _, ours := p.origins.Load(told.ID, told.Date, p.kind(told)); ours {
+		if _, ours := p.origins.Load(rec.ID, rec.Date, p.kind(rec)); ours {
 			cells++
 			row = append(row[:0], c.Row...)
 		}

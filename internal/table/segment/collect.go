@@ -61,7 +61,7 @@ type CollectorConfig struct {
 func NewCollector(ctx context.Context, to Sink, cfg CollectorConfig) *Collector {
 	c := &Collector{cfg: cfg, to: to, tallies: NewTallies()}
 	c.enc = NewRowEncoder(ctx, cfg.Layout.Encoder(cfg.Schema, cfg.Family), cfg.Spill)
-	if !cfg.Layout.Traits().Told || cfg.Origin != nil {
+	if !cfg.Layout.Traits().DayRows || cfg.Origin != nil {
 		c.teller = cfg.Layout.Teller(cfg.Schema)
 	}
 	c.emit = c.cell
@@ -143,11 +143,11 @@ func (c *Collector) cell(x *cell.Cell) error {
 
 // tell finds the Day of the next cell.
 func (c *Collector) tell(x *cell.Cell) error {
-	told, ok := c.teller.Tell(x)
+	rec, ok := c.teller.Tell(x)
 	if !ok {
 		return fmt.Errorf("row %.64q, column %.64q: the layout %s cannot read its own cell", x.Row, x.Qualifier, c.cfg.Layout.Name())
 	}
-	day, err := c.dayOf(told.ID, told.Date, told.Kind)
+	day, err := c.dayOf(rec.ID, rec.Date, rec.Kind)
 	if err != nil {
 		return err
 	}

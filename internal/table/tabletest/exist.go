@@ -27,7 +27,7 @@ func existing(t *testing.T, from table.Table, q table.Query) []string {
 	return slices.Compact(out)
 }
 
-// there returns the wanted rows of the days of a span, in the form of existing.
+// there returns the expected rows of the days of a span, in the form of existing.
 func (w *world) there(span behaviour.Span, want func(key []byte) bool) []string {
 	var out []string
 	for _, r := range w.rows {
@@ -45,7 +45,7 @@ func (w *world) there(span behaviour.Span, want func(key []byte) bool) []string 
 // is invented.
 func testExist(t *testing.T, w *world, from table.Table) {
 	q := everything()
-	q.Ordered, q.Exist = true, w.layout.Traits().Told
+	q.Ordered, q.Exist = true, w.layout.Traits().DayRows
 	cells := scan(t, from, q)
 	if !slices.IsSortedFunc(cells, func(a, b *cell.Cell) int { return bytes.Compare(a.Row, b.Row) }) {
 		t.Error("rows that were asked for in order do not come in order")
@@ -79,9 +79,8 @@ func testExist(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// testUnrolled compares the users of the rows with the users of the rolls and with a list. A
-// region may end between the rows of one user: that user is in the region that has the user key,
-// with all rows.
+// testUnrolled compares the users of the rows with the users of the rolls and with a list. A region may
+// end between the rows of one user. This user, with all rows, is in the region that has the user key.
 func testUnrolled(t *testing.T, w *world, from table.Table) {
 	for range 20 {
 		span := behaviour.Span{From: firstDay + behaviour.Date(w.dice.IntN(3)), To: lastDay - behaviour.Date(w.dice.IntN(3))}
@@ -113,8 +112,8 @@ func testUnrolled(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// userRegions makes regions up that end within users, or between their rows; one region
-// has all users of a layout whose rows lie apart.
+// userRegions returns random regions that end within users, or between the rows of users. If the rows of a
+// user are not adjacent in the layout, one region has all users.
 func (w *world) userRegions() []split.Region {
 	if !w.layout.Traits().Together {
 		return []split.Region{{}}

@@ -30,7 +30,7 @@ func loadDraft(t *testing.T, logs, zone, dir string, s behaviour.Span) bulkload.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Problem != nil || d.Good != d.Read || d.Passed > 0 {
+	if d.Problem != nil || d.Good != d.Read || d.SkippedFiles > 0 {
 		t.Errorf("%+v, %v\n%s", d.Summary, d.Problem, d.Text)
 	}
 	j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))

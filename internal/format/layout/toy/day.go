@@ -106,29 +106,29 @@ func (Day) Teller(s *behaviour.Schema) layout.Teller { return dayTeller{s} }
 type dayTeller struct{ schema *behaviour.Schema }
 
 // Tell implements layout.Teller.
-func (t dayTeller) Tell(c *cell.Cell) (layout.Told, bool) {
-	told, key, err := t.parse(c)
+func (t dayTeller) Tell(c *cell.Cell) (layout.RecordID, bool) {
+	rec, key, err := t.parse(c)
 	if err != nil || len(key) > behaviour.MaxUserLen || !utf8.Valid(key) {
-		return layout.Told{}, false
+		return layout.RecordID{}, false
 	}
-	return told, true
+	return rec, true
 }
 
 // parse parses the row and the qualifier of a cell.
-func (t dayTeller) parse(c *cell.Cell) (told layout.Told, key []byte, err error) {
-	if told.Date, key, err = (Day{}).cut(c.Row); err != nil {
-		return told, nil, err
+func (t dayTeller) parse(c *cell.Cell) (rec layout.RecordID, key []byte, err error) {
+	if rec.Date, key, err = (Day{}).cut(c.Row); err != nil {
+		return rec, nil, err
 	}
 	name, id, err := column.Parse(c.Qualifier)
 	if err != nil {
-		return told, nil, fmt.Errorf("layout: row %q: %w", c.Row, err)
+		return rec, nil, fmt.Errorf("layout: row %q: %w", c.Row, err)
 	}
 	kind := slices.IndexFunc(t.schema.Kinds, func(k behaviour.Kind) bool { return column.Escape(k.Name) == string(name) })
 	if kind < 0 {
-		return told, nil, fmt.Errorf("layout: row %q, qualifier %q: no behaviour is called %q", c.Row, c.Qualifier, name)
+		return rec, nil, fmt.Errorf("layout: row %q, qualifier %q: no behaviour is called %q", c.Row, c.Qualifier, name)
 	}
-	told.Kind, told.ID = kind, id
-	return told, key, nil
+	rec.Kind, rec.ID = kind, id
+	return rec, key, nil
 }
 
 // dayValue is what a cell's value holds. Null is null in JSON, too, and an empty text is
@@ -199,11 +199,11 @@ func (d *dayDecoder) Flush() error { return nil }
 
 // Add implements layout.Decoder.
 func (d *dayDecoder) Add(c *cell.Cell) error {
-	told, key, err := d.parse(c)
+	rec, key, err := d.parse(c)
 	if err != nil {
 		return layout.ForeignCell(err)
 	}
-	if !d.want.Span.Has(told.Date) || !slices.Contains(d.want.Kinds, told.Kind) {
+	if !d.want.Span.Has(rec.Date) || !slices.Contains(d.want.Kinds, rec.Kind) {
 		return nil
 	}
 	user, ok := d.user(key)
@@ -214,12 +214,12 @@ func (d *dayDecoder) Add(c *cell.Cell) error {
 	if err := json.Unmarshal(c.Value, &v); err != nil {
 		return fmt.Errorf("layout: row %q, qualifier %q: %w", c.Row, c.Qualifier, err)
 	}
-	first, err := d.batch.Nulls(len(d.schema.Kinds[told.Kind].Fields))
+	first, err := d.batch.Nulls(len(d.schema.Kinds[rec.Kind].Fields))
 	if err != nil {
 		return err
 	}
 	for i := range d.batch.Refs[first:] {
-		if i >= len(v.Fields) || v.Fields[i] == nil || !d.want.Has(told.Kind, i) {
+		if i >= len(v.Fields) || v.Fields[i] == nil || !d.want.Has(rec.Kind, i) {
 			continue
 		}
 		if d.batch.Refs[int(first)+i], err = d.batch.Put(v.Fields[i]); err != nil {
@@ -227,8 +227,8 @@ func (d *dayDecoder) Add(c *cell.Cell) error {
 		}
 	}
 	d.batch.Events = append(d.batch.Events, trail.Event{
-		Time: c.Time*1000 + v.Micros, ID: told.ID, User: user, Refs: first,
-		Date: int32(told.Date), Kind: uint16(told.Kind),
+		Time: c.Time*1000 + v.Micros, ID: rec.ID, User: user, Refs: first,
+		Date: int32(rec.Date), Kind: uint16(rec.Kind),
 	})
 	return nil
 }

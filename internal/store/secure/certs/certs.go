@@ -196,7 +196,7 @@ func (s Store) certificate() (tls.Certificate, error) {
 	return c, nil
 }
 
-// explain says what an error of the library means.
+// explain returns the cause of an error of the library in words.
 func explain(err error) error {
 	if errors.Is(err, pkcs12.ErrIncorrectPassword) {
 		return errors.New("the store has another password")

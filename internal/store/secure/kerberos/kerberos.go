@@ -100,7 +100,7 @@ func Open(cfg Config) (*Login, error) {
 // User returns the user's principal.
 func (l *Login) User() gss.Principal { return l.user }
 
-// Source says where the credentials are from: "keytab FILE" or "ticket cache FILE".
+// Source returns the origin of the credentials: "keytab FILE" or "ticket cache FILE".
 func (l *Login) Source() string { return l.source }
 
 // Realm returns the default realm of krb5.conf.
