@@ -114,7 +114,7 @@ func (l *Load) earlier(ctx context.Context, in job.Input) ([]*manifest.Input, er
 func (l *Load) fitsOther(f *delivered.File, in *manifest.Input) error {
 	other, old := l.cfg.Job.Other(), in.Part
 	if old != nil && old.Other == other && old.WithoutTexts().Covers(f.Part.WithoutTexts()) {
-		return nil // the load was asked for all records of these dates
+		return nil // the load requested all records of these dates
 	}
 	if other == "" || f.Kind >= 0 || old == nil || old.Other == other && in.SameTexts(l.by) {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"usertrail/internal/bulkload/target"
 )
 
-// Days loads the days of cfg.Span one by one, each as Run does. A day that fails, or whose
-// files are missing, does not stop later days. An error that every day would meet ends the
-// load: later days are left.
+// Days loads the days of cfg.Span one by one, as Run loads a span. If a day fails, or its files are missing,
+// Days continues with the next day. An error that every day would have ends the load, and later days are
+// not loaded.
 func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 	var sum bulkload.Result
 	var ends dayErrors

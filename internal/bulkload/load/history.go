@@ -12,8 +12,8 @@ import (
 
 // A history describes the records of a delivered file that earlier loads added to the table.
 type history struct {
-	held     bool // one load was asked for all requested records; some of them may stay out
-	whole    bool // and it left none out
+	held     bool // one earlier load was for all requested records; some of them may stay out
+	whole    bool // that load left out no record
 	allOlder bool // all records are of days that were dropped
 	covered  []*manifest.Part
 	partly   []manifest.Except

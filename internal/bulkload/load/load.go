@@ -42,9 +42,9 @@ type Config struct {
 	Span  behaviour.Span
 	Types []string      // all behaviours of the job
 	Mode  bulkload.Mode // Auto
-	Batch int64         // about how many bytes of delivered files are committed together; by default as suits the table
-	// Sample is about how many bytes of text PreCheck and DryRun parse; DefaultSample. If it is
-	// negative, they parse none.
+	Batch int64         // approximate number of bytes of delivered files that are committed together; by default as suits the table
+	// Sample is the approximate number of bytes of text that PreCheck and DryRun parse; DefaultSample. If it
+	// is negative, they parse no text.
 	Sample int64
 	// Unsettled, if not nil, returns the files that may still be written, with the reason, by
 	// Path. The load calls it when it holds the table's lock, and leaves these files out.
@@ -69,12 +69,12 @@ type Load struct {
 
 	cfg    Config
 	by     manifest.Selection // of the job
-	layout layout.Layout      // that the job asks for
+	layout layout.Layout      // of the job
 	found  *delivered.Found
 	older  int // of Result.Already, the files whose records are all of dropped days
 }
 
-// New returns a Load. It returns an error if cfg asks for something impossible.
+// New returns a Load. It returns an error if cfg is invalid.
 func New(cfg Config) (*Load, error) {
 	cfg.Resources = cfg.WithDefaults()
 	search, err := delivered.NewSearch(cfg.FS, cfg.Job, cfg.Span, cfg.Types)

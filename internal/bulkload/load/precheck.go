@@ -23,8 +23,7 @@ import (
 	"usertrail/internal/table/precheck"
 )
 
-// PreCheck makes all checks of the load that cfg asks for, without the table's lock, and parses a
-// sample of the files. The report of the sample is nil if nothing was parsed. PreCheck fails only where the
+// PreCheck makes all checks of a load with cfg, without the table's lock, and parses a sample of the files. The report of the sample is nil if nothing was parsed. PreCheck fails only where the
 // request itself is wrong.
 func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, *tryout.Report, error) {
 	l, err := New(cfg)
@@ -44,8 +43,8 @@ func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, *tryout.Report
 	return precheck.Complete(p.List, "the table cannot tell"), p.Sample, ctx.Err()
 }
 
-// Fresh reports whether the table does not know some of the delivered files, by name, size and
-// time of change: a load that finds none reads none. It takes no lock.
+// Fresh reports whether some of the delivered files are new to the table. It compares names, sizes and times of
+// change. If Fresh returns false, a load would read no file. Fresh takes no lock.
 func Fresh(ctx context.Context, cfg Config) (bool, error) {
 	l, err := New(cfg)
 	if err != nil {
@@ -140,7 +139,7 @@ type checked struct {
 	err     error
 	refused bool // a load would refuse the file because of its beginning
 	held    bool // the table has all requested records
-	older   bool // they are all of days that were dropped
+	older   bool // all requested records are of days that were dropped
 }
 
 // input looks for the files, and for the required files.
@@ -227,10 +226,10 @@ func (p *preCheck) unopened(err error) {
 	if err == nil {
 		return
 	}
-	said := slices.ContainsFunc(p.List, func(c precheck.Check) bool {
+	listed := slices.ContainsFunc(p.List, func(c precheck.Check) bool {
 		return c.State == precheck.Fail && (c.Name == precheck.TableThere || c.Name == precheck.FamilyThere)
 	})
-	if said {
+	if listed {
 		p.Skip(precheck.LayoutKnown, "the table does not open")
 	} else {
 		p.Fail(precheck.LayoutKnown, err, "")
@@ -238,9 +237,9 @@ func (p *preCheck) unopened(err error) {
 	p.Skip(precheck.SchemaFits, "the table does not open")
 }
 
-// history finds out what the table has of the files. It sets the error of a file that differs from the file that was
-// loaded under its name, and ignores other errors of a file: the load reports them. It returns the error of the files of
-// which a load cannot tell which records the table has.
+// history finds which records of the files the table has. If a file differs from the file that was loaded under its name,
+// history sets the error of the file. It ignores other errors of a file, because the load reports them. It returns an
+// error for the files of which a load cannot tell which records the table has.
 func (p *preCheck) history(ctx context.Context) error {
 	var unclear []error
 	for _, f := range p.found {
@@ -261,8 +260,8 @@ func (p *preCheck) history(ctx context.Context) error {
 	return bulkload.Joined(unclear)
 }
 
-// areGrowing sets the errors of files that may still be written. It ignores other errors: the load reports
-// them.
+// areGrowing sets the errors of files that may still be written. It ignores other errors, because the load
+// reports them.
 func (p *preCheck) areGrowing(ctx context.Context, files []*checked) {
 	found, err := p.load.Search.FindWhole(ctx)
 	if err != nil {
@@ -325,8 +324,8 @@ func (p *preCheck) temp(ctx context.Context, files []*checked) {
 	}
 }
 
-// spools returns about how many bytes of HFiles wait at the same time until they are uploaded: the
-// HFiles that are being written, of a batch of so many bytes of text.
+// spools returns the approximate number of bytes of HFiles that wait at the same time for their upload, for a batch of
+// the given bytes of text. These are the HFiles that are being written.
 func (p *preCheck) spools(ctx context.Context, text int64) int64 {
 	l := p.load
 	if dfs.Scheme(l.cfg.Store.Address()) == "" || !p.where.HFiles {

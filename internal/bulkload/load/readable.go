@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// headsAtOnce is the number of files whose beginnings are read at the same time: reading one is
-	// mostly waiting.
+	// headsAtOnce is the number of files whose beginnings are read at the same time. Most of the time of a
+	// read is waiting.
 	headsAtOnce = 16
-	// unpacked is about how many times larger a compressed text is without compression.
+	// unpacked is the approximate ratio of the size of a text to its compressed size.
 	unpacked = 4
 )
 
@@ -42,8 +42,8 @@ func (p *preCheck) noFile() string {
 	}
 }
 
-// readable reads the beginning of every file. It sets the err of a file that cannot be read by
-// its own fault: the load leaves it out.
+// readable reads the beginning of every file. If the cause of an error is the file itself, readable sets the err of the
+// file, and the load leaves the file out.
 func (p *preCheck) readable(ctx context.Context, files []*checked) {
 	if len(files) == 0 {
 		p.Skip(precheck.InputReadable, "%s", p.noFile())
@@ -118,7 +118,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) head {
 	return head{refused: delivered.Unfit(err)}
 }
 
-// textBytes returns about how many bytes of text a file has.
+// textBytes returns the approximate number of bytes of text in a file.
 func textBytes(f *delivered.File) int64 {
 	for _, end := range []string{".gz", ".zst", ".bz2"} {
 		if strings.HasSuffix(f.Path, end) {

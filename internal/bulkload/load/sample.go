@@ -25,7 +25,7 @@ import (
 const (
 	// DefaultSample is the number of bytes of text that PreCheck and DryRun parse.
 	DefaultSample = 64 << 20
-	// leastSample is the number of bytes that are parsed of each file at least.
+	// leastSample is the smallest number of bytes that are parsed of each file.
 	leastSample = 24 << 10
 	// mostUnpacked is how many times larger a compressed text may be without compression, for the
 	// division of the sample among files.

@@ -8,7 +8,7 @@ import (
 
 // A Selection describes how a job selects and reads the records of a file.
 type Selection struct {
-	Behaviour string // that the path names, or ""
+	Behaviour string // the behaviour that the path names, or ""
 	TextsBy   string // see Input.TextsBy
 	NamesBy   string // see Input.NamesBy
 	Skip      string // the skip condition, or ""
@@ -47,19 +47,19 @@ type View struct {
 	Part *Part  // the table has the records of this part
 	Skip string // except those for which this condition holds; "" excepts none
 	None bool   // the table has no record of the file
-	// Whole says that the load was asked for all records of the part that the job asks for. It skipped the records of
+	// Whole reports whether the load was for all records of the part that the job wants. It skipped the records of
 	// Skip and Out.
 	Whole bool
 	// Out counts the records that the load skipped and that the job cannot find again, because it has another
 	// setting.
 	Out map[Setting]int64
-	// Unclear is the setting because of which the job cannot tell which records outside Part are in the table. It is
-	// "" if they are not.
+	// Unclear is "" if no record outside Part is in the table. Otherwise it is the setting that hides from the job which
+	// of these records are in the table.
 	Unclear Setting
 }
 
-// SetSelection sets the fields by which a later job learns how the job of in selected and read its records. The counts
-// show which of them it needs.
+// SetSelection sets the fields that tell a later job how the job of in selected and read its records. It sets only the
+// fields that a later job needs. The counts of in show which fields these are.
 func (in *Input) SetSelection(by Selection) {
 	if in.Skips.Condition > 0 {
 		in.SkippedBy, in.CutBy = by.Skip, by.CutBy
@@ -78,7 +78,8 @@ func (in *Input) SetSelection(by Selection) {
 	}
 }
 
-// SeenBy returns what the table has of in, a file of a load, for a job that asks for a part of the same file.
+// SeenBy returns which records of in, a file of a load, are in the table. It is for a job that wants a part of the same
+// file.
 func (in *Input) SeenBy(asked *Part, by Selection) View {
 	v := View{Part: in.partFor(asked, by), Whole: in.HasAll(asked, by), Out: map[Setting]int64{}}
 	if in.Read == 0 {
@@ -103,7 +104,7 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 	return v
 }
 
-// tookAll reports whether the load took all records of the file, except so many.
+// tookAll reports whether the load added all records of the file except left records.
 func (in *Input) tookAll(left int64) bool { return left == 0 && len(in.StaysOut) == 0 }
 
 // leaves adds to v that the load skipped some records because of a setting.
@@ -113,9 +114,9 @@ func (v *View) leaves(why Setting, records int64) {
 	}
 }
 
-// partFor returns the part of in for a comparison with a part of the same file that a job asks for. All records of a
-// file whose path names the behaviour are of one behaviour, which may have had another name. If the path names the
-// behaviour for one of the jobs only, all behaviours of the dates count as loaded.
+// partFor returns the part of in for a comparison with the part of the same file that a job wants. If the path of a file
+// names the behaviour, all its records are of this behaviour, which may have had another name. If the path names the
+// behaviour in only one of the two jobs, all behaviours of the dates count as loaded.
 func (in *Input) partFor(asked *Part, by Selection) *Part {
 	switch {
 	case in.Behaviour == by.Behaviour:
@@ -138,7 +139,7 @@ func (in *Input) SameTexts(by Selection) bool {
 	return in.TextsBy == by.TextsBy || in.NamesBy != "" && in.NamesBy == by.NamesBy
 }
 
-// seenByTexts sets what follows from another way to find the behaviour of a record.
+// seenByTexts updates v if the two jobs find the behaviour of a record in different ways.
 func (in *Input) seenByTexts(v *View, asked *Part, by Selection) {
 	others := in.Skips.Unknown + in.Skips.OtherTypes + in.Skipped - in.Skips.Sum()
 	switch {
@@ -148,7 +149,7 @@ func (in *Input) seenByTexts(v *View, asked *Part, by Selection) {
 		}
 	case by.Behaviour == "" && in.SameTexts(by):
 	case in.tookAll(others + in.Skips.WithoutUser):
-		v.Part = v.Part.with(asked) // the load took the records of all texts
+		v.Part = v.Part.with(asked) // the load added the records of all texts
 	case in.Behaviour == by.Behaviour && in.TextsBy == "": // the ledger is of an older version
 		v.leaves(TextSetting, in.Skips.Unknown)
 	default:
@@ -159,7 +160,7 @@ func (in *Input) seenByTexts(v *View, asked *Part, by Selection) {
 	}
 }
 
-// seenBySkip sets what follows from the conditions of both jobs.
+// seenBySkip updates v for the skip conditions of the two jobs.
 func (in *Input) seenBySkip(v *View, by Selection) {
 	switch {
 	case in.loadedAll(by.Skip, by.CutBy):
@@ -171,11 +172,11 @@ func (in *Input) seenBySkip(v *View, by Selection) {
 	}
 }
 
-// seenByTime sets what follows from another way to read times. The path of in has no date.
+// seenByTime updates v if the two jobs read times in different ways. The path of in has no date.
 func (in *Input) seenByTime(v *View, asked *Part) {
 	outside := in.Skips.OutsideDates + in.Skips.DroppedDays
 	if in.tookAll(outside) {
-		v.Part = v.Part.always() // the load took the records of all dates
+		v.Part = v.Part.always() // the load added the records of all dates
 		return
 	}
 	v.leaves(TimeSetting, outside)
@@ -190,7 +191,7 @@ func (in *Input) differs(was string, by func(behaviours []string) string) bool {
 	return was != "" && by(in.behaviours()) != was
 }
 
-// behaviours returns the behaviours of the records that the load was asked for.
+// behaviours returns the behaviours that the load was for.
 func (in *Input) behaviours() []string {
 	if in.Behaviour != "" || in.Part == nil {
 		return []string{in.Behaviour}

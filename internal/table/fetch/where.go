@@ -21,22 +21,21 @@ type Where struct {
 	tests [][]table.ColumnTest
 }
 
-// NewWhere returns the place of the rows that w wants, as gets or ranges according to the
-// plan. It fails if the plan is Get and the layout cannot compute a user's rows.
+// NewWhere returns a Where for the rows of w. The plan decides between gets and ranges. NewWhere fails if
+// the plan is Get and the layout cannot compute the rows of a user.
 func NewWhere(l layout.Layout, s *behaviour.Schema, w layout.Want, p Plan) (*Where, error) {
 	where, err := NewRows(l, s, w)
 	if err != nil {
 		return nil, err
 	}
 	if p == Get && !where.get {
-		return nil, fmt.Errorf("plan get: which rows a user has cannot be told in the layout %s: write --plan scan or auto", l.Name())
+		return nil, fmt.Errorf("plan get: the rows of a user cannot be computed in the layout %s: write --plan scan or auto", l.Name())
 	}
 	where.get = p.of(where.reads, where.apart) == Get
 	return where, nil
 }
 
-// NewRows returns the place of the rows that w wants: row by row if the layout can compute
-// them, else as ranges.
+// NewRows returns a Where for the rows of w. It uses gets if the layout can compute the rows, else ranges.
 func NewRows(l layout.Layout, s *behaviour.Schema, w layout.Want) (*Where, error) {
 	reads, err := l.Reads(s, w)
 	if err != nil {
@@ -67,7 +66,8 @@ func columnTests(s *behaviour.Schema, w layout.Want) (out [][]table.ColumnTest) 
 // Gets reports whether rows are read by gets, and not by ranges.
 func (w *Where) Gets() bool { return w.get }
 
-// Query asks for the rows of some users, whose keys ascend and may be walked again.
+// Query returns the query for the rows of some users. The keys of the users ascend. Query may iterate over them
+// more than once.
 func (w *Where) Query(keys iter.Seq[[]byte]) table.Query {
 	q := table.Query{
 		Span: w.want.Span, Columns: w.reads.Columns,
@@ -89,7 +89,7 @@ func (w *Where) Query(keys iter.Seq[[]byte]) table.Query {
 	return q
 }
 
-// bounds hold the rows of users whose rows are adjacent.
+// bounds returns a range that holds the rows of all users, if the rows of each user are adjacent.
 func (w *Where) bounds(keys iter.Seq[[]byte]) split.Region {
 	var first, last []byte
 	for key := range keys {
@@ -126,7 +126,8 @@ func (w *Where) rows(keys iter.Seq[[]byte]) iter.Seq[[]byte] {
 	}
 }
 
-// inOrder returns the rows of several users in the table's order. Rows of one user are not adjacent.
+// inOrder sorts the rows of several users in the table's order, and returns the range that holds them. It is for
+// layouts in which the rows of a user are not adjacent.
 func inOrder(rows iter.Seq[[]byte]) (iter.Seq[[]byte], split.Region) {
 	var all [][]byte
 	for row := range rows {
@@ -139,6 +140,7 @@ func inOrder(rows iter.Seq[[]byte]) (iter.Seq[[]byte], split.Region) {
 	return slices.Values(all), split.Region{Start: all[0], End: append(bytes.Clone(all[len(all)-1]), 0)}
 }
 
+// rangesInOrder is inOrder for ranges.
 func rangesInOrder(ranges iter.Seq[split.Region]) (iter.Seq[split.Region], split.Region) {
 	var all []split.Region
 	for r := range ranges {

@@ -21,15 +21,15 @@ const (
 	maxSlabs = 1 << (posBits - slabBits)
 )
 
-// newArena returns an arena that is to stay within share. A slab is at most a
-// sixteenth of that, because on average half of one is not used.
+// newArena returns an arena for a share of the memory. A slab has at most a sixteenth of share,
+// because on average half of a slab is not used. A slab has at least 256 bytes.
 func newArena(share int64) arena {
 	return arena{size: int(min(maxSlab, max(share/16, 256)))}
 }
 
-// alloc returns n bytes and where they are, or false if that would take the
-// arena beyond limit bytes. With force, limit only says which spare slabs to
-// let go.
+// alloc returns n bytes and their position. It returns false if the arena would hold more than
+// limit bytes or maxSlabs slabs. With force the arena may hold more than limit bytes, and alloc only
+// releases spare slabs beyond limit.
 func (a *arena) alloc(n int, limit int64, force bool) ([]byte, uint64, bool) {
 	if len(a.slabs) > 0 && n <= a.size-a.used && len(a.slabs[a.cur]) == a.size {
 		return a.take(n)
@@ -65,7 +65,7 @@ func (a *arena) slab(size int, reuse bool) []byte {
 	return make([]byte, size)
 }
 
-// take cuts n bytes off the slab that is being filled.
+// take returns the next n bytes of the slab that is being filled.
 func (a *arena) take(n int) ([]byte, uint64, bool) {
 	b := a.slabs[a.cur][a.used : a.used+n]
 	pos := uint64(a.cur)<<slabBits | uint64(a.used)
@@ -78,8 +78,7 @@ func (a *arena) at(ref uint64) []byte {
 	return a.slabs[ref>>slabBits&(maxSlabs-1)][ref&(maxSlab-1):]
 }
 
-// trim releases spare slabs until the arena holds at most limit bytes, if that
-// many are spare.
+// trim releases spare slabs until the arena holds at most limit bytes, or no slab is spare.
 func (a *arena) trim(limit int64) {
 	for len(a.spare) > 0 && a.held > limit {
 		n := len(a.spare) - 1

@@ -2,8 +2,8 @@ package shuffle
 
 import "usertrail/internal/run/invariants"
 
-// An Iterator hands out the records of one part in order. It is used by one
-// goroutine and must be closed.
+// An Iterator returns the records of one part in order. Only one goroutine may use it, and the
+// caller must close it.
 type Iterator struct {
 	sorter  *Sorter
 	tree    tree
@@ -15,8 +15,8 @@ type Iterator struct {
 	err     error
 }
 
-// Next moves to the next record. It returns false at the end, and if a run
-// cannot be read: Err tells.
+// Next moves to the next record. It returns false at the end of the part, or if a run cannot be read.
+// Then Err returns the error.
 func (it *Iterator) Next() bool {
 	if it.err != nil || it.closed || len(it.tree.cursors) == 0 {
 		return false

@@ -23,7 +23,7 @@ type cursor struct {
 	done bool // nothing is left; key is the largest there is
 }
 
-// next moves the cursor on.
+// next moves the cursor to the next record.
 func (c *cursor) next() error {
 	if c.seg != nil {
 		return c.nextOfRun()
@@ -57,9 +57,9 @@ func (c *cursor) nextEntry() entry {
 // ahead is the number of records whose memory is read before they are needed.
 const ahead = 64
 
-// lookAhead reads a byte of each of the next records' lines. Sorted entries point
-// all over the arena: read one after the other as they are needed, each costs a
-// miss of the cache; here the processor waits for many at once.
+// lookAhead reads one byte in the cache line of each of the next records. Sorted entries point all
+// over the arena, so each record costs a cache miss. lookAhead makes the processor wait for many
+// misses at once instead of one after the other.
 func (c *cursor) lookAhead() {
 	if c.near > c.ordered {
 		return
@@ -124,7 +124,7 @@ func (t *tree) start() error {
 	return nil
 }
 
-// play plays the games below node and returns who won.
+// play plays the games below node and returns the winner.
 func (t *tree) play(node int) int {
 	k := len(t.cursors)
 	if node >= k {
@@ -138,7 +138,7 @@ func (t *tree) play(node int) int {
 	return won
 }
 
-// next moves the winner on and plays its games again.
+// next moves the winner to its next record and plays its games again.
 func (t *tree) next() error {
 	won := t.winner
 	if err := t.cursors[won].next(); err != nil {

@@ -16,8 +16,7 @@ type entry struct {
 
 const entryBytes = 16
 
-// sortByKey sorts entries by key, with room for as many in tmp, and leaves equal
-// keys in the order they had.
+// sortByKey sorts entries by key. Equal keys keep their order. tmp has room for as many entries.
 func sortByKey(e, tmp []entry) {
 	if !slices.IsSortedFunc(e, byKey) {
 		sortKeys(e, tmp)
@@ -46,9 +45,8 @@ func byKey(a, b entry) int {
 // fewEntries is the number of entries up to which comparing is faster than counting 2048 digits.
 const fewEntries = 96
 
-// sortKeys sorts by key and leaves equal keys in the order they had: by radix
-// from the last byte to the first. Bytes that are the same in all keys, such as
-// a common beginning, cost nothing.
+// sortKeys is a radix sort by key, from the last byte to the first. Equal keys keep their order. A byte
+// that is the same in all keys, such as a byte of a common prefix, costs nothing.
 func sortKeys(e, tmp []entry) {
 	if len(e) < fewEntries {
 		insertKeys(e)
@@ -113,9 +111,8 @@ func insertKeys(e []entry) {
 // first byte in which they differ.
 const fewTies = 8
 
-// sortTies sorts entries of one key by their records, with room for as many in
-// tmp. It is done just before the records are used, because they are scattered
-// over the memory and by then near at hand.
+// sortTies sorts entries of one key by their records. tmp has room for as many entries. The caller sorts
+// ties just before it uses the records: records are scattered over the memory, and then they are in the cache.
 func sortTies(e, tmp []entry, a *arena) {
 	if len(e) <= fewTies {
 		sortByRecord(e, a)
@@ -128,9 +125,8 @@ func sortTies(e, tmp []entry, a *arena) {
 	}
 }
 
-// sortAhead sorts entries by the eight bytes of their rows that begin where the
-// rows differ, then those that agree in these in the same way. It changes the
-// keys.
+// sortAhead sorts entries by eight bytes of their rows, from the first byte in which the rows differ. It
+// sorts entries with the same eight bytes again in this way. It changes the keys.
 func sortAhead(e, tmp []entry, a *arena) {
 	same, shortest, longest := compareRows(e, a)
 	switch {
@@ -155,8 +151,8 @@ func sortAhead(e, tmp []entry, a *arena) {
 	}
 }
 
-// compareRows returns how many bytes the rows of e begin with in common, and the
-// lengths of the shortest and the longest.
+// compareRows returns the length of the common prefix of all rows of e, and the lengths of the shortest and
+// the longest row.
 func compareRows(e []entry, a *arena) (same, shortest, longest int) {
 	first := rowOf(a.at(e[0].ref))
 	same, shortest, longest = len(first), len(first), len(first)

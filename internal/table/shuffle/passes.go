@@ -8,9 +8,9 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// minFanIn and maxFanIn bound how many runs are read at once. Fewer than
-// sixteen would make many passes over the data where memory is very small; more
-// than a hundred are as many open files for each reader.
+// minFanIn and maxFanIn limit the number of runs that are read at once. With fewer than 16 runs, a
+// small memory would need many passes over the data. Each run is an open file of each reader, so more
+// than 128 runs would be too many open files.
 const (
 	minFanIn = 16
 	maxFanIn = 128
@@ -29,8 +29,7 @@ func (s *Sorter) fanIn() int {
 }
 
 // mergeRuns merges runs into larger ones until one iterator can read them all.
-// The oldest, which are the smallest, go first, and of them only as many as it
-// takes.
+// It merges the oldest runs first, because they are the smallest, and only as many runs as needed.
 func (s *Sorter) mergeRuns(ctx context.Context) error {
 	for fan := s.fanIn(); len(s.runs) > fan; {
 		k := min(fan, len(s.runs)-fan+1)
@@ -60,8 +59,8 @@ func (s *Sorter) mergeOnce(ctx context.Context, runs []*run) (*run, error) {
 	return merged, nil
 }
 
-// writeMerged merges the records of runs into the run called name. The buffers of
-// all runs, the new run included, take the memory of one iterator.
+// writeMerged merges the records of runs into the run called name. The buffers of all runs and of the new
+// run together use the memory of one iterator.
 func (s *Sorter) writeMerged(ctx context.Context, name string, runs []*run) (*run, error) {
 	buffer := make([]byte, min(s.buffer, int64(len(runs)+1)*maxReadBuffer))
 	out := len(buffer) / (len(runs) + 1)

@@ -20,7 +20,7 @@ type record struct {
 
 const headerLen = 14
 
-// maxPayload keeps a length within four bytes, and within an int everywhere.
+// maxPayload is the longest payload. Its length fits four bytes, and an int on every platform.
 const maxPayload = 1<<31 - 1 - headerLen - MaxRow
 
 func putRecord(b, row []byte, seq uint64, payload []byte) {
@@ -31,14 +31,13 @@ func putRecord(b, row []byte, seq uint64, payload []byte) {
 	copy(b[headerLen+len(row):], payload)
 }
 
-// recordLen returns the length of the record that b, at least a header, begins
-// with.
+// recordLen returns the length of the record at the beginning of b. b has at least a header.
 func recordLen(b []byte) int {
 	_ = b[headerLen-1]
 	return headerLen + int(binary.BigEndian.Uint16(b[8:])) + int(binary.BigEndian.Uint32(b[10:]))
 }
 
-// parse makes r the record that b begins with; all of it must be there.
+// parse sets r to the record at the beginning of b. b must have the whole record.
 func (r *record) parse(b []byte) {
 	_ = b[headerLen-1]
 	row := headerLen + int(binary.BigEndian.Uint16(b[8:]))
@@ -48,7 +47,7 @@ func (r *record) parse(b []byte) {
 	r.payload = b[row:end:end]
 }
 
-// rowOf returns the row of the record that b begins with.
+// rowOf returns the row of the record at the beginning of b.
 func rowOf(b []byte) []byte {
 	_ = b[headerLen-1]
 	return b[headerLen : headerLen+int(binary.BigEndian.Uint16(b[8:]))]

@@ -25,9 +25,8 @@ type run struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sizes of buffers. Larger ones gain nothing on a disk and push records out of
-// the processor's cache; smaller than minReadBuffer, reads cost more than a
-// further merge.
+// Sizes of buffers. Larger buffers are not faster on a disk, and they push records out of the
+// processor's cache. With buffers smaller than minReadBuffer, reads cost more than another merge.
 const (
 	maxWriteBuffer = 256 << 10
 	maxReadBuffer  = 1 << 20
@@ -44,7 +43,7 @@ type runWriter struct {
 	written int64
 }
 
-// createRun begins a run. Its buffer is buf, which is empty.
+// createRun creates the file of a run. The writer uses buf, which is empty, as its buffer.
 func createRun(ctx context.Context, fs dfs.FS, name string, parts int, buf []byte) (*runWriter, error) {
 	f, err := fs.Scratch(ctx, name)
 	if err != nil {
@@ -54,7 +53,7 @@ func createRun(ctx context.Context, fs dfs.FS, name string, parts int, buf []byt
 	return &runWriter{run: r, f: f, buf: buf}, nil
 }
 
-// add adds a record of the part to it.
+// add adds a record of the current part.
 func (w *runWriter) add(ctx context.Context, rec []byte) error {
 	if len(w.buf)+len(rec) > cap(w.buf) {
 		if err := w.flush(ctx); err != nil {
@@ -68,7 +67,7 @@ func (w *runWriter) add(ctx context.Context, rec []byte) error {
 	return nil
 }
 
-// flush writes what is in the buffer.
+// flush writes the bytes in the buffer.
 func (w *runWriter) flush(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("%s: %w", w.run.name, err)
@@ -78,7 +77,7 @@ func (w *runWriter) flush(ctx context.Context) error {
 	return w.write(b, part)
 }
 
-// write writes b, which belongs to the part from its byte part on.
+// write writes b. From the byte part on, b belongs to the current part.
 func (w *runWriter) write(b []byte, part int) error {
 	w.sum = crc32.Update(w.sum, castagnoli, b[part:])
 	n, err := w.f.Write(b)
@@ -174,8 +173,8 @@ func share(buffer []byte, segments []*segment) {
 	}
 }
 
-// next makes rec the next record, valid until the next call, or returns io.EOF
-// after the last.
+// next sets rec to the next record, which is valid until the next call. After the last record it
+// returns io.EOF.
 func (s *segment) next(rec *record) error {
 	if s.hi-s.lo < headerLen {
 		if s.lo == s.hi && s.off == s.end {
@@ -197,7 +196,7 @@ func (s *segment) next(rec *record) error {
 	return nil
 }
 
-// last returns the record that next returned last, as it is in the run.
+// last returns the bytes in the run of the record that next returned last.
 func (s *segment) last() []byte { return s.buf[s.lo-s.n : s.lo] }
 
 // fill reads until the buffer has at least n bytes.

@@ -7,8 +7,8 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A Shard takes the records of one goroutine. When its share of the memory is full, it
-// sorts the records and spills them.
+// A Shard holds the records that one goroutine adds. When its share of the memory is full, it sorts
+// the records and spills them.
 type Shard struct {
 	fs    dfs.FS
 	dir   string
@@ -25,8 +25,8 @@ type Shard struct {
 
 	runs    []*run
 	begun   int      // runs
-	spilled []string // their names, until they are removed
-	err     error    // of a spill; the shard is of no use after it
+	spilled []string // names of the runs, until they are removed
+	err     error    // of a spill; the shard cannot be used after it
 }
 
 func newShard(cfg Config, id int, share int64, out int) *Shard {
@@ -36,8 +36,8 @@ func newShard(cfg Config, id int, share int64, out int) *Shard {
 	}
 }
 
-// Add copies a record of a part. It waits for files only when the shard's share
-// is used up. After an error of a file the shard takes no more.
+// Add copies a record of a part. It writes files only if the share of the shard is full. After an
+// error of a file, every Add returns this error.
 func (s *Shard) Add(ctx context.Context, part int, row []byte, seq uint64, payload []byte) error {
 	if s.err != nil {
 		return s.err
@@ -72,8 +72,7 @@ func (s *Shard) check(part int, row, payload []byte) error {
 	return nil
 }
 
-// room makes room for one more record of n bytes, or returns false if it is
-// time to spill.
+// room makes room for one more record of n bytes. It returns false if the shard must spill first.
 func (s *Shard) room(n int) ([]byte, uint64, bool) {
 	empty := len(s.entries) == 0
 	if !empty && s.held() > s.share {
@@ -91,9 +90,9 @@ func (s *Shard) held() int64 { return s.arena.held + s.entryBytes(cap(s.entries)
 
 func (s *Shard) entryBytes(n int) int64 { return 2 * entryBytes * int64(n) }
 
-// growEntries makes room for more entries, or returns false if the share does
-// not allow a sixteenth more. It grows to no more than a full share of records
-// such as are here needs, so that entries do not take the room of slabs.
+// growEntries makes room for more entries. It returns false if the share has no room for a sixteenth
+// more. It makes no more entries than a share full of records of the average length needs, so that the
+// other memory is for slabs.
 func (s *Shard) growEntries() bool {
 	n := cap(s.entries)
 	want := int64(2 * n)

@@ -1,9 +1,9 @@
-// Package shuffle takes records in any order and returns the records of each region,
-// sorted, in bounded memory. In the flow it comes after layout and split, which give a
-// record its row and its region, and before hfile, which writes a region's records.
+// Package shuffle sorts the records of each region in bounded memory. Callers add records in any
+// order. Packages layout and split compute the row and the region of a record before; package hfile
+// writes the sorted records of a region afterwards.
 //
 //	Add → Shard: arena + entries ──full──→ sorted run, one file, all parts in it
-//	Part → merge of what the shards hold and of the part's piece of every run
+//	Part → merge of the records in the shards and of the part's piece of every run
 //
 // A record is a row, a number (seq) and a payload that shuffle does not interpret. The
 // caller maps regions to parts: numbers from 0.
@@ -11,28 +11,27 @@
 // # Order
 //
 // The records of a part are sorted by row, as bytes, ascending (a prefix before longer
-// rows), then by seq ascending, then by payload. Records that are equal in all three are
-// the same bytes, so the result is the same bytes
-// whatever the memory, the number of shards and the order of Add. A radix sort orders the
-// first eight bytes of the row. Records that are equal in these bytes are compared
-// further just before they are returned or spilled.
+// rows), then by seq ascending, then by payload. Records that are equal in all three have the
+// same bytes. Therefore the bytes of the result do not depend on the memory, the number of
+// shards and the order of Add. A radix sort orders the first eight bytes of the row. Records
+// that are equal in these bytes are compared further just before they are returned or spilled.
 //
 // # Memory
 //
-// Seven eighths of Config.Memory belong to the shards in equal shares, one
-// eighth to reading and writing runs. A shard's slabs, and 32 bytes for each
-// entry it has room for (16 for the entry, 16 for sorting it), stay within its
-// share. Readers iterators and their buffers stay within the eighth, even if
-// records are larger than a run's buffer: fewer runs are then read at once, but
-// at least two. Only these need more memory: a record larger than a share, until it is
-// spilled; two records larger than a reader's memory; and for each part 12 bytes
-// for each run and 16 for each shard.
+// The shards have seven eighths of Config.Memory, in equal shares. The last eighth is for reading and
+// writing runs. The share of a shard holds its slabs and its entries. An entry needs 32 bytes: 16 for
+// the entry and 16 for sorting it. The iterators, of which Config.Readers are open at once, and their
+// buffers stay within the eighth. If records are larger than the buffer of a run, fewer runs are read
+// at once, but at least two. Only these need more memory:
+//
+//   - a record larger than a share, until it is spilled
+//   - two records larger than the memory of a reader
+//   - for each part, 12 bytes for each run and 16 bytes for each shard
 //
 // # Concurrency and ownership
 //
-// The package starts no goroutines. One goroutine at a time uses a Shard; different
-// Shards may be used at once. When all records are added, one goroutine calls
-// Finish. Then up to Config.Readers goroutines may iterate different parts. Add copies its
+// The package starts no goroutines. Only one goroutine at a time may use a Shard. Different goroutines
+// may use different Shards at the same time. When all records are added, one goroutine calls Finish. Then up to Config.Readers goroutines may iterate different parts. Add copies its
 // arguments. The slices that an Iterator returns are valid until its next Next or Close.
 package shuffle
 
@@ -46,7 +45,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Limits of what a Sorter takes.
+// Limits of a Sorter.
 const (
 	MaxParts  = 1 << (64 - posBits) // parts of one Sorter
 	MaxRow    = math.MaxUint16      // bytes of a row
@@ -67,11 +66,11 @@ type Config struct {
 // A Sorter sorts one batch of records after the other.
 type Sorter struct {
 	cfg    Config
-	buffer int64 // bytes an iterator's run buffers have together
+	buffer int64 // bytes of all run buffers of an iterator
 	shards []*Shard
 
 	begun    int      // merges of runs
-	merged   []string // names of what they wrote
+	merged   []string // names of the merged runs
 	runs     []*run   // from Finish on: of all shards
 	finished bool
 

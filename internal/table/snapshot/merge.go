@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// A source is a place in one of a region's files.
+// A source is a position in one of the files of a region.
 type source struct {
 	*file
 	it    *hfile.Iterator
@@ -20,8 +20,8 @@ type source struct {
 	over  bool // after its last cell
 }
 
-// seek goes to the first row that is not before start, only forwards, and says
-// whether that is before end. An end of no bytes is open.
+// seek moves forwards to the first row that is not before start, and reports whether this row is before
+// end. An empty end means no limit.
 func (s *source) seek(start, end []byte) (bool, error) {
 	if bytes.Compare(start, s.from) < 0 {
 		start = s.from
@@ -71,8 +71,8 @@ func (s *source) err() error {
 	return nil
 }
 
-// before orders sources by their cells; of equal ones the later written comes
-// first. Cells of a bulk-loaded file were all written when it was loaded.
+// before orders sources by their cells. If the cells are equal, the cell that was written later comes
+// first. All cells of a bulk-loaded file were written when the file was loaded.
 func (s *source) before(o *source) bool {
 	if c := cell.Compare(s.cell, o.cell); c != 0 {
 		return c < 0
@@ -94,8 +94,8 @@ type choice struct {
 	perRow  int // most columns of a row, the first ones; 0 is all
 }
 
-// A merge iterates over the visible and requested cells of a region, in order, range
-// after range. A row that only one file has costs only one comparison, at its beginning.
+// A merge iterates over the visible and requested cells of a region, in order, range after range. If only
+// one file has a row, the row costs one comparison, at its first cell.
 type merge struct {
 	sources []source
 	choice
@@ -105,16 +105,16 @@ type merge struct {
 	end   []byte
 	alone bool // no other source has the top's row
 	row   []byte
-	done  bool // nothing more is asked of the row
+	done  bool // no more cells of the row are requested
 	cells int
 
 	move         move // how to continue from the top's cell
-	columnsGiven int  // of the row
-	rowsGiven    int  // of the range
+	columnsGiven int  // columns of the row that were returned
+	rowsGiven    int  // rows of the range that were returned
 	family       []byte
 }
 
-// A move says where the top source continues.
+// A move is the way in which the top source leaves its cell.
 type move int
 
 // The moves.
@@ -158,8 +158,8 @@ func (m *merge) seek(start, end []byte) error {
 	return nil
 }
 
-// next returns the next cell of the range that is seen and asked for, nil at its end.
-// It is valid until the next call.
+// next returns the next visible and requested cell of the range, or nil at the end of the range. The cell is
+// valid until the next call.
 func (m *merge) next(ctx context.Context) (*cell.Cell, error) {
 	for {
 		if m.move != stay {
@@ -266,7 +266,7 @@ func (m *merge) step() error {
 	return nil
 }
 
-// leave leaves the cell of the top in the way that was chosen for it.
+// leave moves top to its next cell, as m.move says.
 func (m *merge) leave(top *source) (bool, error) {
 	switch m.move {
 	case toFrom:
@@ -278,7 +278,7 @@ func (m *merge) leave(top *source) (bool, error) {
 	return top.next()
 }
 
-// arrive sees to it that a row is begun where the top's cell begins one.
+// arrive begins a row if the top's cell is of another row than the last cell.
 func (m *merge) arrive() {
 	c := m.heap[0].cell
 	if len(m.row) == 0 || !bytes.Equal(m.row, c.Row) {
@@ -291,7 +291,7 @@ func (m *merge) arrive() {
 	}
 }
 
-// sink puts the source at i of the heap in its place.
+// sink moves the source at i of the heap down to its place.
 func (m *merge) sink(i int) {
 	h := m.heap
 	for {

@@ -55,9 +55,9 @@ var decorators = map[string]func(table.Table) table.Table{
 	"Unrolled and Unrolled": func(t table.Table) table.Table { return table.Unrolled(table.Unrolled(t)) },
 }
 
-// Abilities checks that a table has the abilities in want, and no others. Behind each
-// decorator it has the same, except those that include table.Table: the decorator changes the
-// table's users. It calls no method of the table, so a zero table will do.
+// Abilities checks that a table has the abilities in want, and no others. A decorated table has the
+// same abilities, except those that include table.Table, because the decorator changes the table's
+// users. Abilities calls no method of the table, so the table may be a zero value.
 func Abilities(t *testing.T, of table.Table, want ...string) {
 	t.Helper()
 	check := func(what string, of table.Table, expected func(name string) bool) {

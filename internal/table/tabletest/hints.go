@@ -13,15 +13,15 @@ import (
 	"usertrail/internal/table"
 )
 
-// A hinted query has all the hints that can help it. needed are the cells that the caller needs,
-// and allowed the cells that may come.
+// A hinted query has all the hints that can help it. needed are the cells that the caller needs, and
+// allowed are the cells that the table may return.
 type hinted struct {
 	query           table.Query
 	needed, allowed []*cell.Cell
 }
 
-// testHints asks each query with all its hints, with none, without each and with each alone. The
-// needed cells come every time.
+// testHints runs each query with all its hints, with none, without each hint and with each hint alone.
+// Every run returns the needed cells.
 func testHints(t *testing.T, w *world, from table.Table) {
 	needed, given := 0, map[string]bool{}
 	for range 8 {
@@ -77,7 +77,7 @@ func variants(all table.Hints, given map[string]bool) map[string]table.Hints {
 	return out
 }
 
-// hintedTimes asks for behaviours of a few users between two times, by ranges or by rows.
+// hintedTimes queries behaviours of a few users between two times, by ranges or by rows.
 func (w *world) hintedTimes(t *testing.T) *hinted {
 	want := w.want()
 	reads := w.readsOf(t, want)
@@ -99,7 +99,7 @@ func (w *world) hintedTimes(t *testing.T) *hinted {
 	return h
 }
 
-// hintedNewest asks for the newest behaviours of a few users.
+// hintedNewest queries the newest behaviours of a few users.
 func (w *world) hintedNewest(t *testing.T) *hinted {
 	want := w.want()
 	want.Span, want.Times = allDays, nil
@@ -116,7 +116,7 @@ func (w *world) hintedNewest(t *testing.T) *hinted {
 	return h
 }
 
-// hintedFuzzy asks for the rows of all users on some days.
+// hintedFuzzy queries the rows of all users on some days.
 func (w *world) hintedFuzzy(t *testing.T) *hinted {
 	want := layout.Everyone(w.schema, w.span())
 	reads := w.readsOf(t, want)
@@ -127,7 +127,7 @@ func (w *world) hintedFuzzy(t *testing.T) *hinted {
 	return h
 }
 
-// hintedWhere asks for records by the value of a column. It returns nil if the layout has no
+// hintedWhere queries records by the value of a column. It returns nil if the layout has no
 // columns of fields.
 func (w *world) hintedWhere(t *testing.T) *hinted {
 	if !w.layout.Traits().OneRecord {
@@ -152,8 +152,8 @@ func (w *world) hintedWhere(t *testing.T) *hinted {
 	return h
 }
 
-// need sets the cells of h: in says which rows h asks for, and which cells of them are needed as
-// far as the query's days, times and columns do not say it.
+// need sets the cells of h. in reports which rows h queries, and which of their cells are needed. The days,
+// times and columns of the query further limit these cells.
 func (w *world) need(h *hinted, in func(key []byte) bool, which func(key []byte, c *cell.Cell) bool) {
 	h.allowed = w.cells(func(key []byte, _ *cell.Cell) bool { return in(key) })
 	h.needed = w.cells(func(key []byte, c *cell.Cell) bool { return in(key) && asks(&h.query, c) && which(key, c) })

@@ -18,12 +18,12 @@ import (
 	"usertrail/internal/tally"
 )
 
-// Load makes a table in a place with one small load.
+// Load creates a table with one small load.
 func Load(t *testing.T, way Way, in table.Store) { newWorld(way, in, layout.Reversed{}).make(t, 1) }
 
-// LoadTrails makes a table of a layout with a load a night. There are the users "1", "2"
-// and so on; each has as many behaviours a night as lengths say, of one kind and a second
-// apart, from midnight of the returned date on.
+// LoadTrails creates a table of a layout with one load for each night. The users are "1", "2" and so on.
+// lengths has the number of behaviours of each user in a night. The behaviours are of one kind and one
+// second apart. They begin at midnight of the returned date.
 func LoadTrails(t *testing.T, way Way, in table.Store, l layout.Layout, nights int, lengths ...int) behaviour.Date {
 	w := newWorld(way, in, l)
 	made, err := in.New(t.Context(), w.plan())
@@ -50,7 +50,7 @@ func LoadTrails(t *testing.T, way Way, in table.Store, l layout.Layout, nights i
 	return firstDay
 }
 
-// load adds rows, which are in order, as one load.
+// load adds sorted rows as one load.
 func (w *world) load(t *testing.T, to table.Loader, rows []row) *manifest.Load {
 	t.Helper()
 	ledger, files := w.bring(t, to, rows)
@@ -66,7 +66,7 @@ func (w *world) takeIn(t *testing.T, to table.Loader, rows []row, ledger *manife
 	w.rows = append(w.rows, rows...)
 }
 
-// bring writes the files or puts of a load, and does not commit it.
+// bring writes the files or puts of a load, but does not commit the load.
 func (w *world) bring(t *testing.T, to table.Loader, rows []row) (*manifest.Load, []manifest.File) {
 	t.Helper()
 	if w.way == Files {
@@ -75,7 +75,7 @@ func (w *world) bring(t *testing.T, to table.Loader, rows []row) (*manifest.Load
 	return w.put(t, w.putter(t, to), rows)
 }
 
-// stager returns a table that takes files.
+// stager returns a table to which loads add files.
 func (w *world) stager(t *testing.T, to table.Loader) table.Stager {
 	t.Helper()
 	s, ok := table.As[table.Stager](to)
@@ -85,7 +85,7 @@ func (w *world) stager(t *testing.T, to table.Loader) table.Stager {
 	return s
 }
 
-// putter returns a table that takes puts.
+// putter returns a table to which loads add puts.
 func (w *world) putter(t *testing.T, to table.Loader) table.Putter {
 	t.Helper()
 	p, ok := table.As[table.Putter](to)
@@ -213,7 +213,7 @@ func spanOf(rows []row) behaviour.Span {
 	return s
 }
 
-// An entry is a record as a roll has it.
+// An entry has the parts of a record that a roll holds.
 type entry struct {
 	user []byte
 	date behaviour.Date
@@ -232,7 +232,7 @@ func entriesOf(rows []row) []entry {
 	return out
 }
 
-// writeRoll writes who is in rows, and says how many users that is.
+// writeRoll writes the roll of rows, and returns the number of their users.
 func (w *world) writeRoll(t *testing.T, to segment.Stager, name string, span behaviour.Span, rows []row) int64 {
 	t.Helper()
 	out, err := to.Stage(t.Context(), name)
@@ -256,7 +256,7 @@ func (w *world) writeRoll(t *testing.T, to segment.Stager, name string, span beh
 	return meta.Users
 }
 
-// checkStaged reads a staged file back before it is taken in.
+// checkStaged reads a staged file before the table adds it.
 func checkStaged(t *testing.T, to table.Stager, f manifest.File) {
 	t.Helper()
 	in, err := to.Staged(t.Context(), f.Name)

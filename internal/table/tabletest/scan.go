@@ -17,7 +17,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// query asks for ranges, which ascend, and for days.
+// query returns a query for days in ranges. The ranges ascend.
 func query(ranges []split.Region, span behaviour.Span) table.Query {
 	return table.Query{
 		Ranges: slices.Values(ranges), Span: span,
@@ -27,7 +27,7 @@ func query(ranges []split.Region, span behaviour.Span) table.Query {
 
 func everything() table.Query { return query([]split.Region{{}}, allDays) }
 
-// rowsQuery asks for single rows, which ascend.
+// rowsQuery returns a query for single rows. The rows ascend.
 func rowsQuery(rows [][]byte, span behaviour.Span) table.Query {
 	return table.Query{
 		Rows: slices.Values(rows), Span: span,
@@ -35,7 +35,7 @@ func rowsQuery(rows [][]byte, span behaviour.Span) table.Query {
 	}
 }
 
-// scan returns the cells that a table gives.
+// scan returns the cells that a table returns.
 func scan(t *testing.T, from table.Table, q table.Query) []*cell.Cell {
 	t.Helper()
 	var out []*cell.Cell
@@ -45,8 +45,8 @@ func scan(t *testing.T, from table.Table, q table.Query) []*cell.Cell {
 	return out
 }
 
-// checkVisits checks that the cells of a row come in order, beginning again at
-// most once for each load.
+// checkVisits checks that the table returns the cells of a row in order. The cells may begin again at most
+// once for each load.
 func (w *world) checkVisits(t *testing.T, cells []*cell.Cell) {
 	t.Helper()
 	begun := map[string]int{}
@@ -70,8 +70,8 @@ func texts(cells []*cell.Cell) []string {
 	return out
 }
 
-// expect compares the cells of a scan with those that must come, asked, and those
-// that may, allowed.
+// expect compares the cells of a scan with two lists: the scan must return the cells in asked, and may
+// return the cells in allowed.
 func expect(t *testing.T, what string, got, asked, allowed []*cell.Cell) {
 	t.Helper()
 	have, may := texts(got), texts(allowed)
@@ -116,19 +116,19 @@ func hasColumn(c layout.Columns, qualifier []byte) bool {
 	return begins && (c.From == nil || bytes.Compare(qualifier, c.From) >= 0) && (c.To == nil || bytes.Compare(qualifier, c.To) < 0)
 }
 
-// asks reports whether q must return a cell of its rows.
+// asks reports whether q must return a cell of one of its rows.
 func asks(q *table.Query, c *cell.Cell) bool {
 	in := q.Times == nil || q.Times.First <= c.Time*1000 && c.Time*1000 <= q.Times.Last
 	return in && q.Span.Has(dayOf(c)) && hasColumn(q.Columns, c.Qualifier)
 }
 
-// span makes some days up.
+// span returns random days.
 func (w *world) span() behaviour.Span {
 	from := firstDay + behaviour.Date(w.dice.IntN(allDays.Days()))
 	return behaviour.Span{From: from, To: min(lastDay, from+behaviour.Date(w.dice.IntN(3)))}
 }
 
-// want makes a query up. Its times, if it has any, are whole milliseconds.
+// want returns a random query. If it has times, they are whole milliseconds.
 func (w *world) want() layout.Want {
 	q := layout.Want{Span: w.span()}
 	for k := range w.schema.Kinds {
@@ -146,8 +146,8 @@ func (w *world) want() layout.Want {
 	return q
 }
 
-// ranges makes some up that ascend and do not overlap: users whole, parts of
-// them, single rows, and stretches with nobody in them.
+// ranges returns random ranges that ascend and do not overlap: whole users, parts of users, single rows,
+// and ranges without users.
 func (w *world) ranges() []split.Region {
 	var points [][]byte
 	for range 2 * (1 + w.dice.IntN(8)) {
@@ -223,8 +223,7 @@ func testGet(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// testQueries asks for users' behaviours, as ranges and, where the layout can tell
-// them, as rows.
+// testQueries queries behaviours of users, as ranges and, if the layout can compute rows, as rows.
 func testQueries(t *testing.T, w *world, from table.Table) {
 	matched := 0
 	for range 50 {
@@ -275,8 +274,8 @@ func (w *world) reads(r *layout.Reads) (ranges []split.Region, rows [][]byte) {
 	return ranges, rows
 }
 
-// testNewest asks for the first rows of ranges or the first columns of rows, where the
-// layout has the newest there. Where it has not, that leaves nothing out.
+// testNewest queries the first rows of ranges or the first columns of rows, if the layout has the newest
+// behaviours there. In other layouts the limit leaves out no cell.
 func testNewest(t *testing.T, w *world, from table.Table) {
 	for range 40 {
 		want := w.want()
@@ -327,7 +326,7 @@ func (w *world) newest(ranges []split.Region, q *table.Query) []*cell.Cell {
 	})
 }
 
-// testFuzzy asks for rows of all users by the bytes that they have alike.
+// testFuzzy queries the rows of all users by the bytes that these rows have in common.
 func testFuzzy(t *testing.T, w *world, from table.Table) {
 	for range 5 {
 		want := layout.Everyone(w.schema, w.span())
@@ -380,7 +379,7 @@ func testScanCancelled(t *testing.T, w *world) {
 	if err := from.Read(ctx, everything(), func(*cell.Cell) error { return nil }); !errors.Is(err, errFull) {
 		t.Errorf("%v, want the context's %v", err, errFull)
 	}
-	// The table is none the worse for it, nor for a context that ends later.
+	// The table still works, also after a context that ends later.
 	all := w.cells(every)
 	ctx, cancel = context.WithCancelCause(t.Context())
 	if err := from.Read(ctx, everything(), func(*cell.Cell) error { return nil }); err != nil {
@@ -396,7 +395,7 @@ func testScanCancelled(t *testing.T, w *world) {
 	}
 }
 
-// testConcurrent asks a table from many goroutines that meet its files unopened.
+// testConcurrent queries a table from many goroutines. At first no file of the table is open.
 func testConcurrent(t *testing.T, w *world) {
 	from := w.some(t)
 	want := strings.Join(texts(w.cells(every)), "\n")

@@ -24,11 +24,11 @@ import (
 	"usertrail/internal/table"
 )
 
-// An Opener returns a place where there is no table yet, the test's own. A table of the
-// layout will be made there; one that has to be there before has what its Traits ask for.
+// An Opener returns a store without a table, for one test only. The test creates a table of the layout in
+// it. If a table must exist before, the Opener creates it with the settings of the layout's Traits.
 type Opener func(t *testing.T, l layout.Layout) table.Store
 
-// A Way is how loads go into a table.
+// A Way is how a load adds cells to a table.
 type Way int
 
 // The ways.
@@ -37,9 +37,9 @@ const (
 	Puts
 )
 
-// Run runs the suite with loads that go in one way. Tables of all layouts are read, and one
-// table of reversed is taken through its whole life: a real cluster needs seconds for each
-// table. Tables are independent, so open is called concurrently.
+// Run runs the suite with loads of one way. It reads tables of all layouts. Only one table, of the layout
+// reversed, goes through all steps of a table's life, because a real cluster needs seconds for each
+// table. Tables are independent, so Run calls open concurrently.
 func Run(t *testing.T, way Way, open Opener) {
 	for _, name := range layout.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func Run(t *testing.T, way Way, open Opener) {
 	})
 }
 
-// testLife takes a table from its birth to loads that are killed. A step leaves the table with
+// testLife creates a table, changes it, and kills loads of it. A step leaves the table with
 // exactly the rows of w, and the last step leaves killed loads, too. Each step can run alone.
 func testLife(t *testing.T, w *world) {
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func testCatalog(t *testing.T, w *world) {
 	}
 }
 
-// testReads asks a table everything, which changes nothing of it.
+// testReads runs all queries of the suite. They do not change the table.
 func testReads(t *testing.T, w *world, from table.Table) {
 	for _, c := range []struct {
 		name string
@@ -128,10 +128,10 @@ type world struct {
 	layout layout.Layout
 	dice   *rand.Rand
 	loads  int
-	rows   []row // all that was loaded
+	rows   []row // all loaded rows
 }
 
-// A row is the cells of one row of one load, and the records that they are of.
+// A row has the cells of one row of one load, and the records of these cells.
 type row struct {
 	key, user []byte
 	records   []behaviour.Record
@@ -159,8 +159,8 @@ func newWorld(way Way, s table.Store, l layout.Layout) *world {
 	}
 }
 
-// Splits are the split points of the suite's tables. No user has the last key. A table
-// whose regions are made before it is opened needs them too.
+// Splits are the split points of the suite's tables. No user has the last key. If the regions of a table are
+// created before the suite opens it, they need these split points, too.
 var Splits = split.Points{[]byte("2"), []byte("7zz")}
 
 func (w *world) plan() table.Plan {
@@ -170,7 +170,7 @@ func (w *world) plan() table.Plan {
 	}
 }
 
-// make makes the table with its first loads and opens it again.
+// make creates the table with its first loads, and opens it again.
 func (w *world) make(t *testing.T, loads int) table.Loader {
 	t.Helper()
 	made, err := w.store.New(t.Context(), w.plan())
@@ -186,7 +186,7 @@ func (w *world) make(t *testing.T, loads int) table.Loader {
 	return w.open(t)
 }
 
-// some opens the table. If it has no load, some makes it.
+// some opens the table. If the table has no load, some creates it.
 func (w *world) some(t *testing.T) table.Loader {
 	t.Helper()
 	if w.loads == 0 {
@@ -209,9 +209,8 @@ func (w *world) open(t *testing.T) table.Loader {
 	return opened
 }
 
-// drawn makes the rows of one load up, in order. Users and days come again from
-// load to load, and so do moments; column IDs come again on another day or of another
-// behaviour.
+// drawn returns random rows of one load, in order. Users, days and moments repeat from load to load. Column
+// IDs repeat on another day or in another behaviour.
 func (w *world) drawn(n int) []row {
 	w.loads++
 	var out []behaviour.Record

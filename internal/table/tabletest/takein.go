@@ -60,8 +60,8 @@ func testRegions(t *testing.T, w *world) {
 	}
 }
 
-// testStaged: files of a load that is not taken in change no result, and are
-// swept.
+// testStaged stages files of a load that is never committed. The files change no result, and a sweep
+// removes them.
 func testStaged(t *testing.T, w *world) {
 	from := w.stager(t, w.some(t))
 	all, next := w.cells(every), from.NextLoad()
@@ -111,8 +111,8 @@ func testRecover(t *testing.T, w *world) {
 	}
 }
 
-// testBegun: files whose cells are put are remembered from Begin until a ledger
-// holds them, and putting them again changes nothing.
+// testBegun puts the cells of files. The table lists the files from Begin until a ledger has them. A second
+// put of the same cells changes nothing.
 func testBegun(t *testing.T, w *world) {
 	made := w.putter(t, w.some(t))
 	begun := func(l table.Loader) []string {
@@ -157,8 +157,8 @@ func testBegun(t *testing.T, w *world) {
 	}
 }
 
-// testKilledPuts kills loads of puts: whom they left is named at once, whether the
-// load left a roll or not, and still is when others have ended.
+// testKilledPuts kills loads of puts. The table names the users of a killed load at once, with or without a
+// roll of the load. It still names them when other loads have ended.
 func testKilledPuts(t *testing.T, w *world) {
 	to := w.putter(t, w.some(t))
 	rows := w.drawn(40)
@@ -188,7 +188,7 @@ func testKilledPuts(t *testing.T, w *world) {
 	w.namesAll(t, "a load that left no roll")
 }
 
-// namesAll fails unless the users that a table names are at least those it has.
+// namesAll fails unless the table names all users that have cells.
 func (w *world) namesAll(t *testing.T, after string) {
 	t.Helper()
 	got, _ := walk(t, w.open(t), split.Region{}, allDays)
@@ -199,7 +199,7 @@ func (w *world) namesAll(t *testing.T, after string) {
 	}
 }
 
-// testLedgers loads three times: the ledgers of these loads follow those that the table has.
+// testLedgers loads three times. The ledgers of these loads follow the ledgers that the table has.
 func testLedgers(t *testing.T, w *world) {
 	made := w.some(t)
 	want, err := made.Ledgers(t.Context())
@@ -209,7 +209,7 @@ func testLedgers(t *testing.T, w *world) {
 	for range 3 {
 		want = append(want, w.load(t, made, w.drawn(30)))
 	}
-	// A load of files that held nothing has a ledger too.
+	// A load of empty files has a ledger, too.
 	empty := &manifest.Load{Version: manifest.Version, Number: made.NextLoad(), Inputs: []manifest.Input{{Path: "empty"}}}
 	if err := made.TakeIn(t.Context(), empty, nil); err != nil {
 		t.Fatal(err)
@@ -229,8 +229,8 @@ func testLedgers(t *testing.T, w *world) {
 	}
 }
 
-// testExtend adds a behaviour and a field; another type for a field, or another
-// name for an ID, is refused.
+// testExtend adds a behaviour and a field. The table refuses another type of a field, and another name of an
+// ID.
 func testExtend(t *testing.T, w *world) {
 	to := w.some(t)
 	more := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{

@@ -65,7 +65,7 @@ func checkDays(t *testing.T, u *table.User, days []activity.Set, span behaviour.
 	}
 }
 
-// testUsers checks that no user and no behaviour is missing, that each user comes once and in
+// testUsers checks that no user and no behaviour is missing, that the table returns each user once and in
 // order, and that no user is in another region.
 func testUsers(t *testing.T, w *world, from table.Table) {
 	regions, err := table.UserRegions(t.Context(), from)
@@ -99,8 +99,8 @@ func testUsers(t *testing.T, w *world, from table.Table) {
 	}
 }
 
-// testUsersSeek walks by seeks and steps, and compares with the list of all. A user
-// who is not sure to be there may be named for the key that was sought.
+// testUsersSeek iterates by seeks and steps, and compares the users with the list of all users. A seek may
+// return the user of the sought key although it is not certain that the table has this user.
 func testUsersSeek(t *testing.T, w *world, from table.Table) {
 	_, all := walk(t, from, split.Region{}, allDays)
 	for range 100 {

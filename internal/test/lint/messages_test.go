@@ -40,7 +40,7 @@ var explained = map[string]string{
 	"%q is not a time":          "a wrong command line or query, with the flag",
 	"%q: write FROM-TO":         "as above",
 	"%q: the hours of":          "as above",
-	"plan get: which rows":      "as above",
+	"plan get: the rows":        "as above",
 	"xi:include":                "hadoop configuration, with the file",
 	"response of %d bytes":      "the program asks for less by itself",
 }
