@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/target"
 	"usertrail/internal/format/manifest"
@@ -140,8 +141,14 @@ func sameRange(a, b *manifest.Range) bool { return a == b || a != nil && b != ni
 
 // void returns the reason why a report is no longer valid, or "" if it is valid.
 func (c *commit) void(ctx context.Context, of *Piece, r *manifest.Report) (string, error) {
-	if why := overDrop(c.to.Info().Dropped, of, r); why != "" {
-		return why, nil
+	first := c.to.Info().Dropped
+	for _, f := range r.Files {
+		if f.Span.From.Before(first) {
+			return fmt.Sprintf("days before %s were dropped", first), nil
+		}
+	}
+	if c.dropUndone(of, r) {
+		return "days that it skipped, because they were dropped, are in the table again", nil
 	}
 	if r.Schema != nil {
 		if k, f := target.Misplaced(r.Schema, c.to.Schema); k >= 0 {
@@ -188,6 +195,25 @@ func (c *commit) voidBad(ctx context.Context, r *manifest.Report) (string, error
 		}
 	}
 	return "", nil
+}
+
+// dropUndone reports whether a piece skipped days of a drop that has been undone: the piece began
+// at a later day than it would begin now.
+func (c *commit) dropUndone(of *Piece, r *manifest.Report) bool {
+	from := behaviour.MinDate
+	if first := c.to.Info().Dropped; first != nil {
+		from = *first
+	}
+	for i := range r.Inputs {
+		in, asked, begins := &r.Inputs[i], of.Inputs[i].Part, from
+		if asked != nil && asked.Span != nil {
+			begins = max(begins, asked.Span.From)
+		}
+		if in.Older > 0 && in.Part != nil && in.Part.Span != nil && in.Part.Span.From > begins {
+			return true
+		}
+	}
+	return false
 }
 
 // overtaken returns the number of a load that was committed after a piece had searched for repeated

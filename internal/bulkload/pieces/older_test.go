@@ -1,6 +1,8 @@
 package pieces_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,54 +11,65 @@ import (
 	"usertrail/internal/run/piece"
 )
 
-// TestADropIsUndoneBetweenPieceAndCommit: a piece that skipped days is done again, also before a commit says so.
+// TestADropIsUndoneBetweenPieceAndCommit: a piece that skipped days is done again.
 func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
-	for what, commits := range map[string]bool{"a commit says so": true, "no commit has seen it": false} {
-		t.Run(what, func(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
+		t.Fatal(err)
+	}
+	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
+	parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+	y.DoAll(parts)
+	if _, err := upkeep.Undrop(t.Context(), y.Upkeep(true)); err != nil {
+		t.Fatal(err)
+	}
+	y.Commit(piece.ErrMissing, parts)
+	y.DoAll(parts)
+	y.WantCounts(y.Commit(nil, parts), 2, 2, 0, 0, 0)
+	if got := y.Trails(false); len(got) != 4 {
+		t.Errorf("the table holds %q, want 4 records", got)
+	}
+}
+
+// TestACommittedPieceIsNotDoneAgain has the plan of a commit that was killed before it removed the plan. The
+// table has the files of the pieces then.
+func TestACommittedPieceIsNotDoneAgain(t *testing.T) {
+	for report, spoil := range map[string]func(string) error{
+		"whole":   func(string) error { return nil },
+		"missing": os.Remove,
+		"damaged": func(name string) error { return os.WriteFile(name, []byte("{"), 0o644) },
+	} {
+		t.Run(report, func(t *testing.T) {
 			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 			y.Load(nil, "2014-09-01", "2014-09-01")
 			if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
 				t.Fatal(err)
 			}
-			y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
-			parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
+			y.Write("2014-09-03/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02")+"late,2014-09-03 08:00:00,x,1\n")
+			parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-03")
 			y.DoAll(parts)
+			plan, kept := filepath.Join(y.Store.Dir, "plans", parts[0].Plan), filepath.Join(t.TempDir(), "plan")
+			if err := os.CopyFS(kept, os.DirFS(plan)); err != nil {
+				t.Fatal(err)
+			}
+			y.Commit(nil, parts)
 			if _, err := upkeep.Undrop(t.Context(), y.Upkeep(true)); err != nil {
 				t.Fatal(err)
 			}
-			if commits {
-				y.Commit(piece.ErrMissing, parts)
+			want := y.Trails(false)
+			if err := os.CopyFS(plan, os.DirFS(kept)); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(filepath.Join(plan, "00000.json")); err != nil {
+				t.Fatal(err)
 			}
 			y.DoAll(parts)
-			y.WantCounts(y.Commit(nil, parts), 2, 2, 0, 0, 0)
-			if got := y.Trails(false); len(got) != 4 {
-				t.Errorf("the table holds %q, want 4 records", got)
-			}
+			y.WantTrails(want...)
 		})
 	}
-}
-
-// TestAPieceOfDroppedDaysIsDoneAgain drops days of a finished piece. The piece is done again without a commit
-// in between, and a third time it is done already.
-func TestAPieceOfDroppedDaysIsDoneAgain(t *testing.T) {
-	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
-	y.Load(nil, "2014-09-01", "2014-09-01")
-	y.Write("2014-09-02/play.csv", bulkloadtest.Plays+strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02")[len("user,time,title,seconds\n"):])
-	parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
-	y.DoAll(parts)
-	cfg := y.Upkeep(true)
-	cfg.All = true
-	if _, err := upkeep.Drop(t.Context(), cfg, bulkloadtest.Date(t, "2014-09-02")); err != nil {
-		t.Fatal(err)
-	}
-	for _, already := range []bool{false, true} {
-		if r := y.Do(&parts[0]); r.Already != already || r.Counts.Loaded != 2 || r.Counts.Skipped != 2 {
-			t.Errorf("%+v, want 2 loaded and 2 skipped records, already %t", r, already)
-		}
-	}
-	y.WantCounts(y.Commit(nil, parts), 4, 2, 0, 0, 2)
 }
 
 // TestPiecesOfLaterDatesThanADropAreCommitted: a file of many days has records of dropped ones,

@@ -80,8 +80,7 @@ type worker struct {
 	job      *job.Job // nil if the piece is gone
 	folder   catalog.Folder
 	patience time.Duration
-	already  bool   // the piece had been done before
-	void     string // why the report of the piece is not valid, or ""
+	already  bool // the piece had been done before
 }
 
 // run returns the piece's report, or nil if the piece is committed.
@@ -112,30 +111,24 @@ func (w *worker) locked(ctx context.Context, lock dfs.Lock) (report *manifest.Re
 	if done != nil || err != nil || w.already {
 		return done, err
 	}
-	if w.void != "" {
-		w.with.Log.Warn("the piece is done again", "plan", w.piece.Plan, "piece", w.piece.Piece, "why", w.void)
+	// A killed commit may have left the plan. Then the table has the files that the piece would write again.
+	if w.already, err = w.committed(ctx); w.already || err != nil {
+		return nil, err
 	}
 	return w.work(ctx)
 }
 
-// isDone returns the report, if there is a valid one, and sets already and void. A report is not valid if it is
-// damaged, or if days were dropped or restored since then. If the plan does not exist any more, it was committed, or
-// it is out of date.
+// isDone returns the report, if there is one. already says whether the piece is done. A piece with a damaged
+// report is done again. If the plan does not exist any more, it was committed, or it is out of date.
 func (w *worker) isDone(ctx context.Context) (*manifest.Report, error) {
 	r, err := w.folder.Report(ctx, w.piece.Piece)
-	w.void = ""
-	switch {
-	case errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, dfs.ErrDirectory):
-		w.void, err = err.Error(), nil
-	case r != nil && err == nil:
-		w.void, err = w.overDrop(ctx, r)
-		w.already = w.void == "" && err == nil
+	if errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, dfs.ErrDirectory) {
+		w.with.Log.Warn("the piece is done again", "plan", w.piece.Plan, "piece", w.piece.Piece, "why", err)
+		return nil, nil
 	}
-	switch {
-	case err != nil || w.void != "":
-		return nil, err
-	case w.already:
-		return r, nil
+	if r != nil || err != nil {
+		w.already = err == nil
+		return r, err
 	}
 	_, err = w.folder.Plan(ctx)
 	if !errors.Is(err, iofs.ErrNotExist) && (err != nil || !w.piece.gone()) {

@@ -139,8 +139,11 @@ func (f *timeFormat) readLayout(t string) (stamp, bool) {
 	if err != nil {
 		return stamp{}, false
 	}
-	if f.abbrev && f.invented(v) {
-		return stamp{}, false
+	if f.abbrev {
+		if f.invented(v) {
+			return stamp{}, false
+		}
+		v = f.counted(v)
 	}
 	s := stampOf(v, f.hasZone)
 	if f.hasYear {
@@ -156,6 +159,15 @@ func (f *timeFormat) readLayout(t string) (stamp, bool) {
 func (f *timeFormat) invented(v time.Time) bool {
 	name, offset := v.Zone()
 	return offset == 0 && v.Location() != f.zone && v.Location() != time.UTC && name != "GMT"
+}
+
+// counted returns v with the offset of a zone such as GMT+3 taken off. Package time reads the offset,
+// and does not count it.
+func (f *timeFormat) counted(v time.Time) time.Time {
+	if name, offset := v.Zone(); v.Location() != f.zone && strings.HasPrefix(name, "GMT") {
+		return v.Add(-time.Duration(offset) * time.Second)
+	}
+	return v
 }
 
 // fit returns the day for a month and day without a year.
