@@ -3,6 +3,7 @@ package query
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ type Hours struct {
 	some   bool      // not the whole day of every behaviour
 	every  dayPart   // of behaviours that are not named
 	byKind []dayPart // nil if no behaviour is named
+	named  []int     // behaviours with hours of their own
 	zone   *time.Location
 }
 
@@ -60,6 +62,7 @@ func parseHours(s string, schema *behaviour.Schema) (h Hours, err error) {
 	}
 	h.every = named[-1]
 	delete(named, -1)
+	h.named = slices.Sorted(maps.Keys(named))
 	if len(named) > 0 {
 		h.byKind = slices.Repeat([]dayPart{h.every}, len(schema.Kinds))
 	}

@@ -158,7 +158,7 @@ func (f *timeFormat) readLayout(t string) (stamp, bool) {
 // case it makes up a zone of this name at UTC.
 func (f *timeFormat) invented(v time.Time) bool {
 	name, offset := v.Zone()
-	return offset == 0 && v.Location() != f.zone && v.Location() != time.UTC && name != "GMT"
+	return offset == 0 && v.Location() != f.zone && v.Location() != time.UTC && !strings.HasPrefix(name, "GMT")
 }
 
 // counted returns v with the offset of a zone such as GMT+3 taken off. Package time reads the offset,
