@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/ledger"
@@ -93,23 +94,26 @@ func (c *commit) run(ctx context.Context) (err error) {
 
 // committed returns the result of a commit of a plan that is load n already. If this call has just
 // finished the killed load, it succeeds. If files were left out, every commit of the plan fails until
-// they are loaded.
+// they are loaded. If all records are of dropped days, every commit fails, too.
 func (c *commit) committed(n int, finished []*manifest.Load) error {
+	var older error
 	for _, of := range c.known.Loads() {
 		if of.Number == n {
 			c.stillOut(n, of.LeftOut)
+			older = c.to.AllOlderIn(of, c.first.Span)
 		}
 	}
-	for _, of := range finished {
-		if of.Number == n {
-			c.result.AddLoad(of)
-			c.result.Finished++
-			c.result.Mode = c.first.Mode
-			return c.failures.Err(nil)
-		}
+	just := slices.IndexFunc(finished, func(of *manifest.Load) bool { return of.Number == n })
+	if just >= 0 {
+		c.result.AddLoad(finished[just])
+		c.result.Finished++
+		c.result.Mode = c.first.Mode
 	}
-	if err := c.failures.Err(nil); err != nil {
+	switch err := c.failures.Err(nil); {
+	case err != nil:
 		return err
+	case older != nil || just >= 0:
+		return older
 	}
 	return fmt.Errorf("%w: plan %s is committed: it is load %d of %s", bulkload.ErrNothing, c.first.Plan, n, c.with.Store.Address())
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/run/piece"
@@ -69,6 +70,29 @@ func TestACommittedPieceIsNotDoneAgain(t *testing.T) {
 			y.DoAll(parts)
 			y.WantTrails(want...)
 		})
+	}
+}
+
+// TestACommitOfDroppedDaysIsRepeated: each commit says that nothing was loaded, until the drop is undone.
+func TestACommitOfDroppedDaysIsRepeated(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-03/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-03"))
+	y.Load(nil, "2014-09-03", "2014-09-03")
+	if _, err := upkeep.Drop(t.Context(), y.Upkeep(false), bulkloadtest.Date(t, "2014-09-02")); err != nil {
+		t.Fatal(err)
+	}
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	y.DoAll(parts)
+	for range 3 {
+		y.Commit(bulkload.ErrRequest, parts)
+	}
+	if _, err := upkeep.Undrop(t.Context(), y.Upkeep(false)); err != nil {
+		t.Fatal(err)
+	}
+	y.Commit(bulkload.ErrNothing, parts)
+	if r := y.Load(nil, "2014-09-01", "2014-09-01"); r.Loaded != 2 {
+		t.Errorf("a load after undrop: %+v; want both records", r)
 	}
 }
 

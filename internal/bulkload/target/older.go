@@ -49,6 +49,19 @@ func (t *Table) AllOlder(r *bulkload.Result, span behaviour.Span) error {
 	return t.SkippedAll(span)
 }
 
+// AllOlderIn is AllOlder for a load that is in the table. It returns nil if the days are no longer dropped.
+func (t *Table) AllOlderIn(of *manifest.Load, span behaviour.Span) error {
+	if t.Info().Dropped == nil {
+		return nil
+	}
+	var r bulkload.Result
+	r.AddLoad(of)
+	for i := range of.Inputs {
+		r.Older += of.Inputs[i].Older
+	}
+	return t.AllOlder(&r, span)
+}
+
 // SkippedAll returns the error of a load of a span if all of its good records belong to dropped days.
 func (t *Table) SkippedAll(span behaviour.Span) error {
 	return &SkippedAllError{Span: span, Dropped: *t.Info().Dropped, Address: t.Address}
