@@ -74,6 +74,8 @@ The file of --questions is a YAML list of queries, each with its number per day:
   days    some days and behaviours of one user, or of many (users: 2000, 1% or all)
   span    which users did something in these hours
 
+"who" is a comment.
+
 Without the file, advise assumes 1000 of each of the queries latest, at, user and days of one user per
 day, and one of each other query.`,
 		Example: `  bulkload advise --from 2014-09-01 --to 2014-09-03 --questions questions.yaml

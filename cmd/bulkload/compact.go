@@ -37,7 +37,7 @@ night. It commits month by month. If it is killed, the same command continues wi
 
 Compact holds the table's lock, so no load runs at the same time. Extracts can run: replaced files are
 kept for --keep-for, and the first load, compact or drop after that removes them. Until then the
-table needs the space of both. The result of every query stays the same.
+table needs the space of the old and the new files. The result of every query stays the same.
 
 Status 99 says that there is nothing to merge.`,
 		Example: `  bulkload compact --table ./trails

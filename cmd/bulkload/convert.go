@@ -57,7 +57,7 @@ The regions of the new table are split as the layout requires, or else by the us
 	f.StringVar(&o.to, "to", "", "layout of the new table")
 	f.StringVarP(&o.out, "out", "o", "", "directory of the new table, local or hdfs://, new or empty")
 	f.IntVar(&o.regions, "regions", 0, "number of regions of the new table (default as many as the old table has)")
-	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local --out, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
+	f.StringVar(&o.temp, "temp", "", "local directory for sorted runs (default tmp/ of a local --out, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when the files of each load are done")
 	return c
 }

@@ -60,7 +60,8 @@ func newCreateTable(env *cli.Env) *cobra.Command {
   encoding     FAST_DIFF and small blocks, with the compression and ttl of the job
   catalog      its address is recorded in the table
 
-The namespace must exist. --print prints the statement for HBase's shell and creates nothing.
+The namespace must exist. --print prints the statement for HBase's shell and creates nothing. It needs
+the address of the catalog: name a catalog in the job, or set $HADOOP_CONF_DIR.
 
 Status 99 says that the table exists with these settings, 73 that it exists with other settings.`,
 		Example: `  bulkload create-table --table hbase://zk1,zk2:2181/stb:trails --from 2014-09-01 --to 2014-09-03 --regions 64
@@ -70,15 +71,13 @@ Status 99 says that the table exists with these settings, 73 that it exists with
 	}
 	env.Reports(c, tableResult{})
 	f := c.Flags()
-	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	f.StringVar(&o.flags.Table, "table", "", "table: hbase://zk1,zk2:2181/namespace:table (default the job file's)")
+	o.flags.AddTableInHBase(c)
 	f.StringVar(&o.flags.From, "from", "", "first date of the logs to sample, YYYY-MM-DD")
 	f.StringVar(&o.flags.To, "to", "", "last date of the logs to sample, inclusive, YYYY-MM-DD")
 	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, comma-separated (default all)")
 	f.IntVar(&o.regions, "regions", 0, "number of regions (default the job's, else one per 256 MiB of the logs, at most 64; 16 for layout hashed)")
 	f.StringVar(&o.ids, "ids", "", "split evenly over the user IDs FIRST..LAST, instead of by a sample")
 	f.BoolVar(&o.print, "print", false, "print the statement for HBase's shell, and create nothing")
-	o.flags.Waits.Add(c)
 	return c
 }
 

@@ -39,7 +39,7 @@ Status 99 says that there is no catalog.`,
 		},
 	}
 	env.Reports(c, forgetResult{})
-	o.flags.AddTable(c)
+	o.flags.AddTableInHBase(c)
 	c.Flags().BoolVar(&keepRows, "keep-rows", false, "accept a table that has rows; use it only if no load wrote these rows")
 	return c
 }

@@ -41,7 +41,7 @@ Status 99 says that everything was imported before.`,
 	env.Reports(c, bulkload.Result{})
 	f := c.Flags()
 	f.StringVar(&o.from, "from", "", "directory of the table of files to import, local or hdfs://")
-	o.flags.AddTable(c)
+	o.flags.AddTableInHBase(c)
 	o.flags.AddRun(c, bulkload.MinMemory)
 	return c
 }

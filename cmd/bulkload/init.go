@@ -42,8 +42,8 @@ func newInit(env *cli.Env) *cobra.Command {
 		Short: "Write a draft of the job file from a folder of logs",
 		Long: `Init reads the names of the files below LOGS, and parts of a few of them. LOGS is a folder or a
 file, local or hdfs://. Init writes a draft of the job file that loads them: paths, behaviours, format,
-columns and types. It parses the sample with the draft, as a load would, and writes the share that
-loads at the top of the draft.
+columns and types. It parses the sample with the draft, as a load would. At the top of the draft it
+writes the percentage of the records that would load.
 
 The draft marks guesses with "unsure". With --ask, init asks on the terminal instead: for the user,
 the behaviour, the zone and the year, if the logs leave them open. A key that init cannot guess has no

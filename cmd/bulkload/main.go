@@ -90,7 +90,7 @@ func (o *options) addLoad(c *cobra.Command) {
 	o.flags.Add(c, bulkload.MinMemory)
 	c.Flags().Lookup("types").Usage += " (default all)"
 	c.Flags().StringVar(&o.mode, "mode", "", "how rows are written: hfile, put, or auto, which chooses the cheaper; a table of files accepts only hfile (default auto)")
-	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default in a local table's, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
+	c.Flags().StringVar(&o.temp, "temp", "", "local directory for sorted runs (default tmp/ of a local table, else $TMPDIR), and for files until they are uploaded to HDFS (default $TMPDIR)")
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log each loaded batch, and when HBase becomes busy or is no longer busy")
 }
 

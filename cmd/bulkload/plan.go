@@ -28,7 +28,7 @@ func newPlan(env *cli.Env) *cobra.Command {
 		Use:   "plan",
 		Short: "Split a load into pieces, or estimate it with --dry-run",
 		Long: `Plan splits the load of the same flags into pieces. It prints each piece as one line of JSON on standard
-output, and nothing else there. The last line of standard error is the result. A piece is a number of
+output, and nothing else there. The last line of standard error is the result. A piece is one or more
 delivered files, or a range of a large file. Run each piece with bulkload run-piece, on any machine
 that reaches the logs and the table, in any order. A piece may run more than once. Then bulkload commit
 adds all pieces to the table. If plan runs again, the same files give the same lines, and finished

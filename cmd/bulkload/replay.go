@@ -33,9 +33,11 @@ duplicate. Records that are still bad are written to a new quarantine file, and 
 When the records are in the table, replay removes their lines from the file. Lines of records that are
 still bad move to the new file. --keep leaves the file as it is. If no record was corrected, replay says so, and writes nothing.
 
-Of a folder, such as trails/quarantine, replay takes each .jsonl file in which a record was corrected. A file
-that cannot be replayed does not stop the others. Files of another job's logs are only counted: replay
-the folder with that job, too.`,
+From a folder, such as trails/quarantine, replay reads each .jsonl file in which a record was corrected.
+A file that cannot be replayed does not stop the others. Files of another job's logs are only counted:
+replay the folder with that job, too.
+
+Status 99 says that the file or folder has no bad records of the job's logs.`,
 		Example: `  bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl
   bulkload replay trails/quarantine
   bulkload replay --job usertrail.yaml --keep corrected.jsonl`,
@@ -44,12 +46,10 @@ the folder with that job, too.`,
 	}
 	env.Reports(c, bulkload.Result{})
 	f := c.Flags()
-	f.StringVar(&o.flags.Job, "job", "", "job file (default $USERTRAIL_JOB, then ./usertrail.yaml)")
-	f.StringVar(&o.flags.Table, "table", "", "table: a directory, or hbase://zk1,zk2:2181/namespace:table (default the job file's)")
+	o.flags.AddTable(c)
 	o.flags.AddMemory(c, bulkload.MinMemory)
 	f.IntVar(&o.flags.Workers, "workers", 1, "number of concurrent workers")
 	f.BoolVar(&keep, "keep", false, "leave the quarantine file as it is")
-	o.flags.Waits.Add(c)
 	o.flags.AddQuiet(c)
 	return c
 }

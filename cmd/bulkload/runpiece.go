@@ -28,7 +28,7 @@ func newRunPiece(env *cli.Env) *cobra.Command {
 one per line. A line may start with the offset and the tab that Hadoop's NLineInputFormat adds. The
 piece names the plan's folder, which has everything else that run-piece needs.
 
-For a piece that is done, run-piece does nothing and ends with 0. If another worker runs the piece,
+For a piece that is finished, run-piece does nothing and ends with 0. If another worker runs the piece,
 run-piece waits for it, up to --retry-for. A file with too many bad records does not fail its piece:
 bulkload commit reports it.`,
 		Example: `  bulkload run-piece <pieces

@@ -28,7 +28,7 @@ $` + token.Variable + ` uses them and needs neither a keytab nor a ticket: for e
 piece on another machine.
 
 Anyone with the file can act as its user until the tokens expire. Its mode is 0600. HDFS's tokens are
-valid for a day if nobody renews them, HBase's for a week, unless the clusters are set up otherwise. Run
+valid for a day if nobody renews them, HBase's for a week, unless the clusters have other settings. Run
 token again for later runs.
 
 Status 99 says that the clusters have no Kerberos, so no tokens are needed.`,

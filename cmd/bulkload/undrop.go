@@ -16,8 +16,8 @@ func newUndrop(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undrop",
 		Short: "Restore the days that were dropped last",
-		Long: `Undrop reverts the last drop of a table of files in one step. The replaced files are needed for that;
-they exist for the --keep-for of the drop. Later loads are kept. If later loads skipped records of
+		Long: `Undrop reverts the last drop of a table of files in one step. Undrop needs the replaced files, which
+exist for the --keep-for of the drop. Later loads are kept. If later loads skipped records of
 the dropped days, run these loads again to load the records. Earlier drops are not reverted.
 
 Undrop holds the table's lock, so no load runs at the same time.

@@ -30,7 +30,7 @@ func (c *conditions) add(f *pflag.FlagSet) {
 	f.StringVar(&c.Hours, "hours", "", "keep events of these hours of the day in the table's time zone, such as 18-24 or 22-6, or play:20-23 for one behaviour (default all)")
 	f.IntVar(&c.Context, "context", 0, "also keep the N events before and after each event that --where or --hours keep")
 	f.StringVar(&c.at, "at", "", "keep the last event of each behaviour at or before a time: '2014-09-05 18:00:00', or 2014-09-05 for the end of the day")
-	f.IntVar(&c.Latest, "latest", 0, "keep the last N events of each user (default all)")
+	f.IntVar(&c.Latest, "latest", 0, "keep the last N events of each user, or 0 for all (default all)")
 }
 
 // of returns the conditions for a table with days in a zone.

@@ -29,7 +29,7 @@ func newDDL(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ddl DIR --for ENGINE",
 		Short: "Print the SQL that makes a result a table of another program",
-		Long: `Ddl prints the statements that make the directory that an extract wrote a table of an engine: ` + list + `.
+		Long: `Ddl prints the SQL that defines a table over the result of an extract, for ` + list + `.
 The table reads the files where they are. The result must be Parquet. It may be partitioned.
 
 Only the statements are on standard output. After a failure the last line is one JSON object.`,

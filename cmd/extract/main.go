@@ -98,11 +98,11 @@ func (o *options) add(c *cobra.Command) {
 	f.Lookup("from").Usage += " (default the first that was loaded)"
 	f.Lookup("to").Usage += " (default the last that was loaded)"
 	f.Lookup("types").Usage += ", or all"
-	f.StringVar(&o.users, "users", "", "list of users: a file with one user ID per line, FILE.parquet:COLUMN, FILE.csv:COLUMN, - for standard input, all, or sample:N for N active users at random, 100000 at most (sample:N:SEED for others)")
-	f.StringVar(&o.active, "active", "all", "which users are active: those with all of --types, with any of them, or with at least N (min:N)")
+	f.StringVar(&o.users, "users", "", "list of users: a file with one user ID per line, FILE.parquet:COLUMN, FILE.csv:COLUMN, FILE.tsv:COLUMN, - for standard input, all, or sample:N for N active users at random, 100000 at most (sample:N:SEED for others)")
+	f.StringVar(&o.active, "active", "all", "which users are active: those with all of --types, with any of them, or with at least N of them (min:N)")
 	o.output.add(f)
 	f.StringVar(&o.plan, "plan", "auto", "how rows are read: get, row by row; scan, all rows of a user; auto, get or scan, whichever costs less; or snapshot, from HBase's files without a RegionServer")
-	f.StringVar(&o.snapshot, "snapshot", "", "snapshot to read, with --plan snapshot (default a new one, which extract drops at the end)")
+	f.StringVar(&o.snapshot, "snapshot", "", "snapshot to read, with --plan snapshot (default a new one, which extract deletes at the end)")
 	f.StringVar(&o.rolls, "rolls", "use", "use: find users by the rolls of the loads; off: read the rows, which also finds rows that other programs put into HBase")
 	o.conditions.add(f)
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it exists")

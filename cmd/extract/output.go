@@ -37,7 +37,7 @@ func (o *output) add(f *pflag.FlagSet) {
 	f.StringVar(&o.partition, "partition-by", "", "write the parts into Hive directories such as date=2014-09-01: date or behaviour (default no directories)")
 	f.StringVar(&o.times, "times", string(query.UTC), "zone of the times: utc, or local, which adds the columns local_time and utc_offset in the table's zone (first_local and last_local with --shape wide)")
 	f.BoolVar(&o.excel, "excel", false, "with --format csv: write values so that Excel opens the files as they are, with a byte order mark, IDs as text and no formulas from the data")
-	f.Var(&o.pieceSize, "piece-size", "end parts at the users at which extract plan with this --piece-size ends pieces, so that both write the same files; in events, such as 500000 or 4M (default no pieces)")
+	f.Var(&o.pieceSize, "piece-size", "write the same files as extract plan with this --piece-size and its pieces; in events, such as 500000 or 4M (default no pieces)")
 	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "rows of the result: long, one per event, or wide, one per user with count, first, last and days of each of --types, or those of --fields")
 }
 

@@ -103,7 +103,7 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	var who credentials
 	who.add(c)
 	var patience time.Duration
-	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "how long to wait for a lock that another run holds, such as 10m, before status 75 (default 0s)")
+	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "how long to wait for a lock that another run holds, such as 10m, before status 75, if the command takes a lock (default 0s)")
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := env.patient(c, patience); err != nil {
 			return err
@@ -323,6 +323,12 @@ func (f *Flags) Add(c *cobra.Command, least uint64) {
 // AddTable adds the flags that name a table.
 func (f *Flags) AddTable(c *cobra.Command) {
 	f.addTable(c, "table: a directory, or hbase://zk1,zk2:2181/namespace:table")
+	f.Waits.Add(c)
+}
+
+// AddTableInHBase adds the flags that name a table in HBase.
+func (f *Flags) AddTableInHBase(c *cobra.Command) {
+	f.addTable(c, "table: hbase://zk1,zk2:2181/namespace:table")
 	f.Waits.Add(c)
 }
 

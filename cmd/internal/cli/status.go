@@ -14,8 +14,9 @@ const Statuses = `Exit status:
   0   done
   1   failed; finished work is kept, and the same command continues from there
   64  the command line or the job file is wrong; a retry fails again
-  65  bulkload: a file has more bad or unknown records than the job allows, and nothing of
-      it is loaded; or a replay left records. extract --strict: the table has foreign cells
+  65  a file of a load has more bad or unknown records than the job allows, and nothing of
+      it is loaded; or a replay left records; or, with extract --strict, the table has
+      foreign cells
   66  required input is missing: logs, a table, a list of users; extract --require-days and
       --append: a day
   73  the output exists already
