@@ -93,7 +93,7 @@ test test-all cover: export ALONE := $(ALONE)
 test: ## run every test once, in about 20 minutes; installs the programs that the tests need
 	@scripts/test once
 
-test-all: ## run the tests with all faults, all random worlds, all queries, and the race detector, in an hour
+test-all: ## run the tests with all faults, all random test cases, all queries, and the race detector, in an hour
 	@scripts/test all
 
 cover: ## measure the statement coverage of internal/ by make test, or by make test-all with MODE=all

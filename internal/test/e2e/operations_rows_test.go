@@ -97,6 +97,7 @@ var rowScripts = map[string]rowScript{
 // tablesWithout maps headings of the runbook to the reason why not every message of their tables has a script.
 var tablesWithout = map[string]string{
 	"credentials of Kerberos": "the others need a KDC or a secured server",
+	"permission denied":       "the tests may run as root, who may read and write every file",
 }
 
 // rowTests maps other messages in tables of the runbook to the test that provokes them: a file, and a text in it that shows the test.

@@ -79,7 +79,7 @@ var provocations = map[string]string{
 	"the folder of the logs":                          "mv logs gone; " + night,
 	"the job requires":                                "sed -i 's/id: 2,/id: 2, required: true,/' usertrail.yaml; " + night,
 	"no such table":                                   asking,
-	"--users":                                         night + "; rm users.txt; " + asking,
+	"--users names a file":                            night + "; rm users.txt; " + asking,
 	"or add --overwrite":                              night + "; " + asking + " --out active; " + asking + " --out active",
 	"--overwrite does not replace it":                 night + "; " + asking + " --out logs --overwrite",
 	"--append adds":                                   night + adding + "play,order --from 2014-09-01 --to 2014-09-02" + adding + "play --from 2014-09-01 --to 2014-09-02" + adding + "play,order --from 2014-09-02 --to 2014-09-02",
