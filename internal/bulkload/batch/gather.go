@@ -15,14 +15,20 @@ import (
 // A gatherer collects the sorted records of one region. It drops duplicates and the records of files
 // that are not loaded.
 type gatherer struct {
+	*gathered
+	kinds  []behaviour.Kind // of the table
+	texts  texts
+	region int
+	rows   *segment.Collector
+	at     *progress.Worker
+	order  func(*shuffle.Iterator) records
+	there  *present
+}
+
+// gathered has the counts of one region. It outlives the gatherer, and keeps none of its buffers.
+type gathered struct {
 	inputs   []*Input
-	kinds    []behaviour.Kind // of the table
-	texts    texts
-	region   int
-	rows     *segment.Collector
-	at       *progress.Worker
-	order    func(*shuffle.Iterator) records
-	there    *present
+	tallies  *segment.Tallies
 	loaded   []int64 // records by input
 	repeated []int64
 }
@@ -30,14 +36,15 @@ type gatherer struct {
 // newGatherer returns a gatherer that passes the cells of a region's rows to a sink. at shows its progress.
 func (b *Batch) newGatherer(ctx context.Context, region int, to segment.Sink, at *progress.Worker) *gatherer {
 	t, events := b.cfg.To, &lookup{ctx: ctx, to: b.cfg.To, most: b.cfg.UserMemory()}
+	rows := segment.NewCollector(ctx, to, segment.CollectorConfig{
+		Layout: t.Layout, Schema: t.Schema, Family: t.Info().Family, Region: region, Load: b.owner.Number(),
+		Spill: shuffle.Config{
+			FS: b.cfg.FS, Dir: dfs.Join(b.cfg.Temp, fmt.Sprintf("rows-%05d", region)), Memory: b.cfg.RowMemory(),
+		},
+	})
 	return &gatherer{
-		inputs: b.inputs, kinds: t.Schema.Kinds, texts: b.cfg.Job.Format.Texts(), region: region, at: at, loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs)),
-		rows: segment.NewCollector(ctx, to, segment.CollectorConfig{
-			Layout: t.Layout, Schema: t.Schema, Family: t.Info().Family, Region: region, Load: b.owner.Number(),
-			Spill: shuffle.Config{
-				FS: b.cfg.FS, Dir: dfs.Join(b.cfg.Temp, fmt.Sprintf("rows-%05d", region)), Memory: b.cfg.RowMemory(),
-			},
-		}),
+		gathered: &gathered{inputs: b.inputs, tallies: rows.Tallies(), loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs))},
+		kinds:    t.Schema.Kinds, texts: b.cfg.Job.Format.Texts(), region: region, rows: rows, at: at,
 		order: b.orderOf(events), there: &present{layout: t.Layout, events: events, unknown: b.cfg.Unledgered, ids: map[dayKey]map[int64]bool{}},
 	}
 }
@@ -115,8 +122,8 @@ func (g *gatherer) repeatsReplayed(ctx context.Context, it records, in *Input, r
 func (g *gatherer) close() { _ = g.rows.Close() } // the load sweeps files that could not be removed
 
 // settle adds the region's tallies to all, and its counts to the inputs.
-func (g *gatherer) settle(all *segment.Tallies) {
-	all.Merge(g.rows.Tallies())
+func (g *gathered) settle(all *segment.Tallies) {
+	all.Merge(g.tallies)
 	for i, in := range g.inputs {
 		in.counts.Loaded += g.loaded[i]
 		in.counts.Duplicate += g.repeated[i]

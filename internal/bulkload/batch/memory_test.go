@@ -100,6 +100,30 @@ func TestUsersOfARollAreSortedInLittleMemory(t *testing.T) {
 	}
 }
 
+// TestFinishedRegionsAreNotHeld loads into many regions. The buffers of a region whose files are complete are given
+// back, so the heap does not grow with the regions.
+func TestFinishedRegionsAreNotHeld(t *testing.T) {
+	const regions, memory, besides = 64, 4 << 20, 16 << 20
+	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.LaidOut("hashed"), "behaviours:", fmt.Sprintf("table: {path: trails, regions: %d}\nbehaviours:", regions), 1))
+	var text strings.Builder
+	text.WriteString("user,time,title,seconds\n")
+	for i := range 600 * regions {
+		fmt.Fprintf(&text, "%0200d,2014-09-01 10:00:00,one,1\n", i)
+	}
+	y.Write("2014-09-01/play.csv", text.String())
+	c := y.Config("2014-09-01", "2014-09-01")
+	heap := dfstest.NewHeap(c.FS)
+	store := y.Store
+	store.FS = heap
+	c.FS, c.Store, c.Memory, c.Workers = heap, store, memory, 1
+	if r, err := load.Run(t.Context(), c); err != nil || r.HFiles != regions {
+		t.Fatalf("%+v, %v; want an HFile for each of %d regions", r, err, regions)
+	}
+	if n := heap.Grown(); n > memory+besides {
+		t.Errorf("the heap has %d MiB more than before, in %d MiB of memory", n>>20, memory>>20)
+	}
+}
+
 // TestTooManyRecordsToCompare loads a user with more records than can be compared by their
 // key fields: the error names the user, and nothing is loaded.
 func TestTooManyRecordsToCompare(t *testing.T) {

@@ -13,13 +13,13 @@ import (
 
 // write writes the files of all regions, several at the same time, and adds their contents to all.
 func (b *Batch) write(ctx context.Context, regions int, all *segment.Tallies) ([]manifest.File, error) {
-	gathered := make([]*gatherer, regions)
+	counts := make([]*gathered, regions)
 	written := make([]manifest.File, regions)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(b.cfg.Writers())
 	for r := range regions {
 		g.Go(func() (err error) {
-			gathered[r], written[r], err = b.writeRegion(ctx, r)
+			counts[r], written[r], err = b.writeRegion(ctx, r)
 			return err
 		})
 	}
@@ -28,7 +28,7 @@ func (b *Batch) write(ctx context.Context, regions int, all *segment.Tallies) ([
 	}
 	var files []manifest.File
 	for r, f := range written {
-		gathered[r].settle(all)
+		counts[r].settle(all)
 		if f.Records > 0 {
 			files = append(files, f)
 		}
@@ -38,7 +38,7 @@ func (b *Batch) write(ctx context.Context, regions int, all *segment.Tallies) ([
 
 // writeRegion writes one region's records, if the region has any, and reads them back. The file has no
 // records if there is none.
-func (b *Batch) writeRegion(ctx context.Context, region int) (*gatherer, manifest.File, error) {
+func (b *Batch) writeRegion(ctx context.Context, region int) (*gathered, manifest.File, error) {
 	it, err := b.sorter.Part(ctx, b.part(region))
 	if err != nil {
 		return nil, manifest.File{}, err
@@ -57,5 +57,5 @@ func (b *Batch) writeRegion(ctx context.Context, region int) (*gatherer, manifes
 		at.At("region %d: completing its files and reading them back", region)
 	}
 	f, err := g.rows.Finish(w)
-	return g, f, err
+	return g.gathered, f, err
 }

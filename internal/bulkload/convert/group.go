@@ -143,12 +143,12 @@ func (r *run) read(ctx context.Context, g *group, s *shuffle.Sorter) error {
 // write writes the files of all regions of a group, up to Workers of them at once.
 func (r *run) write(ctx context.Context, g *group, s *shuffle.Sorter) (*manifest.Converted, error) {
 	regions := len(r.plan.Splits) + 1
-	written := make([]*writer, regions)
+	all := make([]*written, regions)
 	w, gctx := errgroup.WithContext(ctx)
 	w.SetLimit(r.cfg.Workers)
 	for region := range regions {
 		w.Go(func() (err error) {
-			written[region], err = r.writeRegion(gctx, g, region, s)
+			all[region], err = r.writeRegion(gctx, g, region, s)
 			return err
 		})
 	}
@@ -158,8 +158,8 @@ func (r *run) write(ctx context.Context, g *group, s *shuffle.Sorter) (*manifest
 	done := &manifest.Converted{Load: g.load, Files: []manifest.File{}}
 	sum := segment.NewTallies()
 	var records int64
-	for _, x := range written {
-		sum.Merge(x.rows.Tallies())
+	for _, x := range all {
+		sum.Merge(x.tallies)
 		records += x.file.Records
 		if x.file.Records > 0 {
 			done.Files = append(done.Files, x.file)

@@ -16,13 +16,18 @@ type writer struct {
 	ctx  context.Context
 	g    *group
 	name string // file name without its ending
-	file manifest.File
 	rows *segment.Collector
 	rec  behaviour.Record
 }
 
+// written is what is in the files of one region. It outlives the writer, and keeps none of its buffers.
+type written struct {
+	file    manifest.File
+	tallies *segment.Tallies
+}
+
 // writeRegion writes the files of a region, if the region has records.
-func (r *run) writeRegion(ctx context.Context, g *group, region int, s *shuffle.Sorter) (*writer, error) {
+func (r *run) writeRegion(ctx context.Context, g *group, region int, s *shuffle.Sorter) (*written, error) {
 	it, err := s.Part(ctx, region)
 	if err != nil {
 		return nil, err
@@ -44,8 +49,8 @@ func (r *run) writeRegion(ctx context.Context, g *group, region int, s *shuffle.
 	if w.rows.Records() > 0 {
 		at.At("%s: completing it and reading it back", w.name)
 	}
-	w.file, err = w.rows.Finish(out)
-	return w, err
+	file, err := w.rows.Finish(out)
+	return &written{file, w.rows.Tallies()}, err
 }
 
 // collector returns the Collector of the region.

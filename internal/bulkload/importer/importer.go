@@ -175,23 +175,25 @@ func (i *importer) together(ctx context.Context, loads []*manifest.Load, p *prog
 	for n, l := range loads {
 		numbers[n] = l.Number
 	}
-	written := make([]*regionWriter, len(regions))
+	all := make([]written, len(regions))
 	g, gctx := errgroup.WithContext(ctx)
 	workers, most := i.workers()
 	g.SetLimit(workers)
 	for n, r := range regions {
-		written[n] = i.newRegion(gctx, n, spanOf(load), most)
-		g.Go(func() error { return written[n].write(gctx, numbers, r, p) })
+		g.Go(func() (err error) {
+			all[n], err = i.newRegion(gctx, n, spanOf(load), most).write(gctx, numbers, r, p)
+			return err
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	var files []manifest.File
 	var sum tally.Tally
-	for n, w := range written {
-		load.Regions = append(load.Regions, manifest.Region{First: regions[n].Start, Tally: w.count.Tally})
-		sum.Add(w.count.Tally)
-		if w.records > 0 {
+	for n, w := range all {
+		load.Regions = append(load.Regions, manifest.Region{First: regions[n].Start, Tally: w.tally})
+		sum.Add(w.tally)
+		if w.file.Records > 0 {
 			files = append(files, w.file)
 		}
 	}

@@ -31,7 +31,6 @@ type regionWriter struct {
 	count   tally.Counter
 	records int64
 	span    behaviour.Span
-	file    manifest.File
 
 	row     []byte
 	counts  segment.Counts // of the row
@@ -53,7 +52,13 @@ func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Spa
 	return w
 }
 
-func (w *regionWriter) write(ctx context.Context, loads []int, r split.Region, p *progress.Progress) error {
+// written is what is in the files of one region. It outlives the regionWriter, and keeps none of its buffers.
+type written struct {
+	file  manifest.File // without records if the region has none
+	tally tally.Tally
+}
+
+func (w *regionWriter) write(ctx context.Context, loads []int, r split.Region, p *progress.Progress) (written, error) {
 	defer w.out.Abort()
 	at := p.Worker("writing")
 	defer at.End()
@@ -78,11 +83,11 @@ func (w *regionWriter) write(ctx context.Context, loads []int, r split.Region, p
 		err = w.endRow()
 	}
 	if err != nil || w.records == 0 {
-		return err
+		return written{tally: w.count.Tally}, err
 	}
-	w.file, err = w.out.Finish(w.count.Tally)
-	w.file.Load, w.file.Records, w.file.Span = w.number, w.records, w.span
-	return err
+	file, err := w.out.Finish(w.count.Tally)
+	file.Load, file.Records, file.Span = w.number, w.records, w.span
+	return written{file, w.count.Tally}, err
 }
 
 func (w *regionWriter) endRow() error {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 
 	"usertrail/internal/cell"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/hbase"
 	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/table"
@@ -33,11 +35,15 @@ func (s *Store) Forget(ctx context.Context, othersRows bool) (aside string, err 
 	return catalog.Forget(ctx, s.fs, s.dir)
 }
 
-// ofThisTable returns an error if the catalog is of another table. A catalog without a readable manifest is accepted.
+// ofThisTable returns an error if the catalog is of another table. A catalog whose manifest is missing or damaged is
+// accepted.
 func (s *Store) ofThisTable(ctx context.Context) error {
 	m, err := catalog.ReadTable(ctx, s.fs, s.dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, manifest.ErrDamaged):
 		return nil
+	case err != nil:
+		return err
 	}
 	return s.sameTable(m)
 }
