@@ -228,7 +228,7 @@ func (l *Load) Nothing() error {
 		return nil
 	}
 	if l.Result.Already > 0 && l.older == l.Result.Already {
-		return l.To.SkippedAll(l.cfg.Span)
+		return l.To.SkippedAll(0, l.cfg.Span)
 	}
 	if l.Result.Already > 0 {
 		return l.To.LoadedBefore(l.Result.Already-l.older, l.older, l.cfg.Span)

@@ -75,7 +75,7 @@ func (p *preCheck) sample(ctx context.Context, files []*checked) {
 	case err != nil:
 		p.Fail(precheck.RecordsParse, err, "")
 	case len(files) == 0 && p.allOlder():
-		p.Fail(precheck.RecordsParse, p.allDropped(), "")
+		p.Fail(precheck.RecordsParse, p.allDropped(0), "")
 	case len(files) == 0:
 		p.Skip(precheck.RecordsParse, "%s", p.noFile())
 	case len(inputs) == 0:
@@ -120,7 +120,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 	case len(refused) > 0:
 		p.Fail(name, grouped(refused), "the load would leave these files out")
 	case dropped > 0 && dropped+r.Bad == r.Records && r.Whole == r.Files:
-		p.Fail(name, p.allDropped(), "")
+		p.Fail(name, p.allDropped(r.Files), "")
 	case len(uncertain) > 0:
 		p.Warn(name, "a load may refuse these files: read more of them with --sample, or correct the job",
 			"%s; more of these samples are bad than max_bad allows, %s, or name no behaviour than max_skipped, %s: %s", found, p.load.cfg.Job.MaxBad, p.load.cfg.Job.MaxSkipped, bulkload.Few(uncertain))
@@ -186,9 +186,9 @@ func (p *preCheck) allOlder() bool {
 	return len(p.found) > 0 && !slices.ContainsFunc(p.found, func(f *checked) bool { return !f.older })
 }
 
-// allDropped returns the error of a load if all good records are of dropped days.
-func (p *preCheck) allDropped() error {
-	return &target.SkippedAllError{Span: p.load.cfg.Span, Dropped: *p.dropped, Address: p.load.cfg.Store.Address()}
+// allDropped returns the error of a load if all good records are of dropped days. files is the number of new files.
+func (p *preCheck) allDropped(files int) error {
+	return &target.SkippedAllError{Files: files, Span: p.load.cfg.Span, Dropped: *p.dropped, Address: p.load.cfg.Store.Address()}
 }
 
 // errNoBehaviour is wrapped if no text of the sample names a behaviour of the job.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/manifest"
@@ -46,7 +48,7 @@ func (t *Table) AllOlder(r *bulkload.Result, span behaviour.Span) error {
 	if r.Older == 0 || r.Older+r.Quarantined != r.Read {
 		return nil
 	}
-	return t.SkippedAll(span)
+	return t.SkippedAll(r.Files, span)
 }
 
 // AllOlderIn is AllOlder for a load that is in the table. It returns nil if the days are no longer dropped.
@@ -62,13 +64,15 @@ func (t *Table) AllOlderIn(of *manifest.Load, span behaviour.Span) error {
 	return t.AllOlder(&r, span)
 }
 
-// SkippedAll returns the error of a load of a span if all of its good records belong to dropped days.
-func (t *Table) SkippedAll(span behaviour.Span) error {
-	return &SkippedAllError{Span: span, Dropped: *t.Info().Dropped, Address: t.Address}
+// SkippedAll returns the error of a load of a span if all good records belong to dropped days. files is the number of
+// new files. If it is 0, all files of the span were loaded before.
+func (t *Table) SkippedAll(files int, span behaviour.Span) error {
+	return &SkippedAllError{Files: files, Span: span, Dropped: *t.Info().Dropped, Address: t.Address}
 }
 
 // A SkippedAllError is the error of a load of a span whose good records all belong to dropped days.
 type SkippedAllError struct {
+	Files   int // new ones; 0 if all files were loaded before
 	Span    behaviour.Span
 	Dropped behaviour.Date // the days before it were dropped
 	Address string         // of the table
@@ -76,8 +80,12 @@ type SkippedAllError struct {
 
 // Error implements error.
 func (e *SkippedAllError) Error() string {
-	return fmt.Sprintf("%v: nothing was loaded: all good records of the files of %s are of days before %s, which were dropped from %s: correct --from and --to, or restore the days with bulkload undrop and load again",
-		bulkload.ErrRequest, e.Span, e.Dropped, e.Address)
+	files := "files"
+	if e.Files > 0 {
+		files = english.Plural(e.Files, "new file", "")
+	}
+	return fmt.Sprintf("%v: nothing was loaded: all good records of the %s of %s are of days before %s, which were dropped from %s: correct --from and --to, or restore the days with bulkload undrop and load again",
+		bulkload.ErrRequest, files, e.Span, e.Dropped, e.Address)
 }
 
 // Unwrap returns the kind of e.
