@@ -91,7 +91,7 @@ func (o *keeping) config(ctx context.Context, instead string) (upkeep.Config, er
 
 func (o *keeping) compact(ctx context.Context) (upkeep.Compacted, error) {
 	none := upkeep.Compacted{Months: []upkeep.MonthDone{}}
-	cfg, err := o.config(ctx, "HBase merges the files itself; alter in its shell configures that")
+	cfg, err := o.config(ctx, "HBase merges the files itself: to change how, use alter in HBase's shell")
 	if err != nil {
 		return none, err
 	}
@@ -101,9 +101,9 @@ func (o *keeping) compact(ctx context.Context) (upkeep.Compacted, error) {
 		return none, fmt.Errorf("%w: --file-size %q is not a size such as 512MiB or 16GiB", cli.ErrUsage, o.fileSize)
 	}
 	cfg.FileSize = int64(size)
-	do, verb := upkeep.Compact, "compacted"
+	do, verb := upkeep.Compact, "merged"
 	if o.dryRun {
-		do, verb = upkeep.WouldCompact, "would make"
+		do, verb = upkeep.WouldCompact, "would merge"
 	}
 	r, err := do(ctx, cfg)
 	if r.Months == nil {
@@ -118,6 +118,6 @@ func printCompacted(w io.Writer, r upkeep.Compacted, verb, address string) {
 		fmt.Fprintf(w, "%-11s %s, %s, into %d\n", m.Month, quantity.Of(m.Merged, "file"), humanize.IBytes(uint64(m.Bytes)), m.Made)
 	}
 	if len(r.Months) > 0 {
-		fmt.Fprintf(w, "%-11s %s of %s into %d, %s\n", verb, quantity.Of(r.Before, "file"), address, r.After, quantity.Of(r.Records, "record"))
+		fmt.Fprintf(w, "%-11s %d of %s of %s into %d, %s\n", verb, r.Before-r.Kept, quantity.Of(r.Before, "file"), address, r.After-r.Kept, quantity.Of(r.Merges, "record"))
 	}
 }

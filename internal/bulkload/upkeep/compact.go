@@ -25,6 +25,9 @@ type Compacted struct {
 	Read    int64       `json:"bytes_read"` // of HFiles
 	Written int64       `json:"bytes_written"`
 	Months  []MonthDone `json:"months"`
+
+	Kept   int   `json:"-"` // of Before, HFiles that were not merged
+	Merges int64 `json:"-"` // records in the files that the merged HFiles became
 }
 
 // Counted implements outcome.Result.
@@ -53,19 +56,26 @@ func Compact(ctx context.Context, cfg Config) (Compacted, error) {
 		}
 		all := r.simulate(m)
 		if len(all.Months) == 0 {
-			return nothingToMerge(&cfg, m)
+			return r.nothingToMerge(m)
 		}
 		if err := r.room(ctx, all.Read, "drop days that nobody asks for"); err != nil {
 			return err
 		}
 		r.progress.Step("compacting", progress.Bytes, all.Read)
-		return r.compact(ctx, &out)
+		err := r.compact(ctx, &out)
+		out.compare(m, r.table.Manifest())
+		return err
 	})
 	return out, err
 }
 
-func nothingToMerge(cfg *Config, m *manifest.Table) error {
-	return fmt.Errorf("%w: %s has %s, and compact merges none of them", ErrNothing, cfg.Store.Address(), english.Plural(len(m.Files), "file", ""))
+// nothingToMerge returns the error if no file of a manifest is merged. It has the reasons.
+func (r *run) nothingToMerge(m *manifest.Table) error {
+	err := fmt.Errorf("%w: %s has %s, and compact merges none of them", ErrNothing, r.cfg.Store.Address(), english.Plural(len(m.Files), "file", ""))
+	if why := r.policy().Reasons(m); len(why) > 0 {
+		return fmt.Errorf("%w: %s", err, english.WordSeries(why, "and"))
+	}
+	return err
 }
 
 // WouldCompact returns what Compact would do. It reads only the manifest and takes no lock. It
@@ -79,7 +89,7 @@ func WouldCompact(ctx context.Context, cfg Config) (Compacted, error) {
 	m := r.table.Manifest()
 	out := r.simulate(m)
 	if len(out.Months) == 0 {
-		return out, nothingToMerge(&cfg, m)
+		return out, r.nothingToMerge(m)
 	}
 	return out, nil
 }
@@ -88,10 +98,11 @@ func (r *run) policy() Policy { return Policy{FileSize: r.cfg.FileSize, FanIn: r
 
 // simulate plans all rounds with assumed file sizes.
 func (r *run) simulate(m *manifest.Table) Compacted {
-	out := Compacted{Before: len(m.Files), After: len(m.Files), Months: []MonthDone{}}
+	first, out := m, Compacted{Before: len(m.Files), After: len(m.Files), Months: []MonthDone{}}
 	for {
 		rounds := r.policy().Plan(m)
 		if len(rounds) == 0 {
+			out.compare(first, m)
 			return out
 		}
 		for i := range rounds {
@@ -180,4 +191,19 @@ func (c *Compacted) add(month Month, done []rewritten) {
 	c.Made += d.Made
 	c.Read += d.Bytes
 	c.Months = append(c.Months, d)
+}
+
+// compare counts the files of before that are in after, and the records of the other files of after.
+func (c *Compacted) compare(before, after *manifest.Table) {
+	old := map[string]bool{}
+	for i := range before.Files {
+		old[before.Files[i].Name] = true
+	}
+	for i := range after.Files {
+		if f := &after.Files[i]; old[f.Name] {
+			c.Kept++
+		} else {
+			c.Merges += f.Records
+		}
+	}
 }

@@ -3,6 +3,7 @@ package upkeep
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -78,22 +79,7 @@ type Policy struct {
 // amount of writing. A merged file is rewritten only when enough files have been added. Plan skips
 // files that are Apart.
 func (p Policy) Plan(m *manifest.Table) []Round {
-	type place struct {
-		month  Month
-		region int
-	}
-	groups, points := map[place][]manifest.File{}, m.Points()
-	newest := behaviour.MinDate
-	for _, f := range m.Files {
-		if f.Apart {
-			continue
-		}
-		at := place{monthOf(f.Span), points.Of(f.First)}
-		groups[at] = append(groups[at], f)
-		if at.month != wide {
-			newest = max(newest, middle(f.Span))
-		}
-	}
+	groups, newest := grouped(m)
 	rounds := map[Month]*Round{}
 	for at, files := range groups {
 		for _, s := range p.steps(files, at.month.over(newest)) {
@@ -110,6 +96,66 @@ func (p Policy) Plan(m *manifest.Table) []Round {
 			return cmp.Or(cmp.Compare(a.Region, b.Region), inOrder(&a.Files[0], &b.Files[0]))
 		})
 		out = append(out, *r)
+	}
+	return out
+}
+
+// A place is what the files of a merge have in common.
+type place struct {
+	month  Month
+	region int
+}
+
+// grouped returns the files that may be merged, by their places, and the newest date.
+func grouped(m *manifest.Table) (map[place][]manifest.File, behaviour.Date) {
+	groups, points := map[place][]manifest.File{}, m.Points()
+	newest := behaviour.MinDate
+	for _, f := range m.Files {
+		if f.Apart {
+			continue
+		}
+		at := place{monthOf(f.Span), points.Of(f.First)}
+		groups[at] = append(groups[at], f)
+		if at.month != wide {
+			newest = max(newest, middle(f.Span))
+		}
+	}
+	return groups, newest
+}
+
+// Reasons says why the files of a table are not merged. Plan returns nothing for this table.
+func (p Policy) Reasons(m *manifest.Table) []string {
+	groups, _ := grouped(m)
+	apart, alone, large, waiting := len(m.Files), 0, 0, 0
+	for _, files := range groups {
+		apart -= len(files)
+		slices.SortFunc(files, func(a, b manifest.File) int { return inOrder(&a, &b) })
+		switch {
+		case len(files) == 1:
+			alone++
+		case files[0].Size+files[1].Size > p.FileSize:
+			large += len(files)
+		default:
+			waiting += len(files)
+		}
+	}
+	var out []string
+	for _, r := range []struct {
+		files     int
+		one, many string
+	}{
+		{alone, "is the only file of its region and month", "are the only files of their regions and months"},
+		{large, "", "would make a file larger than --file-size"},
+		{waiting, "", "wait until there is more new data of their months"},
+		{apart, "is of a load that read logs again for new texts", "are of loads that read logs again for new texts"},
+	} {
+		switch r.files {
+		case 0:
+		case 1:
+			out = append(out, "1 "+r.one)
+		default:
+			out = append(out, fmt.Sprintf("%d %s", r.files, r.many))
+		}
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// TestPolicy prints the merges of a list of files, round after round, until there are no more.
+// TestPolicy prints the merges of a list of files, round after round, until there are no more, and the reasons why.
 // A line gives a file's name, its dates and its size. It also gives its first row, if this row
 // is not in the first of two regions.
 func TestPolicy(t *testing.T) {
@@ -33,7 +33,7 @@ func TestPolicy(t *testing.T) {
 			for {
 				rounds := p.Plan(m)
 				if len(rounds) == 0 {
-					return b.String() + left(m)
+					return b.String() + left(m) + reasons(p, m)
 				}
 				for _, r := range rounds {
 					draw(&b, &r)
@@ -107,6 +107,15 @@ func draw(b *strings.Builder, r *upkeep.Round) {
 		}
 		b.WriteString("\n")
 	}
+}
+
+// reasons lists why the files at the end are not merged.
+func reasons(p upkeep.Policy, m *manifest.Table) string {
+	var b strings.Builder
+	for _, why := range p.Reasons(m) {
+		fmt.Fprintf(&b, "%s\n", why)
+	}
+	return b.String()
 }
 
 func left(m *manifest.Table) string {

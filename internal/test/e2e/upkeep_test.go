@@ -19,7 +19,7 @@ func TestUpkeepDocRuns(t *testing.T) {
 		if err != nil {
 			t.Fatalf("docs/howto/upkeep.md's\n%s\nends with %v:\n%s", block, err, out)
 		}
-		for _, word := range []string{"would make", "compacted", "would drop", "dropped", "verified"} {
+		for _, word := range []string{"would merge", "merged", "would drop", "dropped", "verified"} {
 			if !strings.Contains(string(out), "\n"+word+" ") {
 				t.Errorf("no line begins with %q:\n%s", word, out)
 			}
