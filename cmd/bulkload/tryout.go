@@ -45,15 +45,13 @@ func printSample(w io.Writer, r *tryout.Report) {
 
 // printTried prints a behaviour of a sample.
 func printTried(w io.Writer, b *tryout.Behaviour) {
-	name := visible.Text(b.Name)
-	if b.Name == "" {
-		name = "(no known behaviour)"
+	// Records of no known behaviour have no verdict and no share of their own. They count in the files of the behaviours.
+	name, share, verdict := "(no known behaviour)", "", ""
+	if b.Name != "" {
+		name, share, verdict = visible.Text(b.Name), badShare(b), ": "+verdictOf(b)
 	}
-	bad := humanize.Comma(b.Bad) + " bad"
-	if b.Bad > 0 {
-		bad += fmt.Sprintf(" (%.3g%%, max_bad of a file is %s)", 100*float64(b.Bad)/float64(b.Records), b.MaxBad)
-	}
-	fmt.Fprintf(w, "%-11s %s: %s good, %s, %s skipped: %s\n", name, quantity.Of(b.Records, "record"), humanize.Comma(b.Good), bad, humanize.Comma(b.Skipped), b.Verdict)
+	fmt.Fprintf(w, "%-11s %s: %s good, %s bad%s, %s skipped%s\n",
+		name, quantity.Of(b.Records, "record"), humanize.Comma(b.Good), humanize.Comma(b.Bad), share, humanize.Comma(b.Skipped), verdict)
 	for _, r := range b.Reasons {
 		kind := "skipped"
 		if r.Bad {
@@ -71,4 +69,21 @@ func printTried(w io.Writer, b *tryout.Behaviour) {
 			fmt.Fprintf(w, "              %s\n", visible.Text(r.Text))
 		}
 	}
+}
+
+// badShare returns the percentage of a behaviour's records that are bad, and the limit.
+func badShare(b *tryout.Behaviour) string {
+	if b.Bad == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%.3g%%, max_bad of a file is %s)", 100*float64(b.Bad)/float64(b.Records), b.MaxBad)
+}
+
+// verdictOf returns the verdict on a behaviour. If the verdict is not the verdict of all its files, it has the number of
+// these files.
+func verdictOf(b *tryout.Behaviour) string {
+	if b.Worst == 0 || b.Worst == b.Files {
+		return string(b.Verdict)
+	}
+	return fmt.Sprintf("%s in %s of %s", b.Verdict, humanize.Comma(int64(b.Worst)), quantity.Of(b.Files, "file"))
 }

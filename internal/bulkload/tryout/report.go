@@ -63,6 +63,9 @@ type Behaviour struct {
 	MaxBad  string   `json:"max_bad"`
 	Verdict Verdict  `json:"verdict"` // the worst of the files with its records
 	Reasons []Reason `json:"reasons,omitempty"`
+
+	Files int `json:"-"` // with its records
+	Worst int `json:"-"` // of Files, those with the verdict
 }
 
 // A Reason is why records are bad or skipped.
@@ -193,8 +196,12 @@ func (b *Behaviour) add(o *Behaviour, file int, v Verdict) {
 		r.file = file
 		b.note(r)
 	}
+	b.Files++
 	if slices.Index(verdicts, v) > slices.Index(verdicts, b.Verdict) {
-		b.Verdict = v
+		b.Verdict, b.Worst = v, 0
+	}
+	if v == b.Verdict {
+		b.Worst++
 	}
 }
 
