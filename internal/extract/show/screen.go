@@ -93,7 +93,7 @@ func (s *Screen) text(t behaviour.Type, v []byte) string {
 	case len(v) == 0 && t == behaviour.String:
 		return `""`
 	case t == behaviour.Timestamp && t.Check(v) == nil:
-		return local(behaviour.ToInt64(v), s.asked.Zone, "2006-01-02 15:04:05.999999")
+		return local(behaviour.ToInt64(v), s.asked.Zone, dateTime)
 	case t == behaviour.String && len(v) > longValue:
 		v = v[:longValue]
 	}

@@ -278,9 +278,7 @@ func (c *Config) ends() error {
 func (a *Asked) at() string { return a.clock(*a.At) }
 
 // clock returns a time in the table's zone.
-func (a *Asked) clock(micros int64) string {
-	return time.UnixMicro(micros).In(a.Zone).Format("2006-01-02 15:04:05.999999")
-}
+func (a *Asked) clock(micros int64) string { return local(micros, a.Zone, dateTime) }
 
 // chooseFields sets the fields of the output.
 func (a *Asked) chooseFields(names []string) error {

@@ -26,6 +26,9 @@ func latest(micros int64, zone *time.Location) behaviour.Date {
 	return d
 }
 
+// dateTime is the format of a date with its time.
+const dateTime = "2006-01-02 15:04:05.999999"
+
 // local returns an instant as text in a time zone. In the hour that a clock repeats, the text ends in the offset from UTC.
 func local(micros int64, zone *time.Location, format string) string {
 	t := time.UnixMicro(micros).In(zone)

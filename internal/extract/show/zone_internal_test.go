@@ -28,3 +28,18 @@ func TestRepeatedTimesHaveTheirOffset(t *testing.T) {
 		t.Errorf("in UTC: %s", got)
 	}
 }
+
+// TestTheTitleHasTheOffsetOfARepeatedTime names a time of the hour that the clock repeats.
+func TestTheTitleHasTheOffsetOfARepeatedTime(t *testing.T) {
+	athens, err := time.LoadLocation("Europe/Athens")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC).UnixMicro()
+	for want, c := range map[string]Asked{", around 2026-10-25 03:30:00+03:00": {Around: &at}, ", at 2026-10-25 03:30:00+03:00": {At: &at}} {
+		c.Zone = athens
+		if got := c.end(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
