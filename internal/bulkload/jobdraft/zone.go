@@ -111,7 +111,11 @@ func (g *guessed) zoneByName(names map[string]bool) string {
 		return fmt.Sprintf("the times name the zone %s: write the zone in which this name is used; the zone of a table never changes", strings.Join(list, " and "))
 	}
 	g.zone = known[0]
-	return fmt.Sprintf("the times name the zone %s, which is used in %s; the zone of a table never changes", strings.Join(list, " and "), strings.Join(known, " or "))
+	are := "abbreviation " + list[0] + ", which is"
+	if len(list) > 1 {
+		are = "abbreviations " + english.WordSeries(list, "and") + ", which are"
+	}
+	return fmt.Sprintf("the times have the %s used in zones such as %s: write the zone of the clocks; the zone of a table never changes", are, strings.Join(known, " or "))
 }
 
 // maxSlack is the number of days by which the records of late files differ from the days of

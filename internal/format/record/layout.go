@@ -62,7 +62,7 @@ func compileFormat(format string) (*timeFormat, error) {
 	if strings.Contains(format, "%") {
 		var err error
 		if layout, err = strftime.Layout(format); err != nil {
-			return nil, fmt.Errorf("time format %q: %w", format, err)
+			return nil, fmt.Errorf("time format %q: %s", format, strings.TrimSpace(err.Error())) // the library's text may end in a blank
 		}
 	}
 	f := &timeFormat{layout: layout, parts: compileLayout(layout)}

@@ -263,6 +263,9 @@ func TestCheckTimeFormat(t *testing.T) {
 			t.Errorf("%q: got %v, want good %v", format, err, good)
 		}
 	}
+	if err := CheckTimeFormat("%Q"); err.Error() != `time format "%Q": strftime: unsupported directive: %Q` {
+		t.Errorf("%q", err)
+	}
 	for format, want := range map[string]bool{"": true, "epoch_s": true, "01-02 15:04": false, "%m-%d": false, "%y-%m-%d": true} {
 		if got := FormatHasYear(format); got != want {
 			t.Errorf("%q: names a year %v, want %v", format, got, want)
