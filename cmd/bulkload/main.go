@@ -198,7 +198,7 @@ func (o *options) configOf(ctx context.Context, find func(context.Context, dfs.F
 	case "", bulkload.Auto, bulkload.HFile:
 	case bulkload.Put:
 		if dfs.Scheme(address) != live.Scheme {
-			return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files", cli.ErrUsage, address)
+			return cfg, fmt.Errorf("%w: --mode put needs an HBase table; %s is a table of files: leave out the flag", cli.ErrUsage, address)
 		}
 	default:
 		return cfg, fmt.Errorf("%w: --mode %q is none of hfile, put, auto", cli.ErrUsage, o.mode)

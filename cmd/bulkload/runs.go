@@ -88,7 +88,7 @@ func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult
 			return r, err
 		}
 		if _, err := fs.Stat(ctx, dir); errors.Is(err, iofs.ErrNotExist) {
-			return r, fmt.Errorf("%w: %s", table.ErrNoTable, store.Address())
+			return r, fmt.Errorf("%w: %s: correct the name of the table, or load first", table.ErrNoTable, store.Address())
 		}
 	}
 	r.Runs = len(runs)

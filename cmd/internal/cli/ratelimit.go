@@ -28,7 +28,7 @@ func (b *Bounds) Add(c *cobra.Command) {
 // checkFiles refuses --max-rate for a table of files, which has no servers.
 func (b Bounds) checkFiles(address string) error {
 	if b.Rate != (ratelimit.Limits{}) {
-		return fmt.Errorf("%w: --max-rate limits requests to HBase; %s is a table of files", ErrUsage, address)
+		return fmt.Errorf("%w: --max-rate limits requests to HBase; %s is a table of files: leave out the flag", ErrUsage, address)
 	}
 	return nil
 }

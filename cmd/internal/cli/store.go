@@ -58,6 +58,9 @@ func store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 	if err := w.check(); err != nil {
 		return nil, err
 	}
+	if rest, ok := strings.CutPrefix(address, live.Scheme+":/"); ok && !strings.HasPrefix(rest, "/") {
+		return nil, fmt.Errorf("%w: table %s: did you mean %s://%s?", ErrUsage, address, live.Scheme, rest)
+	}
 	switch s := dfs.Scheme(address); s {
 	case "", "hdfs":
 		if err := w.checkFiles(address); err != nil {
