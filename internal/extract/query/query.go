@@ -91,7 +91,7 @@ func New(t table.Table, known *manifest.Table, s *Spec) (*Query, error) {
 	}
 	q.Want = q.reads()
 	for _, k := range q.Hours.named {
-		if !slices.Contains(q.Want.Kinds, k) {
+		if !q.Rule.Asked.Has(k) && !slices.Contains(q.Want.Kinds, k) {
 			return nil, fmt.Errorf("%w: --hours %s: the query does not read %s: add it to --types, or leave out its hours", ErrWrong, q.Conditions.Hours, q.Info.Schema.Kinds[k].Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -141,6 +142,25 @@ var havings = []Having{
 	}},
 }
 
+// hoursOf returns hours of those of a query's behaviours that have hours of their own, and their meaning.
+func hoursOf(asked []string) (string, func(behaviour string, hour int) bool) {
+	var parts []string
+	own := map[string][2]int{}
+	for _, part := range []struct {
+		kind     string
+		from, to int
+	}{{"play", 18, 24}, {"order", 6, 22}} {
+		if slices.Contains(asked, part.kind) {
+			own[part.kind] = [2]int{part.from, part.to}
+			parts = append(parts, fmt.Sprintf("%s:%d-%d", part.kind, part.from, part.to))
+		}
+	}
+	return strings.Join(parts, ","), func(behaviour string, hour int) bool {
+		h, ok := own[behaviour]
+		return !ok || h[0] <= hour && hour < h[1]
+	}
+}
+
 // Narrow adds generated conditions to a query.
 func (w *W) Narrow(r *rand.Rand, q *Query) {
 	c := &q.Conditions
@@ -170,15 +190,7 @@ func (w *W) Narrow(r *rand.Rand, q *Query) {
 	case 2:
 		c.Hours, c.Evening = "22-6", func(_ string, h int) bool { return h >= 22 || h < 6 }
 	case 3:
-		c.Hours, c.Evening = "play:18-24,order:6-22", func(behaviour string, h int) bool {
-			switch behaviour {
-			case "play":
-				return h >= 18
-			case "order":
-				return h >= 6 && h < 22
-			}
-			return true
-		}
+		c.Hours, c.Evening = hoursOf(q.Kinds)
 	}
 	if r.IntN(4) == 0 {
 		at := w.any(r)
