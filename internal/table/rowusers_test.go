@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/test/testkit"
 )
 
 // scattered is a table of users whose rows lie apart: each has a play, and each tenth an
@@ -47,7 +47,7 @@ func (s *scattered) Read(_ context.Context, _ table.Query, emit func(*cell.Cell)
 			}
 		}
 	}
-	s.held = max(s.held, heap())
+	s.held = max(s.held, testkit.Heap())
 	return nil
 }
 
@@ -62,13 +62,6 @@ func (s *scattered) from(key []byte) (users, orders int) {
 		}
 	}
 	return users, orders
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // TestUsersWhoseRowsLieApart walks over more users than may be held: each comes once and in
@@ -90,7 +83,7 @@ func TestUsersWhoseRowsLieApart(t *testing.T) {
 		if c.memory > 0 {
 			ctx = table.WithWalkMemory(ctx, c.memory)
 		}
-		before := heap()
+		before := testkit.Heap()
 		from, to := fmt.Appendf(nil, "user-%07d", c.users/10), []byte("user-9")
 		users := table.RowUsers(ctx, s, split.Region{Start: from, End: to}, span)
 		var last []byte

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/test/testkit"
 )
 
 // heaps measures the heap each time a file is created, up to a number of times.
@@ -31,10 +31,7 @@ func (h *heaps) look() {
 	if h.left--; h.left < 0 {
 		return
 	}
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	h.most = max(h.most, m.HeapAlloc)
+	h.most = max(h.most, testkit.Heap())
 }
 
 func (h *heaps) Scratch(ctx context.Context, name string) (dfs.Pending, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
+	"usertrail/internal/test/testkit"
 )
 
 var day = behaviour.DateOf(2014, 9, 1)
@@ -470,17 +470,9 @@ type heapWriter struct {
 func (w *heapWriter) Write(b []byte) (int, error) {
 	w.n += int64(len(b))
 	if w.measure {
-		w.most = max(w.most, heap())
+		w.most = max(w.most, testkit.Heap())
 	}
 	return len(b), nil
-}
-
-// heap returns the number of bytes of the heap in use, without garbage.
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // TestAnIndexIsInMemoryOnce writes a roll of many users with long keys. While it is closed, the heap may hold
@@ -494,7 +486,7 @@ func TestAnIndexIsInMemoryOnce(t *testing.T) {
 	}
 	enc.EncodeAll(make([]byte, blockSize), nil) // makes its tables
 	var to heapWriter
-	before := heap()
+	before := testkit.Heap()
 	w := NewWriter(&to, ids(1), behaviour.Span{From: day, To: day})
 	for i := range users {
 		if err := w.Add(fmt.Appendf(nil, "%08d%0192x", i, dice.Uint64()), day, 0, 1); err != nil {

@@ -2,10 +2,10 @@ package dfstest
 
 import (
 	"context"
-	"runtime"
 	"sync"
 
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/test/testkit"
 )
 
 // A Heap is a file system that measures the heap at each write to a file. It measures only
@@ -23,13 +23,8 @@ const scratchEvery = 64
 // NewHeap returns a Heap over fs. It compares the heap with its current size.
 func NewHeap(fs dfs.FS) *Heap { return &Heap{FS: fs, base: live()} }
 
-// live returns the number of bytes of the heap in use, without garbage.
-func live() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
+// live returns testkit.Heap as a number that can be subtracted.
+func live() int64 { return int64(testkit.Heap()) }
 
 // Grown returns the largest growth of the heap in bytes since the beginning.
 func (h *Heap) Grown() int64 { return h.most - h.base }
