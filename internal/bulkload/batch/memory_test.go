@@ -64,29 +64,42 @@ func TestARowLargerThanTheMemory(t *testing.T) {
 	}
 }
 
-// TestUsersOfARollAreSortedInLittleMemory loads many users with long IDs into a table whose rows are not in the
-// order of the users. Each writer sorts 6 MB of user keys for its roll. It does so with little and with much
-// memory. The heap must stay small, and the files must be equal.
-func TestUsersOfARollAreSortedInLittleMemory(t *testing.T) {
-	const users, memory, besides = 60_000, 4 << 20, 6 << 20
+// A longIDs is a load of users with IDs of 200 bytes and one play each, by one worker, into a table whose rows are
+// not in the order of the users. heap measures it.
+type longIDs struct {
+	*bulkloadtest.Fixture
+	cfg  load.Config
+	heap *dfstest.Heap
+}
+
+func newLongIDs(t *testing.T, users, regions int, memory int64) *longIDs {
+	t.Helper()
+	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.LaidOut("hashed"), "behaviours:", fmt.Sprintf("table: {path: trails, regions: %d}\nbehaviours:", regions), 1))
 	var text strings.Builder
 	text.WriteString("user,time,title,seconds\n")
 	for i := range users {
 		fmt.Fprintf(&text, "%0200d,2014-09-01 10:00:00,one,1\n", i)
 	}
+	y.Write("2014-09-01/play.csv", text.String())
+	c := y.Config("2014-09-01", "2014-09-01")
+	heap := dfstest.NewHeap(c.FS)
+	store := y.Store
+	store.FS = heap
+	c.FS, c.Store, c.Memory, c.Workers = heap, store, memory, 1
+	return &longIDs{y, c, heap}
+}
+
+// TestUsersOfARollAreSortedInLittleMemory loads many users. Each writer sorts 6 MB of user keys for its roll. It does
+// so with little and with much memory. The heap must stay small, and the files must be equal.
+func TestUsersOfARollAreSortedInLittleMemory(t *testing.T) {
+	const users, memory, besides = 60_000, 4 << 20, 6 << 20
 	var want map[string]string
 	for _, given := range []int64{256 << 20, memory} {
-		y := bulkloadtest.New(t, strings.Replace(bulkloadtest.LaidOut("hashed"), "behaviours:", "table: {path: trails, regions: 2}\nbehaviours:", 1))
-		y.Write("2014-09-01/play.csv", text.String())
-		c := y.Config("2014-09-01", "2014-09-01")
-		heap := dfstest.NewHeap(c.FS)
-		store := y.Store
-		store.FS = heap
-		c.FS, c.Store, c.Memory, c.Workers = heap, store, given, 1
-		if r, err := load.Run(t.Context(), c); err != nil || r.Loaded != users {
+		y := newLongIDs(t, users, 2, given)
+		if r, err := load.Run(t.Context(), y.cfg); err != nil || r.Loaded != users {
 			t.Fatalf("in %d bytes: %d records are loaded, %v", given, r.Loaded, err)
 		}
-		if n := heap.Grown(); given == memory && n > memory+besides {
+		if n := y.heap.Grown(); given == memory && n > memory+besides {
 			t.Errorf("the heap has %d MiB more than before, in %d MiB of memory", n>>20, memory>>20)
 		}
 		got := dfstest.Snapshot(t, y.Store.FS, y.Store.Dir)
@@ -104,22 +117,11 @@ func TestUsersOfARollAreSortedInLittleMemory(t *testing.T) {
 // back, so the heap does not grow with the regions.
 func TestFinishedRegionsAreNotHeld(t *testing.T) {
 	const regions, memory, besides = 64, 4 << 20, 16 << 20
-	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.LaidOut("hashed"), "behaviours:", fmt.Sprintf("table: {path: trails, regions: %d}\nbehaviours:", regions), 1))
-	var text strings.Builder
-	text.WriteString("user,time,title,seconds\n")
-	for i := range 600 * regions {
-		fmt.Fprintf(&text, "%0200d,2014-09-01 10:00:00,one,1\n", i)
-	}
-	y.Write("2014-09-01/play.csv", text.String())
-	c := y.Config("2014-09-01", "2014-09-01")
-	heap := dfstest.NewHeap(c.FS)
-	store := y.Store
-	store.FS = heap
-	c.FS, c.Store, c.Memory, c.Workers = heap, store, memory, 1
-	if r, err := load.Run(t.Context(), c); err != nil || r.HFiles != regions {
+	y := newLongIDs(t, 600*regions, regions, memory)
+	if r, err := load.Run(t.Context(), y.cfg); err != nil || r.HFiles != regions {
 		t.Fatalf("%+v, %v; want an HFile for each of %d regions", r, err, regions)
 	}
-	if n := heap.Grown(); n > memory+besides {
+	if n := y.heap.Grown(); n > memory+besides {
 		t.Errorf("the heap has %d MiB more than before, in %d MiB of memory", n>>20, memory>>20)
 	}
 }

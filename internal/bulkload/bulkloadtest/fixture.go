@@ -269,3 +269,19 @@ func (y *Fixture) Upkeep(all bool) upkeep.Config {
 	}
 	return c
 }
+
+// Drop drops the days before a date, also if they are all days of the table.
+func (y *Fixture) Drop(before string) {
+	y.T.Helper()
+	if _, err := upkeep.Drop(y.T.Context(), y.Upkeep(true), Date(y.T, before)); err != nil {
+		y.T.Fatal(err)
+	}
+}
+
+// Undrop restores the days of the last drop.
+func (y *Fixture) Undrop() {
+	y.T.Helper()
+	if _, err := upkeep.Undrop(y.T.Context(), y.Upkeep(true)); err != nil {
+		y.T.Fatal(err)
+	}
+}

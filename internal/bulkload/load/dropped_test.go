@@ -9,7 +9,6 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/bulkload/upkeep"
 )
 
 // TestTheDaysOfALoadSayWhichWereDropped loads three days, drops two of them, and loads again: in one load, and each day
@@ -23,9 +22,7 @@ func TestTheDaysOfALoadSayWhichWereDropped(t *testing.T) {
 				y.Write("2014"+day+"/play.csv", plays(day))
 			}
 			y.Load(nil, "2014-09-01", "2014-09-03")
-			if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
-				t.Fatal(err)
-			}
+			y.Drop("2014-09-03")
 			again := func(to string, status error, said string, want bulkload.DayCounts) {
 				t.Helper()
 				r, err := run(t.Context(), y.Config("2014-09-01", to))

@@ -10,7 +10,6 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/bulkload/upkeep"
 )
 
 // TestLoadsOfDroppedDaysAreNoSuccess: a load that brings nothing because its days were dropped
@@ -22,9 +21,7 @@ func TestLoadsOfDroppedDaysAreNoSuccess(t *testing.T) {
 			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 			y.Load(nil, "2014-09-01", "2014-09-01")
-			if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
-				t.Fatal(err)
-			}
+			y.Drop("2014-09-03")
 			y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
 			y.WantCounts(y.LoadBy(way, bulkload.ErrRequest, "2014-09-02"), 2, 0, 0, 0, 2)
 			_, err := load.Run(t.Context(), y.Config("2014-09-02", "2014-09-02"))
@@ -37,9 +34,7 @@ func TestLoadsOfDroppedDaysAreNoSuccess(t *testing.T) {
 			y.Load(bulkload.ErrNothing, "2014-09-02", "2014-09-03") // not all of it was skipped
 			y.WantTrails("a 2014-09-03 2014-09-03T00:00:01Z play title=late seconds=2")
 
-			if _, err := upkeep.Undrop(t.Context(), y.Upkeep(true)); err != nil {
-				t.Fatal(err)
-			}
+			y.Undrop()
 			y.WantCounts(y.LoadBy(way, nil, "2014-09-02"), 2, 2, 0, 0, 0)
 			y.WantCounts(y.LoadBy(way, nil, "2014-09-03"), 2, 1, 0, 0, 1)
 			y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-03")

@@ -8,7 +8,6 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
-	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/run/piece"
 )
 
@@ -17,15 +16,11 @@ func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	y.Load(nil, "2014-09-01", "2014-09-01")
-	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
-		t.Fatal(err)
-	}
+	y.Drop("2014-09-03")
 	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
 	parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-02")
 	y.DoAll(parts)
-	if _, err := upkeep.Undrop(t.Context(), y.Upkeep(true)); err != nil {
-		t.Fatal(err)
-	}
+	y.Undrop()
 	y.Commit(piece.ErrMissing, parts)
 	y.DoAll(parts)
 	y.WantCounts(y.Commit(nil, parts), 2, 2, 0, 0, 0)
@@ -46,9 +41,7 @@ func TestACommittedPieceIsNotDoneAgain(t *testing.T) {
 			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 			y.Load(nil, "2014-09-01", "2014-09-01")
-			if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-03")); err != nil {
-				t.Fatal(err)
-			}
+			y.Drop("2014-09-03")
 			y.Write("2014-09-03/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02")+"late,2014-09-03 08:00:00,x,1\n")
 			parts := y.Plan(nil, 1<<20, "2014-09-02", "2014-09-03")
 			y.DoAll(parts)
@@ -57,9 +50,7 @@ func TestACommittedPieceIsNotDoneAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			y.Commit(nil, parts)
-			if _, err := upkeep.Undrop(t.Context(), y.Upkeep(true)); err != nil {
-				t.Fatal(err)
-			}
+			y.Undrop()
 			want := y.Trails(false)
 			if err := os.CopyFS(plan, os.DirFS(kept)); err != nil {
 				t.Fatal(err)
@@ -78,18 +69,14 @@ func TestACommitOfDroppedDaysIsRepeated(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-03/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-03"))
 	y.Load(nil, "2014-09-03", "2014-09-03")
-	if _, err := upkeep.Drop(t.Context(), y.Upkeep(false), bulkloadtest.Date(t, "2014-09-02")); err != nil {
-		t.Fatal(err)
-	}
+	y.Drop("2014-09-02")
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
 	y.DoAll(parts)
 	for range 3 {
 		y.Commit(bulkload.ErrRequest, parts)
 	}
-	if _, err := upkeep.Undrop(t.Context(), y.Upkeep(false)); err != nil {
-		t.Fatal(err)
-	}
+	y.Undrop()
 	y.Commit(bulkload.ErrNothing, parts)
 	if r := y.Load(nil, "2014-09-01", "2014-09-01"); r.Loaded != 2 {
 		t.Errorf("a load after undrop: %+v; want both records", r)
@@ -103,9 +90,7 @@ func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 	y := bulkloadtest.New(t, job)
 	y.Write("play.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\na,2014-09-03 08:00:00,x,3\n")
 	y.Load(nil, "2014-09-01", "2014-09-02")
-	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-02")); err != nil {
-		t.Fatal(err)
-	}
+	y.Drop("2014-09-02")
 	parts := y.Plan(nil, 1<<20, "2014-09-03", "2014-09-03")
 	y.DoAll(parts)
 	y.Commit(nil, parts)
@@ -119,9 +104,7 @@ func TestCopiesOfOnePlanAfterADrop(t *testing.T) {
 	y := bulkloadtest.New(t, job)
 	y.Write("play.1.csv", "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\na,2014-09-02 08:00:00,x,2\n")
 	y.Load(nil, "2014-09-01", "2014-09-03")
-	if _, err := upkeep.Drop(t.Context(), y.Upkeep(true), bulkloadtest.Date(t, "2014-09-02")); err != nil {
-		t.Fatal(err)
-	}
+	y.Drop("2014-09-02")
 	for _, name := range []string{"play.2.csv", "play.3.csv"} {
 		y.Write(name, "user,time,title,seconds\nb,2014-09-01 09:00:00,y,3\nb,2014-09-03 09:00:00,y,4\n")
 	}
