@@ -23,8 +23,9 @@ import (
 	"usertrail/internal/table/precheck"
 )
 
-// PreCheck makes all checks of a load with cfg, without the table's lock, and parses a sample of the files. The report of the sample is nil if nothing was parsed. PreCheck fails only where the
-// request itself is wrong.
+// PreCheck makes all checks of a load with cfg, without the table's lock, and parses a sample of the
+// files. The report of the sample is nil if nothing was parsed. PreCheck fails only where the request
+// itself is wrong.
 func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, *tryout.Report, error) {
 	l, err := New(cfg)
 	if err != nil {

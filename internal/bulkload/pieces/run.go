@@ -111,10 +111,6 @@ func (w *worker) locked(ctx context.Context, lock dfs.Lock) (report *manifest.Re
 	if done != nil || err != nil || w.already {
 		return done, err
 	}
-	// A killed commit may have left the plan. Then the table has the files that the piece would write again.
-	if w.already, err = w.committed(ctx); w.already || err != nil {
-		return nil, err
-	}
 	return w.work(ctx)
 }
 
@@ -151,6 +147,11 @@ func (w *worker) committed(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer t.Close()
+	return w.committedTo(ctx, t)
+}
+
+// committedTo reports whether the plan is part of the table t.
+func (w *worker) committedTo(ctx context.Context, t table.Loader) (bool, error) {
 	loads, err := t.Ledgers(ctx)
 	return ledger.New(loads, nil).LoadOf(w.piece.Plan) != 0, err
 }
@@ -167,13 +168,17 @@ func openTable(ctx context.Context, store table.Store, p *Piece, j *job.Job) (*t
 	return target.OpenOrNew(ctx, store, target.PlanOf(j, func(context.Context) (split.Points, error) { return p.splits(), nil }))
 }
 
-// work does the piece and reports it.
+// work does the piece and reports it, unless the piece is committed.
 func (w *worker) work(ctx context.Context) (report *manifest.Report, err error) {
 	to, err := openTable(ctx, w.with.Store, w.piece, w.job)
 	if err != nil {
 		return nil, err
 	}
 	defer to.Close()
+	// A killed commit may have left the plan. Then the table has the files that the piece would write again.
+	if w.already, err = w.committedTo(ctx, to); w.already || err != nil {
+		return nil, err
+	}
 	if err := to.Fit(w.job); err != nil {
 		return nil, err
 	}

@@ -18,15 +18,20 @@ import (
 
 // CountOlder adds the number of records of dropped days in a load to r, and logs a warning.
 func (t *Table) CountOlder(of *manifest.Load, r *bulkload.Result, log *slog.Logger) {
-	var older int64
-	for i := range of.Inputs {
-		older += of.Inputs[i].Older
-	}
+	older := olderIn(of)
 	if older == 0 {
 		return
 	}
 	r.Older += older
 	log.Warn("skipped records of days that were dropped from the table", "records", older, "before", t.Info().Dropped)
+}
+
+// olderIn returns the number of records of dropped days in a load.
+func olderIn(of *manifest.Load) (n int64) {
+	for i := range of.Inputs {
+		n += of.Inputs[i].Older
+	}
+	return n
 }
 
 // WarnOfCopies warns of delivered files of a load that are only copies of files of other days.
@@ -58,9 +63,7 @@ func (t *Table) AllOlderIn(of *manifest.Load, span behaviour.Span) error {
 	}
 	var r bulkload.Result
 	r.AddLoad(of)
-	for i := range of.Inputs {
-		r.Older += of.Inputs[i].Older
-	}
+	r.Older = olderIn(of)
 	return t.AllOlder(&r, span)
 }
 

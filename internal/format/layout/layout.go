@@ -114,9 +114,9 @@ type rowTeller interface {
 	tellRow(row []byte) (RecordID, bool)
 }
 
-// TellRow returns the date and kind of the records that a row can have, by the row alone. It is for rows whose cells have timestamps
-// or columns that no record of the schema has. It returns false if t is no rowTeller, or if the row
-// can have no record. The column ID is NoID.
+// TellRow returns the date and kind of the records that a row can have, by the row alone. It is for
+// rows whose cells have timestamps or columns that no record of the schema has. It returns false if t
+// is no rowTeller, or if the row can have no record. The column ID is NoID.
 func TellRow(t Teller, row []byte) (RecordID, bool) {
 	r, ok := t.(rowTeller)
 	if !ok {
