@@ -174,5 +174,8 @@ func (l *Load) dropGrowing(ctx context.Context, files []*delivered.File) ([]*del
 // leave records that nothing of a file is loaded, and why.
 func (l *Load) leave(in job.Input, err error) {
 	l.Failures.Add(in.Path, err)
-	l.LeftOut = append(l.LeftOut, manifest.LeftOut{Path: in.Rel, File: in.Path, Part: l.Search.Part(in), Error: err.Error(), TooBad: errors.Is(err, bulkload.ErrTooBad)})
+	l.LeftOut = append(l.LeftOut, manifest.LeftOut{
+		Path: in.Rel, File: in.Path, Part: l.Search.Part(in), Error: err.Error(),
+		TooBad: errors.Is(err, bulkload.ErrTooBad), Growing: errors.Is(err, bulkload.ErrGrowing),
+	})
 }

@@ -140,16 +140,19 @@ func (c *commit) stillOut(n int, all []manifest.LeftOut) {
 func (c *commit) refuse(out manifest.LeftOut) {
 	c.leftOut = append(c.leftOut, out)
 	why := &reportedError{text: out.Error}
-	if out.TooBad {
+	switch {
+	case out.TooBad:
 		why.kind = bulkload.ErrTooBad
+	case out.Growing:
+		why.kind = bulkload.ErrGrowing
 	}
 	c.failures.Add(cmp.Or(out.File, out.Path), why)
 }
 
-// A reportedError is the reason why a worker refused a file.
+// A reportedError is the reason why the plan or a worker left out a file.
 type reportedError struct {
 	text string
-	kind error // ErrTooBad or nil
+	kind error // ErrTooBad, ErrGrowing or nil
 }
 
 func (e *reportedError) Error() string { return e.text }

@@ -58,6 +58,27 @@ func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
 	y.Commit(bulkload.ErrNothing, parts)
 }
 
+// TestCommitsRepeatWhatMayStillBeWritten: the plan left out a log without its marker. Each commit ends as a load would, until
+// a load has loaded the log.
+func TestCommitsRepeatWhatMayStillBeWritten(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "logs:\n", "logs:\n  ready: logs/{date}/_SUCCESS\n", 1))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Write("2014-09-01/_SUCCESS", "")
+	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
+	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-02")
+	y.DoAll(parts)
+	for try := range 2 {
+		r := y.Commit(bulkload.ErrGrowing, parts)
+		if len(r.Failed) != 1 || r.Files != 1-try {
+			t.Errorf("commit %d: %+v; want one file left out, and one loaded the first time", try+1, r)
+		}
+	}
+	y.Write("2014-09-02/_SUCCESS", "")
+	y.Load(nil, "2014-09-02", "2014-09-02")
+	y.Commit(bulkload.ErrNothing, parts)
+}
+
 // TestCommitsRepeatWhatWasLeftOutOfAKnownName: an earlier load had a file of the name of one
 // that is left out, with other records or without any.
 func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {

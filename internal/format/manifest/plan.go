@@ -18,11 +18,12 @@ func (p *Plan) version() int { return p.Version }
 
 // A LeftOut is a delivered file that a plan was asked for and from which no record was loaded.
 type LeftOut struct {
-	Path   string `json:"path"`           // below the logs' root
-	File   string `json:"file,omitempty"` // the whole path. Files of older versions do not have it
-	Part   *Part  `json:"part,omitempty"`
-	Error  string `json:"error"`
-	TooBad bool   `json:"too_bad,omitempty"` // it has more bad records than its job allows
+	Path    string `json:"path"`           // below the logs' root
+	File    string `json:"file,omitempty"` // the whole path. Files of older versions do not have it
+	Part    *Part  `json:"part,omitempty"`
+	Error   string `json:"error"`
+	TooBad  bool   `json:"too_bad,omitempty"` // it has more bad records than its job allows
+	Growing bool   `json:"growing,omitempty"` // it may still be written. Files of older versions do not have it
 }
 
 // A PlannedFile is a delivered file and the part of it to load.
