@@ -8,11 +8,8 @@ import (
 	"slices"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/ledger"
-	"usertrail/internal/bulkload/target"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
-	"usertrail/internal/table/catalog"
 )
 
 // Commit adds the files of all pieces of a plan to the table in one step, as one load. If Commit was
@@ -24,7 +21,7 @@ func Commit(ctx context.Context, with bulkload.Resources, all []Piece) (bulkload
 	}
 	with = with.WithDefaults()
 	first := &all[0]
-	c := &commit{with: with, pieces: all, first: first, folder: first.folder(with.FS, with.Store)}
+	c := &commit{reports: reports{with: with, pieces: all, first: first, folder: first.folder(with.FS, with.Store)}}
 	if !first.gone() {
 		if c.job, err = first.ParseJob(); err != nil {
 			return bulkload.Result{}, err
@@ -37,13 +34,8 @@ func Commit(ctx context.Context, with bulkload.Resources, all []Piece) (bulkload
 
 // A commit is one call of Commit.
 type commit struct {
-	with     bulkload.Resources
-	pieces   []Piece
-	first    *Piece
+	reports
 	job      *job.Job // nil if the plan is gone
-	folder   catalog.Folder
-	to       *target.Table
-	known    *ledger.Index
 	result   bulkload.Result
 	failures bulkload.Failures
 	leftOut  []manifest.LeftOut

@@ -8,6 +8,7 @@ import (
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/run/piece"
 )
 
@@ -26,6 +27,46 @@ func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 	y.WantCounts(y.Commit(nil, parts), 2, 2, 0, 0, 0)
 	if got := y.Trails(false); len(got) != 4 {
 		t.Errorf("the table holds %q, want 4 records", got)
+	}
+}
+
+// TestAPlanDropsReportsOfDroppedDays: days of two pieces are dropped, or a drop is undone. Planned again, the plan is the same, and it
+// counts and keeps only the pieces that the commit accepts.
+func TestAPlanDropsReportsOfDroppedDays(t *testing.T) {
+	for what, c := range map[string]struct {
+		before, after func(*bulkloadtest.Fixture)
+		done          int
+	}{
+		"a drop":         {func(*bulkloadtest.Fixture) {}, func(y *bulkloadtest.Fixture) { y.Drop("2014-09-03") }, 1},
+		"an undone drop": {func(y *bulkloadtest.Fixture) { y.Drop("2014-09-03") }, (*bulkloadtest.Fixture).Undrop, 1},
+		"no drop":        {func(*bulkloadtest.Fixture) {}, func(*bulkloadtest.Fixture) {}, 2},
+	} {
+		t.Run(what, func(t *testing.T) {
+			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+			y.Load(nil, "2014-09-01", "2014-09-01")
+			for _, day := range []string{"02", "03"} {
+				y.Write("2014-09-"+day+"/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-"+day))
+			}
+			c.before(y)
+			parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-02", "2014-09-03")
+			y.DoAll(parts)
+			c.after(y)
+			again, planned, err := pieces.Plan(t.Context(), y.Planning(bulkloadtest.AFile, "2014-09-02", "2014-09-03"))
+			if err != nil || len(again) != 2 || again[0].Plan != parts[0].Plan || planned.Done != c.done {
+				t.Fatalf("planned again are %d pieces, %+v, %v; want the same plan with %d of 2 pieces done", len(again), planned, err, c.done)
+			}
+			already := 0
+			for i := range parts {
+				if y.Do(&parts[i]).Already {
+					already++
+				}
+			}
+			if already != c.done {
+				t.Errorf("%d pieces were done before, want %d", already, c.done)
+			}
+			y.Commit(nil, parts)
+		})
 	}
 }
 

@@ -55,7 +55,8 @@ func (p Planned) Counted() outcome.Counts {
 // pieces. Pieces that are done stay done.
 //
 // Plan holds the table's lock while it reads the table and writes the plan, but not while it reads
-// delivered files. It finishes killed loads. It changes nothing else in the table.
+// delivered files. It finishes killed loads, and drops the reports of pieces that have to be done again. It changes nothing
+// else in the table.
 func Plan(ctx context.Context, cfg Config) ([]Piece, Planned, error) {
 	read := &readings{cfg: &cfg.Config, known: map[listing]*fileState{}}
 	finished := 0
@@ -306,7 +307,8 @@ func (p *planner) begin(ctx context.Context, pieces []Piece) error {
 			plan.Inputs = append(plan.Inputs, manifest.PlannedFile{Path: in.Rel, Number: in.Number, Part: in.Part, Size: in.Size, SkippedBy: skip, CutBy: cutBy})
 		}
 	}
-	if p.planned.Done, err = folder.Reported(ctx); err != nil {
+	have := &reports{with: p.cfg.WithDefaults(), pieces: pieces, first: &pieces[0], folder: folder, to: p.load.To, known: p.load.Known}
+	if p.planned.Done, err = have.done(ctx); err != nil {
 		return err
 	}
 	if err := folder.SetPieces(ctx, text); err != nil {

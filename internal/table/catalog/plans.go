@@ -8,6 +8,7 @@ import (
 	iofs "io/fs"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"usertrail/internal/format/manifest"
@@ -104,10 +105,21 @@ func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
 	return file, dfs.InPlace(err, planAgain)
 }
 
-// Reported returns the number of pieces that have reported.
-func (f Folder) Reported(ctx context.Context) (int, error) {
+// Reported returns the numbers of the pieces that have a report.
+func (f Folder) Reported(ctx context.Context) ([]int, error) {
 	reports, err := f.reports(ctx)
-	return len(reports), err
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, name := range reports {
+		n, err := strconv.Atoi(strings.TrimSuffix(dfs.Base(name), ".json"))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: it is the report of no piece", name, manifest.ErrDamaged)
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 // reports returns the paths of the reports.
