@@ -95,6 +95,51 @@ func commitsAgain(t *testing.T, h *extracttest.Fixture, u extracttest.Turn, list
 	}
 }
 
+// TestAReportOfAnotherPlanIsNoReport puts the report of an earlier plan in the place of one of the plan, or cuts one short. The
+// plan is made again with one finished piece less, and only that piece is done again.
+func TestAReportOfAnotherPlanIsNoReport(t *testing.T) {
+	h, q := extracttest.Crowd(t, 200, 5)
+	u := extracttest.Turn{Name: "trails", Workers: 1, PieceSize: 300}
+	out := filepath.Join(h.Dir, "out")
+	report := filepath.Join(h.Dir, ".out.partial", "_piece-00001.json")
+	read := func() []byte {
+		b, err := os.ReadFile(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	other := q
+	other.Kinds = []string{"play"}
+	planAndRun(t, h, other, u, out)
+	older := read()
+	list := planAndRun(t, h, q, u, out)
+	for what, b := range map[string][]byte{"of another plan": older, "cut short": read()[:40]} {
+		if err := os.WriteFile(report, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pieces.Commit(t.Context(), h.FS, list); !errors.Is(err, piece.ErrMissing) || !strings.Contains(err.Error(), "piece 1 of") {
+			t.Errorf("%s: commit: %v, want that piece 1 is missing", what, err)
+		}
+		c, err := h.Config(t.Context(), q, u, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, planned, err := pieces.Plan(t.Context(), c, c.Table.Info().Address, pieces.Access{})
+		if err := errors.Join(err, c.Table.Close()); err != nil || planned.Plan != list[0].Plan || planned.Done != len(list)-1 {
+			t.Fatalf("%s: planned again is %+v, %v; want the same plan with %d of %d pieces done", what, planned, err, len(list)-1, len(list))
+		}
+		for n := range list {
+			if r, err := h.RunPieces(t.Context(), u, list[n:n+1]); err != nil || r.Already != (n != 1) {
+				t.Errorf("%s: piece %d: %+v, %v", what, n, r, err)
+			}
+		}
+	}
+	if _, err := pieces.Commit(t.Context(), h.FS, list); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestAnEmptyPartIsChecked damages the part of a result without users.
 func TestAnEmptyPartIsChecked(t *testing.T) {
 	h, q := extracttest.Crowd(t, 20, 1)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"path"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
@@ -153,7 +152,7 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	if err := p.prepare(ctx, x, cuts); err != nil {
 		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
 	}
-	if r.Done, err = p.countReports(ctx); err != nil {
+	if r.Done, err = p.countReports(ctx, cuts); err != nil {
 		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
 	}
 	access.Unrolled = access.Unrolled || x.Query.Unrolled
@@ -268,16 +267,30 @@ func (p *plan) writeNone(ctx context.Context, x *extract.Extract) ([]manifest.Tr
 	return none.All()[0].Files, nil
 }
 
-// countReports returns the number of pieces of the current plan that are done.
-func (p *plan) countReports(ctx context.Context) (int, error) {
+// countReports returns the number of pieces of a plan that are done.
+func (p *plan) countReports(ctx context.Context, cuts cut.Pieces) (int, error) {
 	list, err := p.FS.List(ctx, p.Dir)
-	done := 0
+	if err != nil {
+		return 0, err
+	}
+	there := map[string]bool{}
 	for _, f := range list {
-		if ok, _ := path.Match(place.PiecePrefix+"*.json", dfs.Base(f.Name)); ok {
+		there[dfs.Base(f.Name)] = true
+	}
+	done := 0
+	for n := range cuts.Ranges {
+		if !there[reportName(n)] {
+			continue
+		}
+		r, err := p.report(ctx, cuts.Plan, n)
+		if err != nil {
+			return 0, err
+		}
+		if r != nil {
 			done++
 		}
 	}
-	return done, err
+	return done, nil
 }
 
 // writeUsers writes the list from which pieces read their users.

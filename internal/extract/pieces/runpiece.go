@@ -202,7 +202,8 @@ func (at *plan) done(ctx context.Context, p *Piece) (*report, error) {
 	return nil, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, p.Out, p.Plan)
 }
 
-// report returns the report of a piece, or nil if there is none that is as it was written.
+// report returns the report of a piece, or nil if there is none that is as it was written. The report of another plan or piece is
+// none: the piece is done again, and replaces it.
 func (at *plan) report(ctx context.Context, plan string, n int) (*report, error) {
 	b, err := dfs.ReadFile(ctx, at.FS, at.Name(reportName(n)))
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -212,11 +213,8 @@ func (at *plan) report(ctx context.Context, plan string, n int) (*report, error)
 		return nil, dfs.InPlace(err, "move it away, and run the piece again")
 	}
 	var r report
-	if err := manifest.Unseal(b, &r); err != nil {
+	if err := manifest.Unseal(b, &r); err != nil || r.Plan != plan || r.Piece != n {
 		return nil, nil //nolint:nilerr // the piece is done again
-	}
-	if r.Plan != plan || r.Piece != n {
-		return nil, fmt.Errorf("%w: %s is of piece %d of plan %s, not %s: plan again", ErrStale, at.Name(reportName(n)), r.Piece, r.Plan, plan)
 	}
 	return &r, nil
 }
