@@ -141,3 +141,36 @@ func TestSettleAloneWaitsForNothingThatIsMissing(t *testing.T) {
 		}
 	})
 }
+
+// A slowFS takes ten minutes for each list of a directory while slow is set.
+type slowFS struct {
+	dfs.FS
+	slow bool
+}
+
+func (f *slowFS) List(ctx context.Context, dir string) ([]dfs.Info, error) {
+	if f.slow {
+		time.Sleep(10 * time.Minute)
+	}
+	return f.FS.List(ctx, dir)
+}
+
+// TestSettleAloneWatchesAlsoIfTheFirstLookIsSlow: the time to watch the logs begins after the first look.
+func TestSettleAloneWatchesAlsoIfTheFirstLookIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaited(t, patience{settle: time.Minute, settles: true})
+		fs := &slowFS{w.cfg.FS, true}
+		w.cfg.FS = fs
+		_, err := whenReady(t.Context(), w.o, w.cfg, func(ctx context.Context, cfg load.Config) (string, error) {
+			fs.slow = false
+			left, err := cfg.Unsettled(w.found(ctx))
+			if len(left) > 0 {
+				t.Errorf("left out are %v, want none", left)
+			}
+			return "", err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

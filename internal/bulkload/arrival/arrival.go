@@ -102,8 +102,11 @@ func (w *Watch) Wait(ctx context.Context) error {
 		every = lookEvery
 	}
 	logged := time.Time{}
-	for {
+	for first := true; ; first = false {
 		lacks, err := w.look(ctx)
+		if first && w.Standing {
+			w.began = time.Now() // the time of a slow look is not used to watch the files
+		}
 		unreachable := errors.Is(err, dfs.ErrUnavailable)
 		if unreachable {
 			lacks = []lack{{text: err.Error(), fatal: true}}
