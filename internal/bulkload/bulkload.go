@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	// ErrRequest is wrapped if the command line asks for something impossible.
+	// ErrRequest is wrapped if the command line requests something impossible.
 	ErrRequest = exit.New(exit.Usage, "refused")
 	// ErrTooBad is wrapped if a file has more bad records than the job allows. Nothing of
 	// that file is loaded. Other files are loaded.

@@ -1,6 +1,6 @@
 package bulkload
 
-// A Mode says how cells get into the table.
+// A Mode is the way in which cells get into the table.
 type Mode string
 
 // The modes.

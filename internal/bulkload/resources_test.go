@@ -6,7 +6,7 @@ import (
 	"usertrail/internal/bulkload"
 )
 
-// TestWorkersFitIntoTheMemory gives many workers different amounts of memory.
+// TestWorkersFitIntoTheMemory checks how many workers run with different amounts of memory.
 func TestWorkersFitIntoTheMemory(t *testing.T) {
 	for _, c := range []struct {
 		memory        int64

@@ -157,7 +157,7 @@ const (
 	DayDropped DayEnd = "dropped" // it was dropped after its files were loaded, or all good records of one of its files are of dropped days; no file is new
 	DayEmpty   DayEnd = "empty"   // it has no file
 	DayFailed  DayEnd = "failed"  // nothing of one of its files was loaded, at least
-	DayLeft    DayEnd = "left"    // the load did not come to all of its files: the same command does
+	DayLeft    DayEnd = "left"    // the load did not reach all of its files: the same command does
 )
 
 // DayCounts holds the number of days for each DayEnd.

@@ -9,7 +9,7 @@ import (
 )
 
 // StaysOut counts loaded files with records that an earlier load skipped and that a load of the job does
-// not read again, although the job asks for them.
+// not read again, although the job requests them.
 type StaysOut struct {
 	Why     manifest.Setting `json:"why"`
 	Files   int              `json:"files"`
@@ -36,8 +36,8 @@ func AddStaysOut(list []StaysOut, s StaysOut) []StaysOut {
 	return list
 }
 
-// UnclearAdvice is the next step if a load cannot tell which records of a file the table has, because the job has
-// another setting than an earlier load.
+// UnclearAdvice is the next step if a load cannot determine which records of a file the table has, because the
+// job has another setting than an earlier load.
 var UnclearAdvice = map[manifest.Setting]string{
 	manifest.SkipSetting: "put the earlier settings of the columns (format, delimiter, header, names, nulls, encoding) back and load these files with the condition that you want first, or load the logs into a new table",
 	manifest.TextSetting: "put the earlier settings (column, pattern, nulls, delimiter and others) back and load the new texts or behaviours first, or load the logs into a new table",

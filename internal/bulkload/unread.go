@@ -15,7 +15,7 @@ import (
 type NotRead struct {
 	// Unread lists fields of the job that the files were loaded without.
 	Unread []UnreadField `json:"unread_fields,omitempty"`
-	// StaysOut lists why records of the files are not loaded, although the job asks for them now.
+	// StaysOut lists why records of the files are not loaded, although the job requests them now.
 	StaysOut []StaysOut `json:"stays_out,omitempty"`
 }
 
@@ -62,7 +62,7 @@ func AddUnread(list []UnreadField, f UnreadField) []UnreadField {
 // UnreadAdvice is the next step for an UnreadField.
 const UnreadAdvice = "a load does not read these records again: if the values are wanted, load the logs into a new table; files that are loaded from now on have the field"
 
-// DescribeUnread describes the first field of a list, and says how many more there are.
+// DescribeUnread describes the first field of a list, and counts the others.
 func DescribeUnread(list []UnreadField) string {
 	f := list[0]
 	text := fmt.Sprintf("up to %s of %s with records of %s: loaded without the field %s, which the job has now", english.Plural(f.Files, "file", ""), f.Dates, f.Behaviour, f.Field)

@@ -312,8 +312,8 @@ func TestWhatCannotHoldTheUsersIsNotTaken(t *testing.T) {
 	}
 }
 
-// TestRegionsAreCutByUsers cuts a table as the job says, and by the layout alone where that
-// cuts it.
+// TestRegionsAreCutByUsers cuts a table into the number of regions of the job. The regions of
+// hashed are even. The regions of other layouts depend on the users.
 func TestRegionsAreCutByUsers(t *testing.T) {
 	text := strings.Replace(fourKinds, "table: trails", "table: {path: trails, regions: 4}", 1)
 	j := parse(t, writeLogs(t, 200, 5, "%06d"), text)

@@ -151,7 +151,7 @@ func (c curve) at(each float64, of func(*Figure) float64) float64 {
 	return math.Exp(math.Log(x) + t*(math.Log(y)-math.Log(x)))
 }
 
-// perRecord returns the seconds that a load takes for a record.
+// perRecord returns the seconds that a load needs for a record.
 func (c curve) perRecord(each float64) float64 {
 	return c.at(each, func(f *Figure) float64 { return f.LoadSeconds / float64(f.Records) })
 }

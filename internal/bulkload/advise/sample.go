@@ -133,8 +133,8 @@ func (m *meter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// take reads a file, up to limit bytes of text. It ignores mistakes in the text, because a
-// load reports them.
+// take adds the records of a file to the sample, up to limit bytes of text. It ignores mistakes
+// in the text, because a load reports them.
 func (t *taker) take(ctx context.Context, files dfs.FS, in job.Input, limit int64) error {
 	f, err := dfs.OpenRegular(ctx, files, in.Path)
 	if err != nil {

@@ -88,7 +88,7 @@ type placed struct {
 	record *behaviour.Record
 }
 
-// encode gives the cells of the kept records to emit, in order.
+// encode passes the cells of the kept records to emit, in order.
 func (s *Sample) encode(schema *behaviour.Schema, l layout.Layout, emit func(*cell.Cell) error) error {
 	all := make([]placed, len(s.kept))
 	for i := range s.kept {

@@ -19,7 +19,7 @@
 // the others. A file that was loaded while it grew would differ from its ledger in all later loads.
 //
 // Between the wait and the load another run may hold the table for hours. The load therefore
-// asks Unsettled again when it has the table's lock, and leaves out files that have changed.
+// calls Unsettled again when it has the table's lock, and leaves out files that have changed.
 package arrival
 
 import (
@@ -40,11 +40,12 @@ import (
 const (
 	// lookEvery is the longest time between two looks. A look lists a few folders.
 	lookEvery = 30 * time.Second
-	// sayEvery is the time between two messages of a wait that continues.
+	// sayEvery is the time between two messages while a wait continues.
 	sayEvery = 10 * time.Minute
 	// maxNamed is the largest number of missing items that a message names.
 	maxNamed = 5
-	// askedAtOnce is how many files the NameNode is asked about at once.
+	// askedAtOnce is the number of requests to the NameNode at the same time. Each request is
+	// about one file.
 	askedAtOnce = 8
 )
 
@@ -84,7 +85,7 @@ type Watch struct {
 	Config
 	began    time.Time
 	seen     map[string]file
-	requires bool // some of the asked behaviours are required, and only those are waited for
+	requires bool // some of the requested behaviours are required, and Wait waits only for these
 }
 
 // New returns a wait whose time begins now.
@@ -232,7 +233,7 @@ func (w *Watch) missing(found job.Found) []lack {
 			out = append(out, lack{text: fmt.Sprintf("%s of %s: %s", w.name(m.Kind), m.Date, m.Path), fatal: required})
 		}
 	}
-	if len(found.Inputs) == 0 && len(found.Missing) == 0 { // the path does not tell what is missing
+	if len(found.Inputs) == 0 && len(found.Missing) == 0 { // the path does not show what is missing
 		out = append(out, lack{text: fmt.Sprintf("any file of %s below %s", w.Span, w.Job.Pattern.Root)})
 	}
 	return out

@@ -6,7 +6,7 @@
 //	write    writes the cells of each region as one HFile and its roll, reads both back whole
 //	         and compares them with the records
 //	put      instead of write: writes the roll, and reads the files once more to put their cells
-//	commit   checks the conservation law; the table takes the batch in, all at once
+//	commit   checks the conservation law; the table accepts the whole batch at once
 //
 // A Load does all steps for one batch after the other. A piece of a plan does them without the commit.
 //
@@ -65,7 +65,7 @@ type Batch struct {
 	dates    behaviour.Span     // of the records that were read
 }
 
-// NewSorter returns the sorter of all batches of a load. New says how many parts each has.
+// NewSorter returns the sorter of all batches of a load. New sets the number of parts of each batch.
 func NewSorter(cfg *Config) (*shuffle.Sorter, error) {
 	return shuffle.New(shuffle.Config{
 		FS: cfg.FS, Dir: cfg.Temp, Memory: cfg.SortMemory() - cfg.Reserved, Shards: cfg.Workers, Readers: cfg.Writers(),
@@ -178,7 +178,7 @@ func (b *Batch) judge(ctx context.Context) error {
 		in.copies, in.sameAs = b.owner.Copies(in, in.self, b.selection(in))
 		if in.sameAs != "" {
 			in.counts.Duplicate, in.counts.Loaded = in.counts.Loaded, 0
-		} else if err := in.toldApart(); err != nil {
+		} else if err := in.checkCopies(); err != nil {
 			in.fail(err)
 			b.cfg.Failures.Add(in.Path, err)
 		}

@@ -100,8 +100,8 @@ func (g *gatherer) take(ctx context.Context, it records, r *behaviour.Record) er
 	return g.rows.Add(r)
 }
 
-// repeatsReplayed reports whether a corrected record is a duplicate. repeats says that it repeats another
-// record.
+// repeatsReplayed reports whether a corrected record is a duplicate. repeats means that it repeats
+// another record.
 func (g *gatherer) repeatsReplayed(ctx context.Context, it records, in *Input, r *behaviour.Record, repeats bool) (bool, error) {
 	if !repeats {
 		there, err := g.there.has(ctx, in.corrected, it.Row(), r)

@@ -28,7 +28,7 @@ type Input struct {
 	mu      sync.Mutex
 	counts  manifest.Counts // Loaded is what may be loaded, until the batch is written
 	others  manifest.Unmapped
-	days    map[dayOf]bool // of the good records that the load is asked for
+	days    map[dayOf]bool // of the good records that the load requests
 	parsing int            // chunks that were sent to the workers and are not counted
 	sent    bool           // all chunks were sent
 	err     error          // why nothing of it is loaded
@@ -73,7 +73,7 @@ type Corrected interface {
 	// Brought reports whether the ledgers show that a load added the record at an offset, of a date and
 	// behaviour, or found that it is a duplicate. text names the behaviour; it is nil if the path does.
 	Brought(offset int64, d behaviour.Date, behaviour string, text *string) bool
-	// Asked reports whether a load of the delivered file or of a copy was asked for records of a date and behaviour. text is as for
+	// Asked reports whether a load of the delivered file or of a copy requested records of a date and behaviour. text is as for
 	// Brought.
 	Asked(d behaviour.Date, behaviour string, text *string) bool
 	// Numbers returns the numbers of the delivered file and of its copies.
@@ -202,8 +202,8 @@ func (in *Input) Bad() *quarantine.File { return in.bad }
 func (in *Input) dropped() bool { return in.err != nil || in.sameAs != "" }
 
 // brought reports whether a record with a column ID, of a date and behaviour, is in the table by a copy
-// of the file or by a replay. text names the behaviour; it is nil if the path does. marks says which
-// of in.marks hold for the record.
+// of the file or by a replay. text names the behaviour; it is nil if the path does. marks has a bit for
+// each of in.marks that holds for the record.
 func (in *Input) brought(id int64, d behaviour.Date, behaviour string, text *string, marks uint64) bool {
 	for i := range in.copies {
 		if c := &in.copies[i]; !in.marked(c.SkippedBy, marks) && c.Has(d, behaviour, text) {
@@ -237,7 +237,7 @@ func (in *Input) There() []int64 {
 	return slices.Sorted(slices.Values(in.there))
 }
 
-// brings notes that a load added the corrected record at an offset.
+// brings stores that a load added the corrected record at an offset.
 func (in *Input) brings(offset int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

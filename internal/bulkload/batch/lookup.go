@@ -33,7 +33,7 @@ type lookup struct {
 }
 
 // events returns the events of a day that the user with a key has in the table, with the
-// values of the given fields of the day's kind. It fails if the events take too much memory.
+// values of the given fields of the day's kind. It fails if the events need too much memory.
 func (l *lookup) events(user []byte, day dayKey, fields []int) (*trail.Batch, error) {
 	t := l.to
 	want := layout.Want{Kinds: []int{day.kind}, Span: behaviour.Span{From: day.date, To: day.date}, Fields: make([][]bool, len(t.Schema.Kinds))}
@@ -62,8 +62,8 @@ func (l *lookup) events(user []byte, day dayKey, fields []int) (*trail.Batch, er
 	return out, err
 }
 
-// tooMany returns the error for a user whose records in the table take too much memory to
-// be compared with new records.
+// tooMany returns the error for a user whose records in the table need too much memory to be
+// compared with new records.
 func (l *lookup) tooMany(user []byte, day dayKey, why error) error {
 	id, err := l.to.Layout.AppendUser(nil, user)
 	if err != nil {

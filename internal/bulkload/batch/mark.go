@@ -11,9 +11,9 @@ import (
 )
 
 // An earlier load may have skipped records of a file, or of a copy of it, by a condition that the job does not
-// have. The batch evaluates the condition again to tell which records these are. It does so while it reads
-// the file: only then it has the columns of a record. At that time it does not know the digest of the file,
-// and therefore not its copies.
+// have. The batch evaluates the condition again to find these records. It does so while it reads the file,
+// because it has the columns of a record only then. At that time it does not know the digest of the file yet.
+// Therefore it does not know the copies of the file either.
 
 // maxMarks is the number of bits of marks.
 const maxMarks = 64
@@ -63,8 +63,8 @@ func (in *Input) markOf(skip string) int {
 	return slices.IndexFunc(in.marks, func(r *rule.Rule) bool { return r.String() == skip })
 }
 
-// toldApart returns an error if the job cannot tell which records of in a copy added.
-func (in *Input) toldApart() error {
+// checkCopies returns an error if the job cannot determine which records of in a copy added.
+func (in *Input) checkCopies() error {
 	for _, c := range in.copies {
 		if c.SkippedBy != "" && in.markOf(c.SkippedBy) < 0 {
 			c.Unclear = manifest.SkipSetting

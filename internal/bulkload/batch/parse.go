@@ -94,8 +94,9 @@ func (l *lines) open(t task) (err error) {
 	return err
 }
 
-// unwanted returns the count of the reason, in skips, why a record is skipped: it was not asked for, or the
-// table has it. It returns nil if the record is to be loaded. marks says which of the input's marks hold for r.
+// unwanted returns the counter in skips of the reason why a record is skipped: the load did not request it, or
+// the table has it. It returns nil if the record must be loaded. marks has a bit for each of the input's marks
+// that holds for r.
 func (l *lines) unwanted(r *behaviour.Record, marks uint64, skips *manifest.Skips) *int64 {
 	if r.Date.Before(l.first) {
 		return &skips.DroppedDays
@@ -127,7 +128,7 @@ func (l *lines) unwanted(r *behaviour.Record, marks uint64, skips *manifest.Skip
 // text returns the text that names the behaviour of the current record, nil if the path names it.
 func (l *lines) text() *string { return l.texts.of(l.parser.Text()) }
 
-// place gives r its column ID, and the table's kind and fields.
+// place sets the column ID of r, and replaces its kind and fields by the table's.
 func (l *lines) place(r *behaviour.Record) {
 	r.ID = column.ID(l.in.Number, r.ID)
 	l.values = l.to.Remap(r, l.values)
@@ -158,7 +159,7 @@ type parser struct {
 	sorter  partition
 	records *progress.Counter
 	dates   behaviour.Span // of the records kept
-	days    map[dayOf]bool // of the good records that the load is asked for
+	days    map[dayOf]bool // of the good records that the load requests
 	day     dayOf          // the last one that was added to days
 
 	// Of the current chunk:
@@ -230,7 +231,8 @@ func (p *parser) texts(t task) error {
 	return nil
 }
 
-// addDay adds the day of a record. The day of a corrected record counts for its behaviour, if a load was asked for it.
+// addDay adds the day of a record. The day of a corrected record counts for its behaviour, if a load requested
+// the record.
 func (p *parser) addDay(r *behaviour.Record) {
 	day := dayOf{date: r.Date}
 	if p.in.corrected != nil {

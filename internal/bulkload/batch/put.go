@@ -45,8 +45,8 @@ func (b *Batch) put(ctx context.Context, regions int, all *segment.Tallies) ([]m
 	return []manifest.File{*rolled}, nil
 }
 
-// good returns the delivered files whose records are to be put, and their entries for the table.
-// It skips corrected records.
+// good returns the delivered files whose records are put, and their entries for the table. It
+// skips corrected records.
 func (b *Batch) good() (entries []manifest.Input, files []*Input) {
 	for _, in := range b.inputs {
 		if !in.dropped() && in.corrected == nil {

@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/bulkload/bulkloadtest"
 )
 
-// TestALoadOfPutsRefusesTimesBefore1970 loads a record whose time HBase takes by HFiles only. Nothing of the
-// load is put.
+// TestALoadOfPutsRefusesTimesBefore1970 loads a record whose time HBase accepts only in HFiles. Nothing of
+// the load is put.
 func TestALoadOfPutsRefusesTimesBefore1970(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
 	p.SetJob(strings.Replace(bulkloadtest.TwoKinds, "{date}/", "", 1))

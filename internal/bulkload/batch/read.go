@@ -46,9 +46,9 @@ func (b *Batch) newReader() *reader {
 	return &reader{fs: b.cfg.FS, format: &b.cfg.Job.Format, workers: workers, progress: b.progress, buffers: make(chan []byte, 4*workers)}
 }
 
-// feed reads inputs and gives their chunks to the workers. worker returns the function of worker i for one
-// chunk. doing names the work in the progress report. A problem of one file is recorded with
-// the file. An error ends the load.
+// feed reads inputs and passes their chunks to the workers. worker returns the function of worker i for
+// one chunk. doing names the work in the progress report. A problem of one file is recorded with the file.
+// An error ends the load.
 func (r *reader) feed(ctx context.Context, inputs []*Input, doing string, worker func(ctx context.Context, i int) func(task) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	files := make(chan *Input)

@@ -256,8 +256,8 @@ behaviours:
 	}
 }
 
-// TestALostHandoverLeavesItsRolls takes the files of one region away that a killed load
-// was handing over, when another region has its own already.
+// TestALostHandoverLeavesItsRolls kills a load during its handover, when one region has its
+// files, and removes the files of another region.
 func TestALostHandoverLeavesItsRolls(t *testing.T) {
 	bulkloadtest.InBubble(t, aLostHandoverLeavesItsRolls)
 }
@@ -276,7 +276,7 @@ func aLostHandoverLeavesItsRolls(t *testing.T) {
 	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method == "BulkLoadHFile" && calls.Add(1) > 1 {
 			for ctx.Err() == nil && len(p.Cluster.Cells(bulkloadtest.TrailsTable)) == before {
-				time.Sleep(time.Millisecond) // of the bubble's clock: the first region takes its file
+				time.Sleep(time.Millisecond) // of the bubble's clock: the first region accepts its file
 			}
 			kill()
 			return hbasetest.Fault{Skip: true}
@@ -338,8 +338,8 @@ func TestRowsOfOthersAreFound(t *testing.T) {
 	}
 }
 
-// TestOtherWritersAreNamed says that others write to the table, to whom asks and to a load,
-// which notes it down.
+// TestOtherWritersAreNamed checks a table into which other programs write. The table reports
+// it, and a load records it.
 func TestOtherWritersAreNamed(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
 	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil || !p.ByRolls() {

@@ -86,7 +86,7 @@ func (u *userwise) Next() bool {
 	return u.err == nil
 }
 
-// take takes the records of the current user.
+// take copies the records of the current user into held.
 func (u *userwise) take() {
 	n := u.group(u.it.Row())
 	for u.more && (len(u.held) == 0 || u.group(u.it.Row()) == n && bytes.HasPrefix(u.it.Row(), u.arena[:n])) {
@@ -105,7 +105,7 @@ func (u *userwise) take() {
 	u.err = u.it.Err()
 }
 
-// size returns about how many bytes the records of the user and their keys take.
+// size returns the approximate number of bytes of the user's records and their keys.
 func (u *userwise) size() int64 { return heldSize(len(u.arena), len(u.held)) }
 
 func heldSize(bytes, records int) int64 { return int64(2*bytes + 128*records) }

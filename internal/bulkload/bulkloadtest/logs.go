@@ -78,7 +78,7 @@ func LongLines(most string) string {
 // Digests matches the digests and the marks in the lines of a quarantine file.
 var Digests = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}","mark":"[0-9a-f]{16}","raw_mark":"[0-9a-f]{16}"`)
 
-// Rename gives a delivered file another name.
+// Rename renames a delivered file.
 func (y *Fixture) Rename(from, to string) {
 	y.T.Helper()
 	if err := os.Rename(filepath.Join(y.Dir, "logs", from), filepath.Join(y.Dir, "logs", to)); err != nil {

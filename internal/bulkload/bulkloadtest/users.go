@@ -19,7 +19,7 @@ import (
 	"usertrail/internal/table/live"
 )
 
-// A Said is what a table says about one user.
+// A Said is what a table knows about one user.
 type Said struct {
 	Did  activity.Set
 	Sure bool

@@ -22,7 +22,7 @@
 //
 // Shuffle gets three fifths of Config.Memory, or less if the rest of the program needs more. A
 // worker holds the block and the index of the HFile that it reads or writes. It also holds the
-// records of one row while they take no more than a fraction of Config.Memory. It sorts larger
+// records of one row while they need no more than a fraction of Config.Memory. It sorts larger
 // rows on disk.
 package convert
 
@@ -194,7 +194,7 @@ func (r *run) locked(ctx context.Context) error {
 		return err
 	}
 	if s == finished {
-		return r.tell(ctx)
+		return r.finish(ctx)
 	}
 	if err := r.prepare(ctx, s); err != nil {
 		return err
@@ -205,8 +205,9 @@ func (r *run) locked(ctx context.Context) error {
 	return r.found(ctx)
 }
 
-// tell finishes a conversion whose table is complete. Only its workshop is left to remove.
-func (r *run) tell(ctx context.Context) error {
+// finish ends a conversion whose table is complete. It counts what the table has, and removes the
+// workshop.
+func (r *run) finish(ctx context.Context) error {
 	t, err := r.cfg.Out.Open(ctx)
 	if err != nil {
 		return err

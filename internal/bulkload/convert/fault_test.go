@@ -32,7 +32,7 @@ func small(t testing.TB) *fixture {
 }
 
 // TestConversionSurvivesAnyFault fails the first file operation, then the second, and so on, in
-// every mode. After each fault, the error says what failed, and the new table is either
+// every mode. After each fault, the error names what failed, and the new table is either
 // invisible or complete. The same conversion then ends as if no fault had happened. The old
 // table is unchanged.
 func TestConversionSurvivesAnyFault(t *testing.T) {

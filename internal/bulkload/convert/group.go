@@ -193,8 +193,9 @@ func regionsOf(splits []manifest.Key) []manifest.Region {
 	return out
 }
 
-// room returns an error if there is too little space. The new files take about as much as the
-// old files. The sorted runs take as much as the largest group that does not fit into memory.
+// room returns an error if there is too little space. The new files need about as much space as
+// the old files. The sorted runs need as much as the largest group that does not fit into
+// memory.
 func (r *run) room(ctx context.Context, todo []*group) error {
 	var files, runs int64
 	for _, g := range todo {

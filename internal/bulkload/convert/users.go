@@ -61,7 +61,7 @@ func (r *run) surveyUsers(ctx context.Context) error {
 // regions returns the number of regions of the new table.
 func (r *run) regions() int { return cmp.Or(r.cfg.Regions, len(r.m.Splits)+1) }
 
-// each calls take for the users of all files. It stops early, without an error, if take returns errEnough.
+// each calls take for each user of all files. It stops early, without an error, if take returns errEnough.
 func (s *survey) each(ctx context.Context, step string, take func(records int64, rec *behaviour.Record) error) error {
 	var size int64
 	for i := range s.m.Files {
@@ -84,7 +84,7 @@ func (s *survey) each(ctx context.Context, step string, take func(records int64,
 	return nil
 }
 
-// file calls take for the users of one file.
+// file calls take for each user of one file.
 func (s *survey) file(ctx context.Context, f *manifest.File, take func(int64, *behaviour.Record) error) (err error) {
 	in, err := s.from.Staged(ctx, f.Roll)
 	if err != nil {

@@ -116,8 +116,9 @@ func (h *fixture) replay(t testing.TB, name, l string, f testworld.File) {
 }
 
 // TestEveryLayoutBecomesEveryOther converts tables with a past into every other layout. Each
-// new table holds the cells in its ledgers. It gives the same results as the old table, before
-// and after one more night. After a conversion back, the table has the original cells.
+// new table holds the cells in its ledgers. Extracts from it have the same results as extracts
+// from the old table, before and after one more night. After a conversion back, the table has
+// the original cells.
 func TestEveryLayoutBecomesEveryOther(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

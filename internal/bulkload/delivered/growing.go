@@ -21,7 +21,8 @@ import (
 //
 // The load checks while it holds the table's lock, because it may have waited for the lock.
 
-// askedAtOnce is the number of files about which the NameNode is asked at the same time.
+// askedAtOnce is the number of requests to the NameNode at the same time. Each request is about one
+// file.
 const askedAtOnce = 8
 
 // FindWhole calls Find, and learns which files may still be written. It looks for the markers

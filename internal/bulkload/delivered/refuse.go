@@ -16,15 +16,15 @@ import (
 // A failed delivery may leave an empty log, or an error page instead of the log. The true file
 // is delivered later under the same name.
 
-// A refusedError is the error of a file that does not match the job. The load takes no record
+// A refusedError is the error of a file that does not match the job. The load loads no record
 // of the file, as if it had too many bad records.
 type refusedError struct{ error }
 
 // Unwrap returns the cause and the kind of e.
 func (e refusedError) Unwrap() []error { return []error{e.error, bulkload.ErrTooBad} }
 
-// Unfit takes an error of reading a file, which is not of the storage. If it is about the header, Unfit
-// returns an error that wraps ErrTooBad. It adds the next step to an error about compressed data.
+// Unfit adds the next step to err, an error of decoding a delivered file. The storage has reported no
+// error. If err is about the header, the returned error wraps ErrTooBad.
 func Unfit(err error) error {
 	switch {
 	case errors.Is(err, record.ErrHeader):
@@ -55,7 +55,7 @@ func TooManyOthers(j *job.Job, path string, c *manifest.Counts, others *manifest
 		path, humanize.Comma(n), humanize.Comma(c.Read), j.MaxSkipped, others.Describe(n))}
 }
 
-// TooFew returns an error if the file at path has fewer records than the job asks for. kind is the
+// TooFew returns an error if the file at path has fewer records than the job requires. kind is the
 // behaviour of the path, or -1.
 func TooFew(j *job.Job, path string, kind int, read int64) error {
 	least := j.MinRecordsOf(kind)

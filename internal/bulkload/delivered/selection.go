@@ -30,7 +30,7 @@ func remembered(f func([]string) string) func([]string) string {
 	}
 }
 
-// UnclearCopy returns an error if a load of the file at path cannot tell which records of it the copy c added.
+// UnclearCopy returns an error if a load of the file at path cannot determine which of its records the copy c added.
 func UnclearCopy(path string, c *ledger.Copy) error {
 	if c.Unclear == "" {
 		return nil

@@ -26,8 +26,8 @@ func (e *faultError) Error() string { return e.text }
 
 func (e *faultError) Unwrap() error { return e.cause }
 
-// Unread takes an error of reading a delivered file. If the error is a fault of that file alone, Unread
-// adds the path and the next step. It returns other errors as they are: they end the load.
+// Unread returns err, an error of reading a delivered file. If the cause is in that file alone, Unread
+// adds the path and the next step. It returns other errors unchanged: they end the load.
 func Unread(path string, err error) error {
 	step := ""
 	switch {

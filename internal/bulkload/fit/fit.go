@@ -22,7 +22,7 @@ const (
 	maxRegions  = 64
 )
 
-// A Fit says how a table is cut.
+// A Fit describes how a table is cut into regions.
 type Fit struct {
 	Splits split.Points
 	KeyLen int // bytes of every sampled key; 0 if they differ, or if rows do not begin with them
@@ -30,8 +30,8 @@ type Fit struct {
 }
 
 // Layout cuts a table with j's layout into n regions, if good split points do not depend on
-// the users. If n is 0, it makes as many regions as the job says, or 16. It returns false if
-// the split points depend on the users.
+// the users. If n is 0, it makes as many regions as the job has, or 16. It returns false if the
+// split points depend on the users.
 func Layout(j *job.Job, n int) (Fit, bool, error) {
 	l, err := layout.ByName(j.Layout)
 	if err != nil {

@@ -138,8 +138,8 @@ func TestALayoutDecidesHowIDsAreCut(t *testing.T) {
 	}
 }
 
-// TestALayoutMayCutATableItself is of as many regions as asked for, as the job says, and
-// as nobody says.
+// TestALayoutMayCutATableItself checks the number of regions: the argument, the number in the
+// job, or the default.
 func TestALayoutMayCutATableItself(t *testing.T) {
 	j := bulkloadtest.New(t, bulkloadtest.LaidOut("hashed")).Job
 	for _, x := range []struct{ asked, job, want int }{{4, 8, 4}, {0, 8, 8}, {0, 0, 16}, {1, 0, 1}} {

@@ -70,7 +70,7 @@ func newImported(target, source []*manifest.Load) *imported {
 	return h
 }
 
-// clash returns an error for an input if the target may have a record of it that did not come
+// clash returns an error for an input if the target may have a record of it that was not copied
 // from the source. Two records would then have the same column ID, or one record would have
 // two.
 func (i *importer) clash(l *manifest.Load, in *manifest.Input, has *imported) error {

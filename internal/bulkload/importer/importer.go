@@ -26,8 +26,8 @@ import (
 	"usertrail/internal/tally"
 )
 
-// Run copies the loads of from into the table of with.Store, which takes HFiles. Records keep their column
-// IDs. Run skips loads that the table already has. It uses as many workers as fit in the memory.
+// Run copies the loads of from into the table of with.Store, which accepts HFiles. Records keep their
+// column IDs. Run skips loads that the table already has. It uses as many workers as fit in the memory.
 func Run(ctx context.Context, with bulkload.Resources, from table.Exporter) (r bulkload.Result, err error) {
 	with = with.WithDefaults()
 	lock, err := with.Store.Lock(ctx)

@@ -231,8 +231,9 @@ func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnImportRefusesOtherFieldOrders: what an import takes over says by place which value
-// is whose, so the two tables must have a behaviour's fields in one order.
+// TestAnImportRefusesOtherFieldOrders imports from a table with another order of fields. An
+// import copies cells in which the place of a value shows its field, so both tables must have
+// the fields of a behaviour in the same order.
 func TestAnImportRefusesOtherFieldOrders(t *testing.T) {
 	for _, x := range []struct {
 		there, brought []string

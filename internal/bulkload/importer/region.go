@@ -114,7 +114,7 @@ func (w *regionWriter) endRow() error {
 	return err
 }
 
-// tooLarge names the row whose records do not fit, if err says so.
+// tooLarge adds the row to err, if err means that the records of the row do not fit in memory.
 func (w *regionWriter) tooLarge(err error) error {
 	if !errors.Is(err, trail.ErrFull) {
 		return err

@@ -6,8 +6,8 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// agreeUsers gives a kind whose user is a guess the user of most kinds, if it has this column.
-// The column is then no field.
+// agreeUsers replaces the user of a kind by the user of most kinds, if the kind's user is a
+// guess and the kind has this column. The column is then no field.
 func (g *guessed) agreeUsers() {
 	most := usual(g.kinds, func(k kind) string { return k.userSource.key() }).userSource
 	if most.column == "" || most.pattern != "" {
@@ -28,7 +28,7 @@ func (g *guessed) agreeUsers() {
 	}
 }
 
-// agreeCase gives one name to fields of several behaviours whose names differ only in case:
+// agreeCase makes the names of fields equal if they differ only in case. All these fields get
 // the name of the first.
 func (g *guessed) agreeCase() {
 	names := map[string]string{}
@@ -44,7 +44,7 @@ func (g *guessed) agreeCase() {
 	}
 }
 
-// agreeTypes gives a field that several behaviours have one type.
+// agreeTypes makes the type of a field equal in all behaviours that have the field.
 func (g *guessed) agreeTypes() {
 	types := map[string]field{}
 	for _, k := range g.kinds {

@@ -11,9 +11,9 @@ import (
 // A Question is a part of the draft that the logs do not settle.
 type Question struct {
 	Key     string   // user, behaviour, zone or year
-	Text    string   // why it is asked
+	Text    string   // the question, with its reason
 	Choices []Choice // the likely answers, the most likely first
-	Default string   // the answer that the draft takes otherwise; "" if there is none
+	Default string   // the answer that the draft uses otherwise; "" if there is none
 	Wrong   string   // why the last answer was refused, "" at first
 }
 
@@ -44,7 +44,8 @@ const nothing = "-"
 // byPaths is the answer that the paths name the behaviours.
 const byPaths = "path"
 
-// askKinds asks what names the behaviours. c is the guess, and unsure says why it is one.
+// askKinds asks what names the behaviours. c is the guess, and unsure is the reason why it is a
+// guess.
 func (g *guessed) askKinds(c choice, columns []candidate, unsure string) (choice, error) {
 	if g.cfg.Ask == nil {
 		if c.named != nil {

@@ -15,7 +15,7 @@ import (
 type candidate struct {
 	at       int // index in the sheet
 	column   string
-	pattern  string // takes the value out of the column, "" if the column is the value
+	pattern  string // selects the value in the column, "" if the column is the value
 	score    int
 	rows     int
 	distinct int

@@ -50,7 +50,7 @@ func (g *guessed) chooseKinds(columns []candidate) (choice, error) {
 }
 
 // chooseNames finds, for each shape, which part of its paths names behaviours, or -1;
-// nil if the paths do not. byColumn is a column whose name says that it names them, or nil.
+// nil if the paths do not. byColumn is a column that names behaviours by its own name, or nil.
 // unsure is the reason why the choice is a guess.
 func (g *guessed) chooseNames(byColumn *candidate) (named []int, unsure string) {
 	shapes := g.arranged.shapes
@@ -74,7 +74,7 @@ func (g *guessed) chooseNames(byColumn *candidate) (named []int, unsure string) 
 		}
 		best := 0
 		for j := range shapes[i].parts {
-			shapes[i].parts[j].take(known)
+			shapes[i].parts[j].cutNames(known)
 			if n := inBoth(shapes[i].parts[j].names, known); n > best {
 				best, named[i] = n, j
 			}
@@ -83,8 +83,8 @@ func (g *guessed) chooseNames(byColumn *candidate) (named []int, unsure string) 
 	return named, unsure
 }
 
-// take finds known names at the beginning of the words of a part that has one value.
-func (p *part) take(known []string) {
+// cutNames finds known names at the beginning of the words of a part that has one value.
+func (p *part) cutNames(known []string) {
 	if p.varies() {
 		return
 	}
@@ -108,8 +108,8 @@ func inBoth(a, b []string) int {
 	return n
 }
 
-// chooseIn finds the part of one shape that names behaviours, or -1: the one that
-// says so, the one on which the columns depend, or the last.
+// chooseIn returns the index of the part of one shape that names behaviours, or -1. It is the
+// part whose folder is called so, the part on which the columns depend, or the last part.
 func (g *guessed) chooseIn(shape int, byColumn *candidate) (at int, unsure string) {
 	parts := g.arranged.shapes[shape].parts
 	var may []int
@@ -119,7 +119,7 @@ func (g *guessed) chooseIn(shape int, byColumn *candidate) (at int, unsure strin
 		}
 	}
 	for _, i := range may {
-		if parts[i].says() {
+		if parts[i].isKind() {
 			return i, ""
 		}
 	}

@@ -339,8 +339,8 @@ func fieldNameOf(name string) string {
 	return f
 }
 
-// typeOf returns the type that reads all texts except a few. It takes quoted texts of JSON
-// for strings, even if they look like numbers.
+// typeOf returns the type that reads all texts except a few. It treats quoted texts of JSON for
+// strings, even if they look like numbers.
 func typeOf(texts []stamped, quoted bool) (behaviour.Type, []timing) {
 	if len(texts) == 0 {
 		return behaviour.String, nil

@@ -95,7 +95,7 @@ func encodingOf(high []byte) string {
 func turkish(c byte) bool { return strings.IndexByte("\x8e\x9e\xd0\xdd\xde\xf0\xfd\xfe", c) >= 0 }
 
 // chinese returns gb18030 if nearly all characters of lines that are not ASCII are pairs of
-// bytes as GB2312 has its ideographs. A detector takes short Chinese texts for texts of
+// bytes as GB2312 has its ideographs. A detector mistakes short Chinese texts for texts of
 // encodings with one byte for each character. told is the encoding that it detects. Japanese
 // and Korean texts can have such pairs, too.
 func chinese(lines []byte, told string) string {

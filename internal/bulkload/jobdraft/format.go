@@ -246,7 +246,7 @@ func (t *trial) run(samples []*sample) {
 				if strings.TrimSpace(text) != text {
 					blank++
 				}
-				full[i] = full[i] || strings.ContainsFunc(text, says)
+				full[i] = full[i] || strings.ContainsFunc(text, isWord)
 			}
 		}
 		for _, is := range full {
@@ -279,8 +279,8 @@ func (t *trial) lookForTimes(samples []*sample) {
 	}
 }
 
-// says reports whether a character is a letter or digit.
-func says(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// isWord reports whether a character is a letter or digit.
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // usualWidth returns the width of most rows, and the number of these rows.
 func usualWidth(rows [][]string) (width, n int) {

@@ -43,7 +43,7 @@ func (s *sample) code() string {
 func groupsOf(samples []*sample) []*group {
 	var groups []*group
 	for _, c := range classesOf(samples) {
-		i := slices.IndexFunc(groups, func(g *group) bool { return g.takes(c) })
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.accepts(c) })
 		if i < 0 {
 			groups = append(groups, &group{format: c.format, encoding: c.encoding})
 			i = len(groups) - 1
@@ -142,8 +142,8 @@ func (f *format) fits(s *sample) bool {
 	return width > 1 && float64(n) >= even*float64(len(rows)+bad) || len(rows)+bad == 0
 }
 
-// takes reports whether a job for the group reads a class, too.
-func (g *group) takes(c *class) bool {
+// accepts reports whether a job for the group also reads a class.
+func (g *group) accepts(c *class) bool {
 	if g.encoding != "" && c.encoding != "" && g.encoding != c.encoding {
 		return false
 	}
@@ -157,7 +157,7 @@ func (g *group) takes(c *class) bool {
 	return a.header == b.header || !b.told || !a.told
 }
 
-// add adds a class, which the group takes.
+// add adds a class that the group accepts.
 func (g *group) add(c *class) {
 	g.classes = append(g.classes, c)
 	g.encoding = cmp.Or(g.encoding, c.encoding)
@@ -258,7 +258,7 @@ func (g *group) title() string {
 // selecting returns patterns that match the files whose paths have the given words, and no
 // others: the ending of their names, if no other file has it, or the whole paths.
 func selecting(keys map[string]bool, files []placed) []string {
-	endings := map[string]int{} // 1 for endings of the files, 2 for those of others, 3 for both
+	endings := map[string]int{} // 1 for endings of the files, 2 for endings of other files, 3 for both
 	globs := map[string]bool{}
 	for i := range files {
 		f := &files[i]

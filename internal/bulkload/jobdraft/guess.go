@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A guessed is all that a draft says.
+// A guessed is the content of a draft.
 type guessed struct {
 	cfg      Config
 	found    found
@@ -74,7 +74,7 @@ type Left struct {
 	Why     string `json:"why"`
 }
 
-// guess makes of paths and samples all that a draft says.
+// guess makes the content of a draft from paths and samples.
 func guess(cfg Config, f found, a *arrangement, samples []*sample) (*guessed, error) {
 	g := &guessed{cfg: cfg, found: f, arranged: a}
 	var read []*sample
@@ -386,7 +386,7 @@ func unlike(name string, seen map[string]bool) string {
 	return out
 }
 
-// read finds the user and the fields among a sheet's columns, and takes w for the time.
+// read finds the user and the fields among a sheet's columns. w is the source of the time.
 func (k *kind) read(g *guessed, s *sheet, columns []column, w timeSource) error {
 	var err error
 	k.timeSource = w

@@ -16,7 +16,7 @@
 // Promises:
 //
 //   - The same logs give the same draft.
-//   - If the logs do not settle a guess, Config.Ask is asked, or the draft has a comment with
+//   - If the logs do not decide between guesses, Config.Ask is called, or the draft has a comment with
 //     the word "unsure" next to it. If there is not even a guess, the key has no value. A job file must not
 //     have such keys: reading the draft fails and names the key.
 //   - The draft reports the number of records of the sample that it reads, as a load would
@@ -51,7 +51,7 @@ type Config struct {
 
 	Only    []string // patterns of the files to read, as for path.Match; all
 	FirstID int      // the ID of the first behaviour; 1
-	// Ask answers what the logs leave open. An empty answer takes the question's default. If
+	// Ask answers what the logs leave open. An empty answer means the question's default. If
 	// Ask is nil, the draft has the default, and a comment. If Ask is given, no comment has the
 	// word "unsure".
 	Ask func(Question) (string, error)
@@ -74,7 +74,7 @@ type Draft struct {
 type Summary struct {
 	Files        int            `json:"files"`         // found
 	SkippedFiles int            `json:"skipped_files"` // of these, those that the draft's paths do not name
-	SampledFiles int            `json:"sampled_files"` // of these, those of which records were read
+	SampledFiles int            `json:"sampled_files"` // the number of these files of which records were read
 	Behaviours   []string       `json:"behaviours"`    // their names
 	Read         int64          `json:"records"`       // records of the sample, read by the draft
 	Good         int64          `json:"good"`          // of these, those that would be loaded

@@ -70,7 +70,7 @@ func (s *sheet) mayBeKinds(i int, c *column, texts map[string]int) bool {
 // code matches a small number that may stand for a behaviour.
 var code = regexp.MustCompile(`^[0-9]{1,2}$`)
 
-// methods are the methods of HTTP, which say how something was done and not what.
+// methods are the methods of HTTP. They name how something was done and not what was done.
 var methods = []string{"GET", "PUT", "POST", "HEAD", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}
 
 // kindScore returns how likely a column names the behaviour.
@@ -126,9 +126,9 @@ func contiguous(texts map[string]int) bool {
 	return longest == 1
 }
 
-// explains returns, from 0 to 1, how well the text of a column says which other columns are
-// filled, as the name of an event says which data it has. Columns that are nearly always or
-// nearly never filled show nothing.
+// explains returns, from 0 to 1, how well the text of a column predicts which other columns are
+// filled. The name of an event does, because it determines which data the event has. Columns
+// that are nearly always or nearly never filled show nothing.
 func (s *sheet) explains(column int) float64 {
 	type counts struct{ filled, rows int }
 	best := 0.0

@@ -46,7 +46,7 @@ func (s *source) among(texts ...string) string {
 // user returns one of n users.
 func (s *source) user(format string, n int) string { return fmt.Sprintf(format, 1+s.IntN(n)) }
 
-// lines returns n lines that make gives, below a header.
+// lines returns a header and n lines, which the function line returns.
 func lines(header string, n int, line func(i int) string) string {
 	var b strings.Builder
 	if header != "" {

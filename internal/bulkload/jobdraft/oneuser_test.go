@@ -11,7 +11,7 @@ import (
 )
 
 // TestAColumnOfOneUserIsNotTheUser: nearly all records have the account of the service in the column user. The
-// draft takes another column, unless there is none.
+// draft chooses another column, unless there is none.
 func TestAColumnOfOneUserIsNotTheUser(t *testing.T) {
 	for _, c := range []struct{ other, want string }{{"member", "member"}, {"", "user"}} {
 		dir := t.TempDir()

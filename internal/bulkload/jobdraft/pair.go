@@ -50,7 +50,7 @@ func (s *sheet) clockColumn(columns []column) int {
 	return -1
 }
 
-// pairOf finds a day and, in the column after it, a time of day. A pattern takes both out of the line together.
+// pairOf finds a day and, in the column after it, a time of day. One pattern selects both together in the line.
 func (s *sheet) pairOf(columns []column, f *format) (timeSource, bool) {
 	if f.syntax == record.JSONL {
 		return timeSource{}, false
@@ -114,8 +114,8 @@ func pairTimes(days []timing, texts []stamped) (times []timing, clock string) {
 	return times, clocks[0]
 }
 
-// takeOut returns a time that a pattern takes out of the columns i and i+1 of each line. times are the formats that read
-// it. It tries columns without and with quotes, and returns false if the lines have neither throughout.
+// takeOut returns a time that a pattern selects in the columns i and i+1 of each line. times are the formats that read
+// it. takeOut tries columns without and with quotes. It returns false if neither pattern reads the lines.
 func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (timeSource, bool) {
 	between := f.delimiter
 	if f.syntax == record.Blanks {
@@ -145,7 +145,7 @@ func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (timeSou
 	return timeSource{}, false
 }
 
-// readsLines reports whether a pattern takes a time of a format out of most of the lines.
+// readsLines reports whether a pattern selects a time of a format in most of the lines.
 func (s *sheet) readsLines(pattern, format string) bool {
 	read, err := record.TimeReader(format)
 	if err != nil {
@@ -169,8 +169,8 @@ func (s *sheet) readsLines(pattern, format string) bool {
 	return n > 0 && float64(n) >= mostRead*float64(len(s.lines))
 }
 
-// pairPattern takes columns i and i+1 out of a line. quote is around both. If quoted is set, earlier columns of csv may
-// have quotes, with delimiters between them.
+// pairPattern returns a pattern that selects columns i and i+1 of a line. quote is around both. If quoted is set,
+// earlier columns of csv may have quotes, with delimiters between them.
 func pairPattern(f *format, i int, quote string, quoted bool) string {
 	if f.syntax == record.Blanks {
 		return fmt.Sprintf(`^[ \t]*(?:\S+[ \t]+){%d}(\S+[ \t]+\S+)`, i)

@@ -232,9 +232,9 @@ func (p *part) mayName() bool {
 	return len(names) > 1 && len(names) <= behaviour.MaxKinds && len(stems) > 1
 }
 
-// says reports whether a folder's own name shows that its values are behaviours, as in
+// isKind reports whether a folder's own name shows that its values are behaviours, as in
 // event=play.
-func (p *part) says() bool {
+func (p *part) isKind() bool {
 	key, _, ok := strings.Cut(strings.ToLower(p.prefix), "=")
 	return ok && slices.Contains(kindWords, key)
 }

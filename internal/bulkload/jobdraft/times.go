@@ -81,7 +81,7 @@ func (t *timing) epoch() bool { return strings.HasPrefix(t.format, "epoch_") }
 // A clockmaker holds readers of times, by format. Only one goroutine may use it.
 type clockmaker map[string]func(string, behaviour.Date) (record.Written, bool)
 
-// clockmakers holds unused clockmakers, because making one takes longer than using it.
+// clockmakers holds unused clockmakers, because making one is slower than using it.
 var clockmakers = sync.Pool{New: func() any { return clockmaker{} }}
 
 // reader returns a reader of times of a format, nil if the format is not valid.

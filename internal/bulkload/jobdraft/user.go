@@ -40,7 +40,7 @@ func idLike(text string) bool {
 	return len(text) <= longest && idText.MatchString(text)
 }
 
-// userText matches IDs that say that they are a user's.
+// userText matches IDs that have a word for a user in them.
 var userText = regexp.MustCompile(`^(?i:user|usr|uid|u|member|visitor|cust|customer|player|student|client)[-_:]?[0-9]+$`)
 
 // userInText are patterns of a user's ID inside of a text.

@@ -9,10 +9,10 @@ import (
 )
 
 // Files of equal bytes are copies of each other, except files whose paths name different behaviours. A record
-// of a file is a duplicate if the load of a copy was asked for the same record.
+// of a file is a duplicate if the load of a copy requested the same record.
 
 // A Copy is a delivered file with the same bytes as another file. It states which records of the
-// file a load was asked for.
+// file a load requested.
 type Copy struct {
 	Path  string          `json:"path"`
 	Part  *manifest.Part  `json:"part,omitempty"`
@@ -23,8 +23,8 @@ type Copy struct {
 	// job cuts a record into columns.
 	SkippedBy string `json:"skipped_by,omitempty"`
 	CutBy     string `json:"cut_by,omitempty"`
-	// Unclear is the setting because of which another job cannot tell which records the load added, or find those
-	// that it skipped.
+	// Unclear is the setting because of which another job cannot determine which records the load added or
+	// skipped.
 	Unclear manifest.Setting `json:"unclear,omitempty"`
 
 	in        *manifest.Input // in the load; nil if it is no load of the ledgers
@@ -118,7 +118,7 @@ func (x *Index) identify(in *manifest.Input) (of Content, foreign bool) {
 	return of, in.Read > 0 && !x.names.HasBehaviour(in.Behaviour)
 }
 
-// Names tells how the job of an index names the behaviours of files.
+// Names has the names that the job of an index uses for the behaviours of files.
 type Names interface {
 	// BehaviourOf returns the behaviour that a path below the logs' root names. It returns "" if a column names the
 	// behaviour, or if the path is not the job's.
@@ -157,9 +157,9 @@ func (c *Copy) equal(o Copy) bool {
 
 func sameSpan(a, b *behaviour.Span) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// SameAs returns the path of the first of all, if all together have every record that the load of
-// c is asked for. Otherwise it returns "". kind is the behaviour of c's path. first is the first date
-// that the table keeps; nil means every date.
+// SameAs returns the path of the first of all, if all together have every record that the load of c
+// requests. Otherwise it returns "". kind is the behaviour of c's path. first is the first date that
+// the table keeps; nil means every date.
 func (c *Copy) SameAs(all []Copy, kind string, first *behaviour.Date) string {
 	if len(all) == 0 {
 		return ""
@@ -230,7 +230,7 @@ func (x *Index) Copies(of Content) (out []Copy) {
 
 // Others returns the loaded files of a content that added records of own, as own sees them, except own. The
 // oldest is first. by is the selection of the job of own. A file whose path named a behaviour that the job does not have is
-// Unclear: the behaviour may be that of own by another name.
+// Unclear: the behaviour may be the behaviour of own by another name.
 func (x *Index) Others(of Content, own Copy, by manifest.Selection) (out []Copy) {
 	for _, c := range x.copies[of.SHA256] {
 		same := sameBehaviour(c.behaviour, of.Behaviour)

@@ -207,8 +207,8 @@ func (x *Index) holds(p *manifest.Plan) bool {
 	})
 }
 
-// Identity returns a string that identifies a delivered file and the records of it that a load was asked
-// for. It has a hash of the part's texts.
+// Identity returns a string that identifies a delivered file and the records of it that a load
+// requested. It has a hash of the part's texts.
 func Identity(in *manifest.Input) string {
 	part, texts := in.Part, ""
 	if part != nil && part.Texts != nil {

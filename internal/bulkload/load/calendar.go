@@ -25,8 +25,8 @@ func newCalendar(l *Load, inputs map[string]*batch.Input) *calendar {
 	return c
 }
 
-// tell adds the days to a result, if the span has more than one day and paths have dates.
-func (c *calendar) tell(r *bulkload.Result) {
+// addTo adds the days to a result, if the span has more than one day and paths have dates.
+func (c *calendar) addTo(r *bulkload.Result) {
 	span := c.load.cfg.Span
 	if span.Days() < 2 || !c.load.cfg.Job.Pattern.Dated() {
 		return

@@ -54,7 +54,7 @@ func (l *Load) chooseFiles(ctx context.Context) ([]*delivered.File, error) {
 			refused = append(refused, err)
 			continue
 		case delivered.OwnFault(err):
-			l.leave(in, err)
+			l.leaveOut(in, err)
 			continue
 		case err != nil:
 			return nil, err
@@ -109,8 +109,8 @@ func (l *Load) earlier(ctx context.Context, in job.Input) ([]*manifest.Input, er
 	return olds, nil
 }
 
-// fitsOther returns an error if the job's behaviour with other: true would take records that an earlier
-// load of f took as another behaviour. in is the file in that load.
+// fitsOther returns an error if the job's behaviour with other: true would accept records that an
+// earlier load of f loaded as another behaviour. in is the file in that load.
 func (l *Load) fitsOther(f *delivered.File, in *manifest.Input) error {
 	other, old := l.cfg.Job.Other(), in.Part
 	if old != nil && old.Other == other && old.WithoutTexts().Covers(f.Part.WithoutTexts()) {
@@ -163,7 +163,7 @@ func (l *Load) dropGrowing(ctx context.Context, files []*delivered.File) ([]*del
 	var out []*delivered.File
 	for i, f := range files {
 		if whys[i] != nil {
-			l.leave(f.Input, whys[i])
+			l.leaveOut(f.Input, whys[i])
 		} else {
 			out = append(out, f)
 		}
@@ -171,8 +171,8 @@ func (l *Load) dropGrowing(ctx context.Context, files []*delivered.File) ([]*del
 	return out, nil
 }
 
-// leave records that nothing of a file is loaded, and why.
-func (l *Load) leave(in job.Input, err error) {
+// leaveOut records that nothing of a file is loaded, and why.
+func (l *Load) leaveOut(in job.Input, err error) {
 	l.Failures.Add(in.Path, err)
 	l.LeftOut = append(l.LeftOut, manifest.LeftOut{
 		Path: in.Rel, File: in.Path, Part: l.Search.Part(in), Error: err.Error(),

@@ -48,8 +48,8 @@ func TestACopyBringsWhatTheFirstDidNot(t *testing.T) {
 	}
 }
 
-// TestCopiesOfOneLoad: files of one load are copies of each other too, also where a date in
-// the path says which records are good.
+// TestCopiesOfOneLoad loads copies in one load. In some cases the date in the path decides
+// which records are good.
 func TestCopiesOfOneLoad(t *testing.T) {
 	const text = `
 logs: {path: ["logs/{date}/{behaviour}.csv", "logs/late/{behaviour}.csv"], max_bad: 90%}
@@ -82,7 +82,7 @@ behaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}
 }
 
 // TestACopyOfAFileOfAnotherJob loads a file and then a copy of it by a job that finds the behaviour in another place, or
-// gives it another name. Only files whose paths name different behaviours have different records.
+// has another name for it. Only files whose paths name different behaviours have different records.
 func TestACopyOfAFileOfAnotherJob(t *testing.T) {
 	const end = "\nuser: user\nbehaviours: "
 	byPath, byColumn := "logs: \"logs/{date}/{behaviour}-*.csv\""+end, "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: event}}"+end
@@ -123,8 +123,8 @@ func TestACopyOfAFileOfAnotherJob(t *testing.T) {
 }
 
 // TestACopyOfARenamedBehaviour renames the behaviour of a path, and then moves the root of the logs, so that each file is a
-// copy of itself. A load cannot tell whether the copy has the behaviour of the loaded file by another name. A file
-// without records has nothing to tell.
+// copy of itself. A load cannot determine whether the copy has the behaviour of the loaded file by another name. For a file
+// without records this does not matter.
 func TestACopyOfARenamedBehaviour(t *testing.T) {
 	const head = "user,time\n"
 	for log, refused := range map[string]bool{head: false, head + "a,2014-09-01 10:00:00\n": true} {

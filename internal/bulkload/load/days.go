@@ -10,9 +10,8 @@ import (
 	"usertrail/internal/bulkload/target"
 )
 
-// Days loads the days of cfg.Span one by one, as Run loads a span. If a day fails, or its files are missing,
-// Days continues with the next day. An error that every day would have ends the load, and later days are
-// not loaded.
+// Days calls Run for each day of cfg.Span. If a day fails, or its files are missing, Days continues with the
+// next day. If an error would occur on every day, Days ends the load and does not load later days.
 func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 	var sum bulkload.Result
 	var ends dayErrors
@@ -70,7 +69,7 @@ func (e *dayErrors) add(err error) bulkload.DayEnd {
 	return bulkload.DayFailed
 }
 
-// err returns the error of the load of all days. loaded says that a day was loaded.
+// err returns the error of the load of all days. loaded reports whether a day was loaded.
 func (e *dayErrors) err(cfg *Config, sum *bulkload.Result, loaded bool) error {
 	switch {
 	case len(e.failed) > 0 || loaded:

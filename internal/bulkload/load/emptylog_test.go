@@ -46,8 +46,7 @@ func TestALogReplacesAnEmptyOne(t *testing.T) {
 	}
 }
 
-// TestEmptyLogsHideNoCopy: a file that takes the place of an empty one may be a copy of
-// another.
+// TestEmptyLogsHideNoCopy replaces an empty file by a copy of another file.
 func TestEmptyLogsHideNoCopy(t *testing.T) {
 	for _, way := range bulkloadtest.Ways {
 		t.Run(way, func(t *testing.T) {
@@ -83,7 +82,8 @@ func TestOtherFilesThanLogsAreRefused(t *testing.T) {
 	}
 }
 
-// TestLogsOfUTF16 are read if the job says so, and else refused by their byte order mark.
+// TestLogsOfUTF16 loads logs in UTF-16. They are read if the job has this encoding, and
+// otherwise refused because of their byte order mark.
 func TestLogsOfUTF16(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	lines := `{"user":"ä","time":"2014-09-01 10:00:00","title":"one","seconds":1}` + "\n"
@@ -116,7 +116,8 @@ func TestLogsOfUTF16(t *testing.T) {
 	}
 }
 
-// TestTooFewRecordsAreRefused: a behaviour's files must have as many records as the job says.
+// TestTooFewRecordsAreRefused checks that a file with fewer records than min_records of its
+// behaviour is refused.
 func TestTooFewRecordsAreRefused(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	least := strings.Replace(bulkloadtest.TwoKinds, "{id: 1,", "{id: 1, min_records: 2,", 1)

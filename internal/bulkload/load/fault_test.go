@@ -19,9 +19,9 @@ import (
 )
 
 // TestLoadSurvivesAnyFault fails a load's first file operation, then its second,
-// and so on, in every way in which an operation can fail. After each failure the
-// error says what failed, the table is as before or as after the load, the same
-// load ends with the table of an undisturbed one, and a third does nothing.
+// and so on, in every way in which an operation can fail. After each failure the error names
+// what failed, and the table is as before or as after the load. The same load then ends with
+// the table of an undisturbed load. A third load does nothing.
 func TestLoadSurvivesAnyFault(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "clean", Workers: 1, Memory: 1 << 20, Regions: 2}
@@ -36,8 +36,8 @@ func TestLoadSurvivesAnyFault(t *testing.T) {
 	})
 }
 
-// loadWithFault loads with a fault in operation n, and again without. It says
-// whether the load never came to its fault.
+// loadWithFault loads with a fault in operation n, and again without. It reports whether the
+// load ended before operation n.
 func loadWithFault(t *testing.T, h *extracttest.Fixture, u extracttest.Turn, span behaviour.Span, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	fault := dfstest.FaultAt(h.FS, n, mode)

@@ -50,8 +50,8 @@ func onBothWays(t *testing.T, do func(t *testing.T, p *bulkloadtest.HBase, mode 
 	}
 }
 
-// TestATableWithoutItsRowsIsNotWhatTheCatalogSays truncates a table. No load says that
-// there is nothing to do. Once the catalog is forgotten, everything is loaded again.
+// TestATableWithoutItsRowsIsNotWhatTheCatalogSays truncates a table. No load reports that there
+// is nothing to do. Once the catalog is forgotten, everything is loaded again.
 func TestATableWithoutItsRowsIsNotWhatTheCatalogSays(t *testing.T) {
 	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
 		p.Loaded(mode, "2014-09-01", "2014-09-02")
@@ -94,8 +94,8 @@ func TestATableWithoutItsRowsIsNotWhatTheCatalogSays(t *testing.T) {
 	})
 }
 
-// TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays takes the last load back, whose rows
-// all have cells of the load before.
+// TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays undoes the last load. All rows of this
+// load also have cells of the previous load.
 func TestATableOfAnOlderSnapshotIsNotWhatTheCatalogSays(t *testing.T) {
 	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
 		p.Loaded(mode, "2014-09-01", "2014-09-02")
@@ -234,11 +234,11 @@ func keepsCatalog(p *bulkloadtest.HBase) {
 	}
 }
 
-// TestTwoClustersDoNotShareACatalog gives the catalog of a table to a table of the same
-// name in another cluster.
+// TestTwoClustersDoNotShareACatalog uses the catalog of a table for a table of the same name in
+// another cluster.
 func TestTwoClustersDoNotShareACatalog(t *testing.T) {
 	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
-		p.Loaded(mode, "2014-09-01", "2014-09-01") // by a cluster that does not tell its ID
+		p.Loaded(mode, "2014-09-01", "2014-09-01") // by a cluster whose ID is not known
 		for _, id := range []string{"one", "two", ""} {
 			p.ID = id
 			if err := opens(p); err != nil {
@@ -254,8 +254,8 @@ func TestTwoClustersDoNotShareACatalog(t *testing.T) {
 			}
 		}
 
-		// The cluster was restored with its tables and has a new ID. The message says what to
-		// remove from which file.
+		// The cluster was restored with its tables and has a new ID. The message names the text
+		// to remove and its file.
 		p.ID = "two"
 		told := regexp.MustCompile("remove `(.*?)` from (\\S+/manifest.json)").FindStringSubmatch(opens(p).Error())
 		if told == nil {

@@ -42,7 +42,7 @@ func TestAHandoverSurvivesEveryFailure(t *testing.T) {
 	})
 }
 
-// bubble runs a test as a part of t, beside others, in a bubble.
+// bubble runs a test as a parallel part of t, in a bubble.
 func bubble(t *testing.T, name string, test func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestAJobMayGrowAfterAKilledHandover(t *testing.T) {
 	}
 }
 
-// TestWhatNoRegionTakesIsSaid gives HBase files that it cannot move.
+// TestWhatNoRegionTakesIsSaid stages files that HBase cannot move.
 func TestWhatNoRegionTakesIsSaid(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
 	// Where HBase would move files to there is a file.
@@ -220,7 +220,7 @@ func TestWhatNoRegionTakesIsSaid(t *testing.T) {
 	}
 }
 
-// TestAutoChoosesBySize loads little by puts, and says why.
+// TestAutoChoosesBySize checks that a small load uses puts, and that the result has the reason.
 func TestAutoChoosesBySize(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
 	fs := local.New()

@@ -69,8 +69,8 @@ func (h *history) add(v *manifest.View, in *manifest.Input) {
 	}
 }
 
-// unclearError returns the error for a file that has to be read again, if a load cannot tell which records of it the
-// table has.
+// unclearError returns the error for a file that has to be read again although a load cannot determine which of its
+// records the table has.
 func unclearError(f *delivered.File, why manifest.Setting) error {
 	return fmt.Errorf("%w: %s: the table has records of it, by a job with other settings of %s. This job asks for more records of the file, and a load cannot tell which of them the table has: %s",
 		bulkload.ErrRequest, f.Path, why, bulkload.UnclearAdvice[why])

@@ -2,7 +2,7 @@
 //
 //	find      finds the delivered files of the requested days
 //	open      locks and opens the table, and finishes or removes killed loads
-//	choose    drops the files that are loaded, and chooses between HFiles and puts
+//	choose    drops the files that were loaded before, and chooses between HFiles and puts
 //	check     runs all pre-checks
 //	load      package batch loads one batch of days after the other
 //
@@ -71,7 +71,7 @@ type Load struct {
 	by     manifest.Selection // of the job
 	layout layout.Layout      // of the job
 	found  *delivered.Found
-	older  int // of Result.Already, the files whose records are all of dropped days
+	older  int // the files of Result.Already whose records are all of dropped days
 }
 
 // New returns a Load. It returns an error if cfg is invalid.
@@ -171,7 +171,7 @@ func Run(ctx context.Context, cfg Config) (r bulkload.Result, err error) {
 		inputs[f.Rel] = batch.NewInput(f)
 	}
 	days := newCalendar(l, inputs)
-	defer func() { days.tell(&r) }()
+	defer func() { days.addTo(&r) }()
 	err = l.run(ctx, inputs)
 	return l.Outcome(), err
 }

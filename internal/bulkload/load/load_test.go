@@ -47,9 +47,9 @@ func TestLoadsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestConservationHoldsForEachFile counts records that are good, bad, not asked
-// for and repeated, file by file in the ledger.
-// TestSkippedRecordsAreCountedByReason loads parts of a file in which every reason occurs.
+// TestConservationHoldsForEachFile counts records that are good, bad, not requested and
+// repeated, file by file in the ledger. TestSkippedRecordsAreCountedByReason loads parts of a
+// file in which every reason occurs.
 func TestSkippedRecordsAreCountedByReason(t *testing.T) {
 	y := bulkloadtest.New(t, `
 logs: {path: logs/all.csv, behaviour: {column: event, others: skip}, skip: 'event == "test"'}

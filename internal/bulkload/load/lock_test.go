@@ -54,7 +54,7 @@ func (l *lease) Unlock() error {
 
 func (l *lease) Drop() error { return l.Unlock() }
 
-// hooked is files that tell when the manifest has been read, and when it is about to be
+// hooked is a file system that calls hooks after the manifest was read, and before it is
 // replaced.
 type hooked struct {
 	dfs.FS
@@ -145,7 +145,8 @@ type lost struct{ dfs.Lock }
 
 func (l lost) Unlock() error { return errors.Join(l.Lock.Unlock(), dfs.ErrLockLost) }
 
-// TestALostLockIsReported does all that takes the table's lock, and loses it.
+// TestALostLockIsReported runs each command that locks the table, and removes its lock
+// meanwhile.
 func TestALostLockIsReported(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)

@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/bulkload/load"
 )
 
-// TestLoadsOfDroppedDaysAreNoSuccess: a load that brings nothing because its days were dropped
-// says so each time, and brings the days once the drop is undone.
+// TestLoadsOfDroppedDaysAreNoSuccess loads days that were dropped. Each load fails because it
+// loads no record. After the drop is undone, the load adds the days.
 func TestLoadsOfDroppedDaysAreNoSuccess(t *testing.T) {
 	const late = "user,time,title,seconds\na,2014-09-02 23:00:00,late,1\na,2014-09-03 00:00:01,late,2\n"
 	for _, way := range bulkloadtest.Ways {

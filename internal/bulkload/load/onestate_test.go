@@ -111,9 +111,9 @@ func TestAKilledHandoverIsNotExtracted(t *testing.T) {
 	}
 }
 
-// TestALostHandoverIsNotExtracted kills a load between two regions, and has the HFiles that are
-// left removed. The next load, of another day, gives it up: extracts end with ErrUnsettled until
-// its files have been loaded again, as they were.
+// TestALostHandoverIsNotExtracted kills a load between two regions, and removes the remaining
+// HFiles. The next load, of another day, discards the killed load. Extracts end with
+// ErrUnsettled until the unchanged files of the killed load have been loaded again.
 func TestALostHandoverIsNotExtracted(t *testing.T) {
 	bulkloadtest.InBubble(t, func(t *testing.T) {
 		p := firstLoaded(t)
@@ -164,8 +164,8 @@ func TestALoadThatIsInIsExtracted(t *testing.T) {
 	p.WantEvents("out", 5)
 }
 
-// TestAnExtractWaitsForAHandover holds a load between two regions, and lets it go on when
-// an extract waits for it.
+// TestAnExtractWaitsForAHandover holds a load between two regions, and lets it continue when an
+// extract waits for it.
 func TestAnExtractWaitsForAHandover(t *testing.T) {
 	bulkloadtest.InBubble(t, func(t *testing.T) {
 		p := firstLoaded(t)

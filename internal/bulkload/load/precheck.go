@@ -23,9 +23,9 @@ import (
 	"usertrail/internal/table/precheck"
 )
 
-// PreCheck makes all checks of a load with cfg, without the table's lock, and parses a sample of the
-// files. The report of the sample is nil if nothing was parsed. PreCheck fails only where the request
-// itself is wrong.
+// PreCheck runs all checks of a load with cfg, without the table's lock. It also parses a sample of
+// the files and returns the report of the sample. The report is nil if nothing was parsed. PreCheck
+// returns an error only if cfg is invalid or ctx ends. A check that fails is in the list.
 func PreCheck(ctx context.Context, cfg Config) ([]precheck.Check, *tryout.Report, error) {
 	l, err := New(cfg)
 	if err != nil {
@@ -83,8 +83,8 @@ func (l *Load) knows(in job.Input, dropped *behaviour.Date) bool {
 	return err == nil && h.held
 }
 
-// PreCheck stops a load that cannot succeed before it writes anything. Open was called. If a file cannot be
-// loaded, PreCheck leaves out that file alone. It sorts Files.
+// PreCheck stops a load that cannot succeed before it writes anything. The caller has called Open. If a
+// file cannot be loaded, PreCheck leaves out only that file. It sorts Files.
 func (l *Load) PreCheck(ctx context.Context) error {
 	p := &preCheck{load: l}
 	p.where = l.asked(precheck.Load{HFiles: l.To.Stager != nil, Puts: l.To.Putter != nil, Locked: true})
@@ -109,7 +109,7 @@ func (l *Load) PreCheck(ctx context.Context) error {
 			l.Files = append(l.Files, f.File)
 			continue
 		}
-		l.leave(f.Input, f.err)
+		l.leaveOut(f.Input, f.err)
 		l.Result.Bytes -= f.Size
 	}
 	return precheck.Failure(p.List)
@@ -134,16 +134,16 @@ type preCheck struct {
 	Sample *tryout.Report
 }
 
-// A checked is a delivered file, and the reason why it cannot be loaded.
+// A checked is a delivered file with what the checks have found about it.
 type checked struct {
 	*delivered.File
-	err     error
-	refused bool // a load would refuse the file because of its beginning
-	held    bool // the table has all requested records
-	older   bool // all requested records are of days that were dropped
+	err     error // why the file cannot be loaded; nil if it can be
+	refused bool  // a load would refuse the file because of its beginning
+	held    bool  // the table has all requested records
+	older   bool  // all requested records are of days that were dropped
 }
 
-// input looks for the files, and for the required files.
+// input finds the delivered files, and checks that the required files are among them.
 func (p *preCheck) input(ctx context.Context) []job.Input {
 	cfg := &p.load.cfg
 	found, err := p.load.Search.Find(ctx)
@@ -172,9 +172,9 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 	return found.Inputs
 }
 
-// table checks that the table fits the job's layout and schema, and that the found files which are loaded
-// have all fields of the job. It reads the ledgers, and finds the files that are loaded. Its error says why the table does
-// not open.
+// table checks that the table fits the job's layout and schema. It reads the ledgers and finds the files that were loaded
+// before. It checks that these files were loaded with all fields of the job. It returns an error if the table cannot be
+// opened.
 func (p *preCheck) table(ctx context.Context) error {
 	l, j := p.load, p.load.cfg.Job
 	t, err := l.cfg.Store.Open(ctx)
@@ -222,7 +222,8 @@ func (p *preCheck) table(ctx context.Context) error {
 	return nil
 }
 
-// unopened adds a check with the reason why the table does not open, unless the store has added one.
+// unopened adds a failed check if the table could not be opened, for the reason err. If a check of the store already has
+// the reason, unopened adds no second one.
 func (p *preCheck) unopened(err error) {
 	if err == nil {
 		return
@@ -239,8 +240,8 @@ func (p *preCheck) unopened(err error) {
 }
 
 // history finds which records of the files the table has. If a file differs from the file that was loaded under its name,
-// history sets the error of the file. It ignores other errors of a file, because the load reports them. It returns an
-// error for the files of which a load cannot tell which records the table has.
+// history sets the error of the file. It ignores other errors of a file, because the load reports them. If a load cannot
+// determine which records of a file the table has, history returns an error.
 func (p *preCheck) history(ctx context.Context) error {
 	var unclear []error
 	for _, f := range p.found {
@@ -280,7 +281,7 @@ func (p *preCheck) areGrowing(ctx context.Context, files []*checked) {
 	}
 }
 
-// rest makes the checks that a load also makes.
+// rest runs the checks that a load also runs.
 func (p *preCheck) rest(ctx context.Context, files []*checked) {
 	for _, f := range files {
 		p.where.Bytes += textBytes(f.File)
@@ -295,8 +296,9 @@ func (p *preCheck) rest(ctx context.Context, files []*checked) {
 	p.temp(ctx, files)
 }
 
-// temp checks the room for the sorted runs of the largest batch, if they do not fit in
-// memory, and for the HFiles that are written at the same time, if they are uploaded.
+// temp checks the room in the directory for temporary files. Sorted runs need room there if the
+// largest batch does not fit in memory. HFiles that are written at the same time need room
+// there if they are uploaded.
 func (p *preCheck) temp(ctx context.Context, files []*checked) {
 	cfg := &p.load.cfg
 	list := make([]*delivered.File, len(files))
@@ -325,8 +327,8 @@ func (p *preCheck) temp(ctx context.Context, files []*checked) {
 	}
 }
 
-// spools returns the approximate number of bytes of HFiles that wait at the same time for their upload, for a batch of
-// the given bytes of text. These are the HFiles that are being written.
+// spools returns the approximate number of bytes of HFiles that wait for their upload at the same time. These are the
+// HFiles that are being written. text is the number of bytes of text of the batch.
 func (p *preCheck) spools(ctx context.Context, text int64) int64 {
 	l := p.load
 	if dfs.Scheme(l.cfg.Store.Address()) == "" || !p.where.HFiles {

@@ -104,8 +104,9 @@ func (j readJob) date(r readRecord) int {
 }
 
 // TestNothingIsLoadedTwiceOrLostInSilence loads files, and copies of them, by jobs that find behaviours, users and times
-// in different ways. No record is in the table twice. If a load succeeds, each record that its job asks for is in the
-// table, or a result has said that records stay out. A load is refused if it cannot tell which records the table has.
+// in different ways. No record is in the table twice. If a load succeeds, each record that its job requests is in the
+// table, or a result has reported that records stay out. A load is refused if it cannot determine which records the
+// table has.
 func TestNothingIsLoadedTwiceOrLostInSilence(t *testing.T) {
 	for seed := range uint64(30) {
 		for _, way := range []string{"load", "pieces"} {

@@ -27,14 +27,14 @@ const (
 	DefaultSample = 64 << 20
 	// leastSample is the smallest number of bytes that are parsed of each file.
 	leastSample = 24 << 10
-	// mostUnpacked is how many times larger a compressed text may be without compression, for the
-	// division of the sample among files.
+	// mostUnpacked is how many times larger than its file a compressed text may be. It serves to
+	// divide the sample among files.
 	mostUnpacked = 16
-	// mostConverted is how many bytes of UTF-8 a byte of another encoding may become.
+	// mostConverted is the number of bytes of UTF-8 that one byte of another encoding may become.
 	mostConverted = 3
 )
 
-// try parses a sample of each file. It returns nil if the request asks for no sample, or there is no file. The days before
+// try parses a sample of each file. It returns nil if Config.Sample is negative, or if there is no file. The days before
 // dropped, which may be nil, were dropped from the table.
 func (l *Load) try(ctx context.Context, files []job.Input, dropped *behaviour.Date) (*tryout.Report, error) {
 	bytes := cmp.Or(l.cfg.Sample, DefaultSample)
@@ -88,7 +88,7 @@ func (p *preCheck) sample(ctx context.Context, files []*checked) {
 	}
 }
 
-// judge makes the check of a sample.
+// judge adds the check of a sample.
 func (p *preCheck) judge(r *tryout.Report) {
 	var unread, unfit []error
 	var refused []*tryout.FileResult
@@ -146,8 +146,8 @@ func datesOf(r *tryout.Report) behaviour.Span {
 	return all
 }
 
-// grouped returns the error of the files that a load would refuse. Files with the same cause have one error, of the
-// first of them.
+// grouped returns the error of the files that a load would refuse. If several files have the same cause, the error
+// names only the first of them and their number.
 func grouped(refused []*tryout.FileResult) error {
 	var out []error
 	for i, f := range refused {
@@ -194,8 +194,8 @@ func (p *preCheck) allDropped(files int) error {
 // errNoBehaviour is wrapped if no text of the sample names a behaviour of the job.
 var errNoBehaviour = errors.New("no record of the sample is of a behaviour of the job")
 
-// noBehaviour returns an error if the job skips the records of all files because it knows none of their
-// behaviours.
+// noBehaviour returns an error if no record of the sample has a behaviour of the job, and at least half
+// of the records name other behaviours.
 func noBehaviour(r *tryout.Report) error {
 	var unknown, known int64
 	for i := range r.Results {

@@ -82,7 +82,7 @@ func (j skipJob) kind(text string) string {
 // A skipModel knows which records a table has to have.
 type skipModel map[int]string // behaviour by n
 
-// load adds the records of a log that a load is asked for.
+// load adds the records of a log that a load requests.
 func (m skipModel) load(l skipLog, j skipJob, types []string) {
 	for _, r := range l.records {
 		kind := j.kind(r.text)
@@ -102,7 +102,7 @@ func (m skipModel) lines() (out []string) {
 }
 
 // TestEveryConditionLeavesOutItsOwnRecords loads copies of two logs of equal size by jobs whose conditions, texts
-// and requested behaviours change. A table has a record once, if one of its loads was asked for it.
+// and requested behaviours change. A table has a record once, if one of its loads requested it.
 func TestEveryConditionLeavesOutItsOwnRecords(t *testing.T) {
 	for seed := range uint64(6) {
 		for _, way := range []string{"load", "pieces", "ranges"} {
@@ -209,7 +209,7 @@ func loadSpan(y *bulkloadtest.Fixture, way, from, to string, types ...string) (b
 	return result, nil
 }
 
-// nothing returns err, unless it says that there was nothing to do.
+// nothing returns err, or nil if err means that there was nothing to do.
 func nothing(err error) error {
 	if errors.Is(err, bulkload.ErrNothing) {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// staysOut adds to the result that records of f, which the job asks for, are not in the table and are not
-// loaded. records is the largest possible number of them.
+// staysOut adds a file to Result.StaysOut: the job wants records of f that are not in the table, and the
+// load does not load them. records is the largest possible number of such records.
 func (l *Load) staysOut(f *delivered.File, why manifest.Setting, records int64) {
 	dates, dropped := f.Dates(l.cfg.Job.Format.Slack), l.To.Info().Dropped
 	if dates != nil && dates.To.Before(dropped) {

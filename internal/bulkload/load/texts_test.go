@@ -74,8 +74,8 @@ func TestMoreTextsAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestTextsReadInAnotherWayLoadNothingTwice loads a log whose job then takes the behaviour from the text by
-// no pattern, and from another column. The log, and a copy of it, bring nothing.
+// TestTextsReadInAnotherWayLoadNothingTwice loads a log. Then the job reads the behaviour without a
+// pattern, and from another column. The next loads of the log, and of a copy of it, add nothing.
 func TestTextsReadInAnotherWayLoadNothingTwice(t *testing.T) {
 	const day = "2014-09-01"
 	reads := func(column, more string) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAnUndatedFileHasTheDaysOfItsRecords loads a file without a day in its path next to a file with a day, in one load. The
-// late record of the second file adds no day. A second load takes another behaviour from both.
+// late record of the second file adds no day. A second load reads another behaviour from both.
 func TestAnUndatedFileHasTheDaysOfItsRecords(t *testing.T) {
 	const job = "logs: {path: [\"logs/{date}__log.csv\", \"logs/old/*.csv\"], behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}, order: {id: 2}}\n"
 	late := "user,time,kind\na,2014-09-01 10:00:00,play\na,2014-09-02 10:00:00,play\n"
@@ -88,7 +88,7 @@ func TestTheDaysOfAnUndatedFileDoNotDependOnTheLoads(t *testing.T) {
 	}
 }
 
-// TestAReplayAddsTheDaysThatLoadsAskedFor corrects records of an undated file: one of a day and a behaviour that a load was asked for, one of
+// TestAReplayAddsTheDaysThatLoadsAskedFor corrects records of an undated file: one of a day and a behaviour that a load requested, one of
 // another day, and one of another behaviour.
 func TestAReplayAddsTheDaysThatLoadsAskedFor(t *testing.T) {
 	const job = "logs: {path: \"logs/*.csv\", max_bad: 100%, behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}, order: {id: 2}}\n"

@@ -132,8 +132,8 @@ func TestDroppedDaysHaveNoFields(t *testing.T) {
 	}
 }
 
-// TestMovedLedgersKeepTheFieldsThatWereNotRead takes the ledger of a load by a table with fewer fields into
-// a table with more, as convert and import do.
+// TestMovedLedgersKeepTheFieldsThatWereNotRead copies the ledger of a load from a table with fewer fields
+// into a table with more fields, as convert and import do.
 func TestMovedLedgersKeepTheFieldsThatWereNotRead(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", "user,time,title,seconds\nu1,2014-09-01 10:00:00,a,1\n")

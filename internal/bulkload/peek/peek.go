@@ -30,8 +30,8 @@ type Limit struct {
 type Extent struct {
 	Bytes int64 // of text
 	Whole bool  // the whole file
-	// Beginning says why only the beginning was parsed of a file that is not Whole, "" if its
-	// middle and its end were parsed too.
+	// Beginning is the reason why only the beginning of the file was parsed. It is "" if Whole
+	// is set, or if the middle and the end were parsed too.
 	Beginning string
 }
 

@@ -155,7 +155,8 @@ func (c *cutter) group(files []*plannedFile) [][]*plannedFile {
 	return out
 }
 
-// split returns f as its digests, which take longest, and its ranges, which begin at cuts.
+// split returns the pieces of f: its digests, which need the most time, and its ranges, which begin at
+// cuts.
 func (f *plannedFile) split(cuts []int64) []*plannedFile {
 	part := func(only *manifest.Range, cuts []int64) *plannedFile {
 		file := &delivered.File{Input: f.Input, Number: f.Number, Part: f.Part, Covered: f.Covered, Partly: f.Partly, StaysOut: f.StaysOut, Only: only, Cuts: cuts}

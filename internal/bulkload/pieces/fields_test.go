@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/run/piece"
 )
 
-// TestPiecesFollowTheTablesFields: a load that comes between the pieces and their commit
-// gives the table a field where the pieces have another.
+// TestPiecesFollowTheTablesFields runs a load between the pieces and their commit. The load
+// adds a field to the table at the place where the pieces have another field.
 func TestPiecesFollowTheTablesFields(t *testing.T) {
 	for _, name := range layout.Names() {
 		t.Run(name, func(t *testing.T) {

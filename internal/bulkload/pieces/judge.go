@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/tally"
 )
 
-// A judgement says which files of a plan are loaded.
+// A judgement divides the files of a plan into files that are loaded and files that are left out.
 type judgement struct {
 	reports []*manifest.Report // by piece, without the records of files that are not loaded
 	good    []manifest.Input   // in order, as the ledger will have them

@@ -18,9 +18,9 @@ import (
 	"usertrail/internal/table/files"
 )
 
-// TestCommitsRepeatWhatWasLeftOut: a commit says of a file that was left out the same each
-// time, until a load brings it. A ledger that tells nothing of such files was made before
-// ledgers did.
+// TestCommitsRepeatWhatWasLeftOut repeats a commit that left a file out. Each commit reports
+// the same about this file, until a load loads it. Ledgers of older versions do not list such
+// files.
 func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "1", 1))
@@ -143,7 +143,8 @@ func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 	y.Commit(bulkload.ErrNothing, parts)
 }
 
-// TestAPieceLeavesOutWhatCannotBeRead: it does not fail, and its commit says which file.
+// TestAPieceLeavesOutWhatCannotBeRead checks that a piece with an unreadable file does not
+// fail, and that the commit names the file.
 func TestAPieceLeavesOutWhatCannotBeRead(t *testing.T) {
 	for _, size := range []int64{1 << 20, 40} { // whole, and in ranges
 		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)

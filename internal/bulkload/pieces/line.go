@@ -16,7 +16,7 @@ import (
 	"usertrail/internal/table/catalog"
 )
 
-// lineVersion is the version of a Line that says where its piece is. A line of version 1
+// lineVersion is the version of a Line that refers to its piece in a file. A line of version 1
 // is a whole piece.
 const lineVersion = 2
 
@@ -35,7 +35,7 @@ type Line struct {
 	inline *Piece // of version 1
 }
 
-// Access tells a worker how to open the table, in addition to its address.
+// Access has what a worker needs to open the table, in addition to its address.
 type Access struct {
 	Catalog string `json:"catalog,omitempty"`
 	Family  string `json:"family,omitempty"`

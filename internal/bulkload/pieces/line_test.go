@@ -78,7 +78,7 @@ func TestLinesOfBothVersions(t *testing.T) {
 	}
 }
 
-// TestLinesOfAPlanThatIsGone takes the folder of a plan away.
+// TestLinesOfAPlanThatIsGone removes the folder of a plan.
 func TestLinesOfAPlanThatIsGone(t *testing.T) {
 	y, w := newDelivery(t, 3)
 	from, to := w.Span.From.String(), w.Span.To.String()
@@ -166,7 +166,7 @@ func TestChangedLinesAreRefused(t *testing.T) {
 	refused("the file", func(*pieces.Line) {})
 }
 
-// watched is files that say when most of a delivered file has been read.
+// watched is a file system that calls a function when most of a delivered file has been read.
 type watched struct {
 	dfs.FS
 	logs string

@@ -34,8 +34,8 @@ func plannedHBaseFixture(t *testing.T, mode bulkload.Mode) (*bulkloadtest.HBase,
 	return p, parts
 }
 
-// TestPiecesGoIntoHBase: by files and by puts they give the cells of one load, and rolls
-// that name everybody.
+// TestPiecesGoIntoHBase loads pieces by HFiles and by puts. The table has the cells of one
+// load, and its rolls have all users.
 func TestPiecesGoIntoHBase(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
 	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {

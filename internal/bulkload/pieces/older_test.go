@@ -105,7 +105,8 @@ func TestACommittedPieceIsNotDoneAgain(t *testing.T) {
 	}
 }
 
-// TestACommitOfDroppedDaysIsRepeated: each commit says that nothing was loaded, until the drop is undone.
+// TestACommitOfDroppedDaysIsRepeated checks that each commit reports that nothing was loaded, until the drop
+// is undone.
 func TestACommitOfDroppedDaysIsRepeated(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-03/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-03"))
@@ -124,8 +125,8 @@ func TestACommitOfDroppedDaysIsRepeated(t *testing.T) {
 	}
 }
 
-// TestPiecesOfLaterDatesThanADropAreCommitted: a file of many days has records of dropped ones,
-// and only later days were asked for.
+// TestPiecesOfLaterDatesThanADropAreCommitted plans only later days than the dropped days. The
+// file has many days, also dropped days.
 func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 	job := strings.ReplaceAll(bulkloadtest.TwoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.csv")
 	y := bulkloadtest.New(t, job)

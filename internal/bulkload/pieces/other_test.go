@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/store/dfs/local"
 )
 
-// Jobs whose behaviour "rest" takes the texts that no other behaviour takes. The second job
-// has a behaviour for a text that the first one left to "rest".
+// Jobs whose behaviour "rest" accepts the texts that no other behaviour has. The second job has
+// a behaviour for a text that belongs to "rest" in the first job.
 const (
 	otherJob   = "table: trails\nlogs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind}}\nuser: user\nfields: {n: int64}\nbehaviours:\n  play: {id: 1}\n  rest: {id: 2, other: true}\n"
 	listedJob  = otherJob + "  log in: {id: 3}\n"

@@ -29,7 +29,7 @@ type Planned struct {
 	Plan     string            `json:"plan"`
 	Pieces   int               `json:"pieces"`
 	Done     int               `json:"done"`    // pieces that had been done before
-	Files    int               `json:"files"`   // delivered files that are to be read
+	Files    int               `json:"files"`   // delivered files that the pieces read
 	Bytes    int64             `json:"bytes"`   // of them
 	Already  int               `json:"already"` // delivered files that are in the table
 	Missing  int               `json:"missing"` // days and behaviours without a file

@@ -116,8 +116,8 @@ func TestRangesAreJudgedTogether(t *testing.T) {
 	}
 }
 
-// TestAFileThatChangesBetweenItsRanges is left out whole, also where neither its size nor
-// its time tells.
+// TestAFileThatChangesBetweenItsRanges changes a file while its ranges are read. The whole file
+// is left out, also if neither its size nor its time shows the change.
 func TestAFileThatChangesBetweenItsRanges(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hidden %v", hidden), func(t *testing.T) {
@@ -177,7 +177,8 @@ func TestAFileThatIsGoneIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestRangesOfAFileWithoutItsColumns say what one process says, once.
+// TestRangesOfAFileWithoutItsColumns checks that ranges cause the same error as one process,
+// and only one error.
 func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", strings.Replace(bulkloadtest.Plays, "seconds", "minutes", 1))
@@ -210,8 +211,8 @@ func TestPartsOfAFileComeInRanges(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNotCut names each, and says why; a file of equal bytes is a duplicate of
-// one that is cut.
+// TestFilesThatAreNotCut checks that the plan names each file that is not cut, with the reason.
+// One of them has the same bytes as a file that is cut, and is its duplicate.
 func TestFilesThatAreNotCut(t *testing.T) {
 	text := `
 logs: {path: "logs/{date}/{behaviour}.*"}

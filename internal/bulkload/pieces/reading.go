@@ -30,10 +30,10 @@ type fileState struct {
 	cuts []int64 // beginnings of its ranges
 }
 
-// A reading asks for the digest or the ranges of a delivered file.
+// A reading is a request for the digest or the ranges of a delivered file.
 type reading struct {
 	file *delivered.File
-	size int64 // of ranges; 0 asks for the digest
+	size int64 // of ranges; 0 requests the digest
 }
 
 // readings are the readings of all attempts of one Plan.
@@ -68,7 +68,7 @@ func (r *readings) all() error {
 // are usual: digests, then ranges.
 const mostRounds = 6
 
-// ahead does the readings that the previous attempt to plan asked for. Rounds count from 1.
+// ahead does the readings that the previous attempt to plan has requested. Rounds count from 1.
 func (r *readings) ahead(ctx context.Context, round int) error {
 	if round > mostRounds {
 		return fmt.Errorf("%s: %w: it changes while it is read", r.unread[0].file.Path, bulkload.ErrGrowing)

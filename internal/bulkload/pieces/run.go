@@ -35,7 +35,7 @@ type Result struct {
 	Unmapped manifest.Unmapped `json:"unmapped,omitzero"` // as in bulkload.Result
 	Cells    int64             `json:"cells"`
 	Files    int               `json:"files"`
-	Missing  int               `json:"missing"` // always 0: the plan says which days have no file
+	Missing  int               `json:"missing"` // always 0: plan reports the days without a file
 	Bytes    int64             `json:"bytes"`
 	HFiles   int               `json:"hfiles"`
 	Mode     bulkload.Mode     `json:"mode"`
@@ -114,8 +114,9 @@ func (w *worker) locked(ctx context.Context, lock dfs.Lock) (report *manifest.Re
 	return w.work(ctx)
 }
 
-// isDone returns the report, if there is one. already says whether the piece is done. A piece with a damaged
-// report is done again. If the plan does not exist any more, it was committed, or it is out of date.
+// isDone returns the report of the piece, if there is one. It sets already if the piece is done. A piece
+// with a damaged report is done again. If the plan does not exist any more, it was committed, or it is out
+// of date.
 func (w *worker) isDone(ctx context.Context) (*manifest.Report, error) {
 	r, err := w.folder.Report(ctx, w.piece.Piece)
 	if errors.Is(err, manifest.ErrDamaged) && !errors.Is(err, dfs.ErrDirectory) {
@@ -280,7 +281,7 @@ func (w *worker) keepBad(ctx context.Context, inputs []*batch.Input, r *manifest
 	return bulkload.CheckLaw(good)
 }
 
-// lockTable takes the table's lock. It waits for it if necessary.
+// lockTable locks the table. It waits for the lock if necessary.
 func (w *worker) lockTable(ctx context.Context) (dfs.Lock, error) {
 	for until := time.Now().Add(w.patience); ; {
 		lock, err := w.with.Store.Lock(ctx)

@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Copy copies the quarantine file called from to the name to. keeps says which lines of an earlier
-// file stay. log gets the name of the file of corrected lines that do not stay.
+// Copy copies the quarantine file called from to the name to. keeps chooses the lines of an
+// earlier file that stay. log gets the name of the file of corrected lines that do not stay.
 func Copy(ctx context.Context, fs dfs.FS, log *slog.Logger, from, to string, keeps Keeps) error {
 	return rewrite(ctx, fs, log, []string{from}, to, keeps, func(_ int, line []byte) ([]byte, error) { return line, nil })
 }

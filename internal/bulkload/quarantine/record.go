@@ -1,6 +1,7 @@
 // Package quarantine reads and writes the files of bad records. There is one file for each
 // delivered file that has bad records, with one JSON object on each line. Lines are in order of the
-// records' offsets. The user corrects the raw text of a line and gives the file to bulkload replay.
+// records' offsets. The user corrects the raw text of a line, and runs bulkload replay with the
+// file.
 package quarantine
 
 import (

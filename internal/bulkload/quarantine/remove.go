@@ -63,7 +63,7 @@ func removeOf(ctx context.Context, fs dfs.FS, log *slog.Logger, name, path strin
 			return err
 		}
 		var b Record
-		damaged := b.Place(line) != nil // the keeper takes the line: it has no marks
+		damaged := b.Place(line) != nil // the keeper accepts the line, which has no marks
 		switch {
 		case first && damaged:
 			return nil // it is no quarantine file

@@ -17,10 +17,10 @@ import (
 // whose records can still be missing from the table: no later load reads those records. Other earlier lines
 // that the user may have corrected go to the file of a keeper.
 
-// A Keeps says whether a line of an earlier quarantine file stays.
+// A Keeps decides whether a line of an earlier quarantine file stays.
 type Keeps func(old *Record) Stay
 
-// Stay reports whether a line of an earlier quarantine file stays.
+// A Stay is the decision whether a line of an earlier quarantine file stays.
 type Stay int
 
 // The values of Stay.
@@ -179,7 +179,7 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// pass writes the current earlier line if it stays, and otherwise gives it to the keeper. It then reads the next one.
+// pass writes the current earlier line if it stays, and otherwise passes it to the keeper. It then reads the next one.
 func (w *writer) pass(stays bool) error {
 	var err error
 	if stays {

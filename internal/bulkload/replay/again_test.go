@@ -23,8 +23,8 @@ const (
 	againFile = againLog + ".replay"
 )
 
-// badAgain replays five bad records, which are bad again, by a job without skip. Then it corrects one, gives another a text that is bad,
-// and lets the job skip a third one, with its corrected text, and a fourth one.
+// badAgain replays five bad records, which are bad again, by a job without skip. Then it corrects one record, and changes another to a
+// text that is bad. The new job skips a third record, which has a corrected text, and a fourth one.
 func badAgain(t *testing.T) *bulkloadtest.Fixture {
 	t.Helper()
 	y := bulkloadtest.New(t, againJob(`user == "nobody"`))
@@ -41,7 +41,7 @@ func badAgain(t *testing.T) *bulkloadtest.Fixture {
 	return y
 }
 
-// bad returns the texts of a quarantine file in order, and then those of the files of corrected lines that left it.
+// bad returns the texts of a quarantine file in order, and the names of the files with corrected lines that were in it.
 func bad(y *bulkloadtest.Fixture, name string) (texts []string, kept []string) {
 	y.T.Helper()
 	for line := range strings.Lines(y.Quarantined(name)) {

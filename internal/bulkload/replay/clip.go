@@ -15,13 +15,13 @@ import (
 // A quarantine file has only the beginning of a record that was too long. Its replay reads the
 // record from the delivered file.
 
-// A clip says whether a text of a quarantine file is the beginning of its record.
+// A clip is the relation of a text in a quarantine file to its record.
 type clip byte
 
 const (
 	entire  clip = iota // the text is all of its record
-	clipped             // its line says that it is cut
-	unsure              // an old release wrote its line, which does not tell
+	clipped             // the text is the beginning of its record: its line is marked as cut
+	unsure              // an old release wrote the line, which has no such mark
 )
 
 func clipOf(r *quarantine.Record, raw []byte) clip {

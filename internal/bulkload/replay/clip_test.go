@@ -68,7 +68,8 @@ func TestTooLongRecordsAreReplayedWhole(t *testing.T) {
 	}
 }
 
-// TestCutRecordsOfOlderReleases: their lines do not say that they are cut.
+// TestCutRecordsOfOlderReleases replays cut records whose lines are not marked as cut, as older
+// releases wrote them.
 func TestCutRecordsOfOlderReleases(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, bulkloadtest.LongLines("5KiB"))

@@ -48,10 +48,10 @@ type correction struct {
 }
 
 const (
-	// offsetBytes is the memory that the offset of a record takes while a replay writes its
+	// offsetBytes is the memory that the offset of a record needs while a replay writes its
 	// ledger and its quarantine file.
 	offsetBytes = 128
-	// pathBytes is the memory that the path of a delivered file takes in addition to its bytes.
+	// pathBytes is the memory that the path of a delivered file needs in addition to its bytes.
 	pathBytes = 256
 )
 
@@ -168,8 +168,8 @@ func (c *corrected) moved(n int64) error {
 		bulkload.ErrLeft, c.name, n)
 }
 
-// memory returns how many bytes of Resources.SortMemory a replay takes: a quarter for sorting, a
-// quarter for reading the users' records from the table, and 48 bytes for each record's offset and the checksum of its text.
+// memory returns how many bytes of Resources.SortMemory a replay uses: a quarter for sorting, a quarter for reading the
+// users' records from the table, and 48 bytes for each record's offset and the checksum of its text.
 func (c *corrected) memory() int64 { return c.with.SortMemory()/2 + 48*c.records }
 
 // sort sorts the records of each file by offset. Records with the same offset stay in

@@ -88,8 +88,8 @@ func (f *file) Each(ctx context.Context, do func(batch.Texts) error) error {
 	return nil
 }
 
-// Header implements batch.Corrected. It reads the header of the delivered file, if the job takes the names of
-// the columns from there.
+// Header implements batch.Corrected. It reads the header of the delivered file, if the job reads the names of
+// the columns there.
 func (f *file) Header(ctx context.Context) ([]string, error) {
 	if !f.job.Format.Header || len(f.job.Format.Names) > 0 {
 		return f.job.Format.Names, nil
@@ -146,8 +146,8 @@ func (f *file) open(ctx context.Context, path string) (dfs.File, *record.Reader,
 	return in, r, nil
 }
 
-// at returns the description of the delivered file, or of a copy of it, at path. The ending of the path says
-// how the file is compressed.
+// at returns the description of the delivered file, or of a copy of it, at path. The ending of the path
+// shows how the file is compressed.
 func (f *file) at(path string) record.File {
 	out := f.Input.File()
 	out.Path = path

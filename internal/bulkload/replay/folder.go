@@ -84,8 +84,8 @@ func (c *corrected) foreign(path, why string) error {
 	return &foreignError{why: path + " " + why, corrected: c.edited}
 }
 
-// ofOtherJob returns a foreignError for the records of the delivered file at path, which is none of the job's files. all says that
-// no other line is of a file of the job either.
+// ofOtherJob returns a foreignError for the records of the delivered file at path, which is none of the job's files. all means
+// that no other line is of a file of the job either.
 func (c *corrected) ofOtherJob(path string, all bool) error {
 	return &foreignError{
 		why:       path + " is none of the job's files: use the job that loaded it, or replay the quarantine file of a copy that is a file of the job",

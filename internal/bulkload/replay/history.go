@@ -26,9 +26,9 @@ type entry struct {
 	load *manifest.Load
 }
 
-// An identity says which quarantined records are the same record: two records of one identity at the same offset. The path
-// names the behaviour, or a column does. If a column named it for a load of the bytes, all files of the bytes had
-// the same records for that load, and kind is -1.
+// An identity identifies a quarantined record, together with its offset. Records with the same identity and offset are the
+// same record. The path names the behaviour, or a column does. If a column named it for a load of the bytes, all files of
+// the bytes had the same records for that load, and kind is -1.
 type identity struct {
 	sha  string
 	kind int // of the job; -1 if a column names it
@@ -147,11 +147,11 @@ type earlierRead struct {
 	listed bool           // bad has all of them
 	only   bool           // no other load read these bytes, so it very likely quarantined the replayed records
 	whole  bool           // all records except bad ones are in the table
-	all    bool           // all records that it was asked for, except bad ones, are in the table, by this load or an earlier one
+	all    bool           // all records that it requested, except bad ones, are in the table, by this load or an earlier one
 	alone  bool           // by this load, or it found that they are duplicates
 }
 
-// readOf returns how a load read a file, as the job of the replay sees it. own is the part of the file that the job asks for. It reports
+// readOf returns how a load read a file, as the job of the replay sees it. own is the part of the file that the job requests. It reports
 // false if the load added no record.
 func readOf(e entry, own *manifest.Part, by manifest.Selection) (earlierRead, bool) {
 	v := e.SeenBy(own, by)
@@ -176,7 +176,7 @@ func readOf(e entry, own *manifest.Part, by manifest.Selection) (earlierRead, bo
 }
 
 // loadedAll reports whether the ledger shows that a load skipped only records of other behaviours, and records
-// that an earlier load was asked for. If the jobs of the load and of the replay read the texts of behaviours in
+// that an earlier load had requested. If the jobs of the load and of the replay read the texts of behaviours in
 // different ways, the behaviour of a skipped record is not known.
 func loadedAll(in *manifest.Input, textsBy string) bool {
 	return in.Skipped == 0 || in.TextsBy == textsBy && in.Skipped == in.Skips.OtherTypes+in.Skips.LoadedBefore
@@ -196,9 +196,9 @@ func (f *file) Asked(d behaviour.Date, kind string, text *string) bool {
 }
 
 // Brought implements batch.Corrected. A load that skipped no record added the record, unless it found the record
-// bad. Otherwise the first load that was asked for the record added it, unless it left the
-// record out or found it bad. Then a later load may have added it. If no ledger shows that a load added the
-// record, Brought returns false, and the batch looks for the record in the table.
+// bad. Otherwise the first load that requested the record added it, unless it skipped the record or found it
+// bad. Then a later load may have added it. If no ledger shows that a load added the record, Brought returns
+// false, and the batch looks for the record in the table.
 func (f *file) Brought(offset int64, d behaviour.Date, kind string, text *string) bool {
 	first := true
 	for i := range f.reads {

@@ -9,9 +9,10 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// A record in the table is never changed. If the user corrects a record that the table has with another text, the replay says so, and the
-// line stays. If a load added the record, a corrected text is another text. If a replay added it, its ledger has a checksum of the
-// text. Lines without marks and ledgers of older versions do not tell; then the record is a duplicate only.
+// A record in the table is never changed. If the user corrects a record that the table has with another text, the replay reports it, and
+// the line stays. If a load added the record, a corrected text is another text. If a replay added it, its ledger has a checksum of the
+// text. Lines without marks, and ledgers of older versions, do not show whether the text is another text. Then the record counts only as
+// a duplicate.
 
 // note records whether the texts of the next record are corrected, and whether an earlier replay added another text.
 func (f *file) note(texts []correction) {

@@ -70,7 +70,7 @@ type sought struct {
 	wrong error        // why the file cannot be replayed; nothing is looked for after it
 }
 
-// step takes the next record.
+// step moves to the next record.
 func (s *sought) step() {
 	if s.texts, s.wrong, _ = s.next(); s.wrong != nil {
 		s.texts = nil
@@ -87,7 +87,7 @@ func (s *sought) until(offset int64) {
 // noLine is the line of a record that the delivered file does not have.
 const noLine = -1
 
-// pass takes the next record. It first checks the texts of the current record: a text must be a text of the
+// pass checks the texts of the current record, and moves to the next record. A text must be a text of the
 // line, or have the digest.
 func (s *sought) pass(line int64) {
 	for _, x := range s.texts {

@@ -51,7 +51,7 @@ func forgetDigests(y *bulkloadtest.Fixture, name string) {
 }
 
 // TestARefusedFileComesOnce refuses a file, loads it when it is corrected, and replays the
-// quarantine file of the first delivery, which somebody has kept.
+// quarantine file of the first delivery, of which the user has kept a copy.
 func TestARefusedFileComesOnce(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	bad, corrected := refusedNight()
@@ -153,7 +153,7 @@ func TestQuarantineStaysWhereItIsNeeded(t *testing.T) {
 	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 1, 2, 0, 0)
 	y.SetJob(strings.Replace(seconds, ", seconds: int64", "", 1))
 	y.WantCounts(y.Load(nil, "2014-09-02", "2014-09-02"), 3, 1, 0, 0, 2)
-	// By this job both lines are good. The second load brought the one of its day.
+	// By this job both lines are good. The second load added the record of its day.
 	y.WantCounts(y.Replay(nil, "a.csv"), 2, 1, 0, 1, 0)
 	y.WantTrails(
 		"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",

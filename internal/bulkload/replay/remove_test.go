@@ -18,7 +18,8 @@ func replayed(y *bulkloadtest.Fixture, name string) (bulkload.Result, error) {
 	return replay.Run(y.T.Context(), cfg, y.Store.Quarantine(name))
 }
 
-// TestAReplayOfAnUnchangedFileWritesNothing says so, also of a copy of the file.
+// TestAReplayOfAnUnchangedFileWritesNothing replays an unchanged file and a copy of it. The message
+// is that nothing was written.
 func TestAReplayOfAnUnchangedFileWritesNothing(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)

@@ -4,7 +4,7 @@
 //	corrected   the quarantine file, whose records are sorted by delivered file and offset
 //	history     the entries of these files and their copies in the ledgers
 //	file        a delivered file of these records; it proves that the records are records of the
-//	            loaded bytes, and gives them to package batch in place of the delivered file
+//	            loaded bytes, and passes them to package batch in place of the delivered file
 //	held        the records that the table has by their column IDs
 //	left        the records that are neither loaded nor duplicates
 //

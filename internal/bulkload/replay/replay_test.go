@@ -56,8 +56,8 @@ func TestReplayLoadsWhatWasCorrected(t *testing.T) {
 	y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-01")
 }
 
-// TestReplayTakesOneRecordForOne: a corrected text that is two records would give
-// the second the column ID of another.
+// TestReplayTakesOneRecordForOne checks that a corrected text with two records is refused. The
+// second record would get the column ID of another record.
 func TestReplayTakesOneRecordForOne(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
@@ -187,7 +187,8 @@ behaviours:
 	}
 }
 
-// rfcTimes is a job that takes only times of RFC 3339, and anyTimes one that takes others.
+// rfcTimes is a job that accepts only times of RFC 3339. anyTimes is a job that also accepts
+// others.
 const (
 	anyTimes = `
 logs: {path: "logs/{date}/*.csv", behaviour: kind, max_bad: 90%}

@@ -108,8 +108,8 @@ func TestReplayFindsARecordThatALoadBrought(t *testing.T) {
 	)
 }
 
-// TestReplayLoadsARecordThatTwoLoadsSkipped is for a load that skipped the record because an earlier load was
-// asked for its date and behaviour. The ledger of the earlier load is of an older version.
+// TestReplayLoadsARecordThatTwoLoadsSkipped is for a load that skipped the record because an earlier load had
+// requested its date and behaviour. The ledger of the earlier load is of an older version.
 func TestReplayLoadsARecordThatTwoLoadsSkipped(t *testing.T) {
 	const name = "2014-09-01.csv"
 	without := func(job string) string { return strings.Replace(job, "fields: {x: int64}\n", "", 1) }

@@ -1,12 +1,12 @@
 package replay
 
 // A line without marks does not show whether its place was changed, or whether its text is corrected. Earlier releases wrote such
-// lines. If a file still has the loaded bytes, it shows that a line of the file does not begin at the offset, or is another line than the
-// quarantine file says. It also shows whether the text differs from the delivered text. It does not show that the place was changed to the
-// place of another bad record.
+// lines. If the delivered file still has the loaded bytes, a comparison with it shows whether a line begins at the offset and has the
+// number that the quarantine file names. It also shows whether the text differs from the delivered text. It does not show that the place
+// was changed to the place of another bad record.
 
 // compare compares the lines of one record that have no marks with the delivered file. It sets edited of texts that differ. It returns an
-// error if the place of a line was changed. If the delivered file cannot be read, the lines are taken as they are.
+// error if the place of a line was changed. If the delivered file cannot be read, compare accepts the lines as they are.
 func (w *wholeTexts) compare(texts []correction) error {
 	var unmarked []*correction
 	var raws [][]byte

@@ -10,9 +10,9 @@ const (
 	login
 )
 
-// kinds has for each kind the beginning of its files, its share of all records, and how
-// likely a user is to have it at all: most for the heaviest user, least for the lightest, and
-// linear between them.
+// kinds has for each kind the beginning of its files, its share of all records, and the
+// probability that a user has any of it. The probability is most for the heaviest user, least
+// for the lightest user, and linear between them.
 var kinds = [...]struct {
 	name        string
 	header      string

@@ -20,8 +20,8 @@ import (
 
 // A killed load by puts leaves cells in the table. The same job puts these cells again. A job
 // that only grew also puts them again. Any other job would leave cells in the table that no
-// ledger describes. The following methods take the entries of one file in killed loads, as
-// ledger.Index.Begun returns them.
+// ledger describes. The argument begun of the following methods has the entries of one file in
+// killed loads, as ledger.Index.Begun returns them.
 
 // SameJob returns an error if a killed load began to put a file by another job. The table would
 // have cells of both jobs.

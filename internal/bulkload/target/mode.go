@@ -41,7 +41,7 @@ const (
 )
 
 // SetMode chooses the mode that loads delivered files of the given bytes. asked is the mode that the
-// user asks for. The Choice is also valid if SetMode returns an error.
+// user requests. The Choice is also valid if SetMode returns an error.
 func (t *Table) SetMode(ctx context.Context, asked bulkload.Mode, bytes int64) (bulkload.Choice, error) {
 	stager, files := table.As[table.Stager](t.Loader)
 	putter, puts := table.As[table.Putter](t.Loader)
@@ -65,7 +65,7 @@ func (t *Table) SetMode(ctx context.Context, asked bulkload.Mode, bytes int64) (
 	return c, nil
 }
 
-// choose chooses between HFiles and puts for a table that takes both.
+// choose chooses between HFiles and puts for a table that accepts both.
 func (t *Table) choose(ctx context.Context, stager table.Stager, bytes int64, c *bulkload.Choice) error {
 	regions, err := t.Regions(ctx)
 	if err != nil {
@@ -107,8 +107,8 @@ func (t *Table) Passes() int64 {
 	return 1
 }
 
-// BatchBytes returns the approximate size of a batch in bytes. asked is the size that the caller asks
-// for, or 0.
+// BatchBytes returns the approximate size of a batch in bytes. asked is the size that the caller
+// requests for, or 0.
 func (t *Table) BatchBytes(asked int64) int64 {
 	if t.handsOver {
 		return cmp.Or(asked, HandedBytes)

@@ -3,7 +3,7 @@
 //	Open, New      the table of a store, which may not exist yet
 //	FinishKilled   killed loads are finished or removed
 //	Fit            the job's behaviours and fields are added
-//	Learn          the ledgers say which delivered files are loaded
+//	Learn          the ledgers list the delivered files that are loaded
 //	SetMode        HFiles or puts
 package target
 
@@ -96,7 +96,7 @@ func (t *Table) FinishKilled(ctx context.Context, r *bulkload.Result, log *slog.
 	return err
 }
 
-// SameLayout returns an error if the job asks for another layout than the table has.
+// SameLayout returns an error if the job has another layout than the table.
 func SameLayout(j *job.Job, info table.Info) error {
 	has := info.Layout.Name()
 	if has == j.Layout {

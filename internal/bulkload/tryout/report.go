@@ -113,8 +113,8 @@ type FileResult struct {
 	Good      int64
 	Bad       int64
 	Skipped   int64
-	NotAsked  int64          // of Skipped, those of other dates or behaviours than the load's
-	Dropped   int64          // of Skipped, those of days that were dropped from the table
+	NotAsked  int64          // the skipped records of other dates or behaviours than the load's
+	Dropped   int64          // the skipped records of days that were dropped from the table
 	Dates     behaviour.Span // of the good records, also of those in NotAsked and Dropped; behaviour.NoDays if there are none
 	BadOfKind int64          // bad records whose behaviour is known
 	Unknown   int64          // of Skipped, those whose text names no behaviour of the job

@@ -30,7 +30,7 @@ import (
 // atOnce is the number of files that are read at the same time: reading one is mostly waiting.
 const atOnce = 16
 
-// A Config says how the files are parsed.
+// A Config describes how the files are parsed.
 type Config struct {
 	FS  dfs.FS
 	Job *job.Job

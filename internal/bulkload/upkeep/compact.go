@@ -18,7 +18,7 @@ import (
 type Compacted struct {
 	Before  int         `json:"files_before"` // HFiles of the table
 	After   int         `json:"files_after"`
-	Merged  int         `json:"merged"`  // HFiles that were replaced, with those of earlier passes
+	Merged  int         `json:"merged"`  // HFiles that were replaced, including HFiles of earlier passes
 	Made    int         `json:"made"`    // HFiles that were written
 	Records int64       `json:"records"` // behaviours in them
 	Cells   int64       `json:"cells"`

@@ -37,9 +37,9 @@ func works(h *fixture) map[string]func(context.Context, upkeep.Config) error {
 func (h *fixture) half() behaviour.Date { return h.w.Span.From + behaviour.Date(h.w.Span.Days()/2) }
 
 // TestUpkeepSurvivesAnyFault fails the first file operation, then the second, and so on, in
-// every mode. After each fault, the error says what failed. The table is whole and gives the
-// results of before or after the command. The same command then ends as if no fault had
-// happened. After it there is nothing to do.
+// every mode. After each fault, the error names what failed. The table is whole, and its
+// results are those of before or after the command. The same command then ends as if no fault
+// had happened. After it there is nothing to do.
 func TestUpkeepSurvivesAnyFault(t *testing.T) {
 	h := newFixture(t, testworld.World(5, 2))
 	h.Job.Table.Regions = 2
@@ -146,8 +146,8 @@ func TestAnExtractContinuesBesideIt(t *testing.T) {
 }
 
 // TestWhatIsReplacedGoesInTime replaces files with and without KeepFor. A table that was opened
-// before can be read as long as its files are kept. Then a query gets an error that says to begin
-// again.
+// before can be read as long as its files are kept. Then a query gets an error whose next step is
+// to begin again.
 func TestWhatIsReplacedGoesInTime(t *testing.T) {
 	h := newFixture(t, testworld.World(6, 10))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 6, []string{"trails"}, func(int) {})

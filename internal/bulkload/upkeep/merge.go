@@ -20,22 +20,22 @@ const (
 	// are slow. Larger reads are not faster.
 	leastAhead = 64 << 10
 	mostAhead  = 1 << 20
-	// besides is how many more bytes an input holds: a block, compressed and uncompressed, and
-	// its part of the index. It is larger if cells are large.
-	besides = 192 << 10
-	// leastMerge is how many bytes the inputs of one worker may always take. It is enough for
-	// two inputs with cells as large as the default limit of a log line.
+	// inputRest is how many more bytes an input holds: a block, compressed and uncompressed,
+	// and its part of the index. It is larger if cells are large.
+	inputRest = 192 << 10
+	// leastMerge is how many bytes of memory the inputs of one worker may always use. It is
+	// enough for two inputs with cells as large as the default limit of a log line.
 	leastMerge = 8 << 20
 	// mostOpen limits how many files one merge opens. On HDFS it also limits the connections.
 	mostOpen = 256
 )
 
-// memory returns how many bytes the inputs of one worker may take.
+// memory returns how many bytes of memory the inputs of one worker may use.
 func (r *run) memory() int64 { return segment.SortMemory(r.cfg.Memory) / int64(r.cfg.Workers) }
 
 // fanIn returns how many files a worker merges at once.
 func (r *run) fanIn() int {
-	return int(min(max(r.memory()/(leastAhead+besides), 2), mostOpen))
+	return int(min(max(r.memory()/(leastAhead+inputRest), 2), mostOpen))
 }
 
 // readAhead returns how many bytes of each file a worker reads at once if it merges n files.
@@ -44,7 +44,7 @@ func (r *run) readAhead(n int) int {
 	return int(min(max(r.memory()/int64(n)/2, leastAhead), mostAhead))
 }
 
-// A memoryError is the error that the blocks of the inputs take too much memory together.
+// A memoryError means that the blocks of the inputs together need too much memory.
 type memoryError struct{ need, most int64 }
 
 func (c *memoryError) Error() string {
@@ -55,7 +55,7 @@ func (c *memoryError) Error() string {
 type merge struct {
 	open []*input
 	heap []*input // a heap of the inputs that have a cell; the first cell is on top
-	held int64    // bytes of memory that the inputs take
+	held int64    // bytes of memory that the inputs use
 	most int64    // limit for held
 }
 
@@ -103,7 +103,7 @@ func (m *merge) add(ctx context.Context, t table.Replaceable, name string, ahead
 	return m.weigh(in)
 }
 
-// weigh returns an error if the inputs take too much memory, together with the current block of
+// weigh returns an error if the inputs need too much memory, together with the current block of
 // in.
 func (m *merge) weigh(in *input) error {
 	n := in.it.Largest()

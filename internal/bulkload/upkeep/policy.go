@@ -123,7 +123,8 @@ func grouped(m *manifest.Table) (map[place][]manifest.File, behaviour.Date) {
 	return groups, newest
 }
 
-// Reasons says why the files of a table are not merged. Plan returns nothing for this table.
+// Reasons returns the reasons why the files of a table are not merged. Plan returns nothing for
+// this table.
 func (p Policy) Reasons(m *manifest.Table) []string {
 	groups, _ := grouped(m)
 	apart, alone, large, waiting := len(m.Files), 0, 0, 0

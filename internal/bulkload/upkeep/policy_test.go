@@ -14,8 +14,8 @@ import (
 )
 
 // TestPolicy prints the merges of a list of files, round after round, until there are no more, and the reasons why.
-// A line gives a file's name, its dates and its size. It also gives its first row, if this row
-// is not in the first of two regions.
+// A line has a file's name, its dates and its size. It also has the file's first row, if this row is not in the
+// first of two regions.
 func TestPolicy(t *testing.T) {
 	datadriven.RunTest(t, "testdata/policy", func(t *testing.T, d *datadriven.TestData) string {
 		p := upkeep.Policy{FileSize: 1000, FanIn: 100}

@@ -48,7 +48,7 @@ func TestDropOfEveryDayMustBeSaid(t *testing.T) {
 }
 
 // TestUndropBringsBackWhatWas drops days at a random moment, and restores them after more
-// nights. The table then gives the same results as a table without a drop.
+// nights. Extracts then have the same results as extracts from a table without a drop.
 func TestUndropBringsBackWhatWas(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

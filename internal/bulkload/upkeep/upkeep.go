@@ -53,7 +53,7 @@ var (
 const (
 	// MinMemory is the smallest Config.Memory, in bytes, that a process can observe.
 	MinMemory = segment.MinMemory
-	// DefaultKeepFor is longer than an extract takes.
+	// DefaultKeepFor is longer than an extract runs.
 	DefaultKeepFor = 24 * time.Hour
 )
 
@@ -198,8 +198,9 @@ func (r *run) roomForRecords(ctx context.Context) error {
 	return precheck.Demand(ctx, r.cfg.FS, r.cfg.Store.Address(), need, "make room")
 }
 
-// records returns about how many bytes the new manifest takes next to the old one, and the list
-// of retired files if there is one. The copy in base takes the room of the old manifest.
+// records returns the approximate number of bytes of the new manifest, which is written next to
+// the old one, and of the list of retired files if there is one. The copy in base uses the room
+// of the old manifest.
 func (r *run) records(ctx context.Context) (int64, error) {
 	info, err := r.cfg.FS.Stat(ctx, dfs.Join(r.cfg.Store.Address(), catalog.ManifestName))
 	if r.cfg.KeepFor > 0 {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestUpkeepChangesNoResult loads worlds in random nights into two tables. It compacts one of
-// them and drops days from it at random moments. For the remaining days, both tables must give
-// the same results, byte for byte.
+// them and drops days from it at random moments. For the remaining days, extracts from both
+// tables must have the same results, byte for byte.
 func TestUpkeepChangesNoResult(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -18,7 +18,7 @@ type count struct {
 	cells   *progress.Counter
 
 	teller  layout.Teller
-	dayRows bool // the row alone tells the day and behaviour
+	dayRows bool // the key of a row has the day and behaviour
 	sum     tally.Counter
 	before  tally.Tally // sum before the stretch
 	row     []byte
