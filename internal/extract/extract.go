@@ -1,7 +1,7 @@
 // Package extract extracts the trails of active users from a table. Run does an extract in
 // six steps:
 //
-//	candidates  package judge decides from the rolls, as far as they tell, who may be active.
+//	candidates  package judge finds in the rolls which users may be active.
 //	            It divides these users into batches, which are read together
 //	fetch       reads many batches at once, and returns them in order
 //	judge       judges each user by the events of its trail, and removes the events that are
@@ -23,14 +23,15 @@
 //
 // # Killed at any moment
 //
-// Until the result is complete, it is in a hidden directory next to OUT. Each finished part has a
-// record of its contents. The same command continues after the last part before which all parts are
-// finished. If the query or the table has changed, it starts from the beginning.
+// Until the result is complete, it is in a hidden directory next to OUT. Next to each finished
+// part, a JSON file describes its contents. The same command keeps the finished parts up to the
+// first part that is not finished, and continues there. If the query or the table has changed, it
+// starts from the beginning.
 //
 // # Memory
 //
-// 2 × Workers batches are in flight, and Workers + 1 parts. Package memory limits the number of
-// workers, so that these fit into Config.Memory next to the list of users.
+// At most 2 × Workers batches and Workers + 1 parts are in memory at once. Package memory
+// limits the number of workers, so that these fit into Config.Memory next to the list of users.
 package extract
 
 import (
@@ -63,9 +64,9 @@ type Config struct {
 	Known        *manifest.Table // the manifest of the table; by default Table's own
 	Plan         fetch.Plan
 	Strict       bool  // foreign cells are an error
-	PieceSize    int64 // about how many behaviours of users who may be active; 0 means one piece
+	PieceSize    int64 // approximate number of events in a piece, of users who may be active; 0 means one piece
 
-	Workers  int   // how many batches are read, and parts written, at once; 1
+	Workers  int   // number of batches that are read at once, and of parts that are written at once; 1
 	Memory   int64 // of the process in bytes; 1 GiB
 	Sizes    memory.Sizes
 	Patience time.Duration // how long to wait for a load that is partly in the table; no wait
@@ -133,7 +134,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	}
 	if c.Stream == nil {
 		if err := x.check(ctx); err != nil {
-			return x.there(ctx, err)
+			return x.existing(ctx, err)
 		}
 	}
 	if err := Settle(ctx, c.Table, c.Patience, c.Progress); err != nil {
@@ -150,13 +151,13 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	id.Plan = pieces.Plan
 	out, err := place.Open(ctx, &c.Target, id, x.Query.Result())
 	if err != nil {
-		return x.there(ctx, err)
+		return x.existing(ctx, err)
 	}
 	defer out.Close()
 	return x.toDirectory(ctx, out, pieces)
 }
 
-// check reports why the result cannot be made. It does not take the lock of Out.
+// check returns an error if the result cannot be made. It does not take the lock of Out.
 func (x *Extract) check(ctx context.Context) error {
 	if err := x.Target.Check(ctx); err != nil || !x.Append {
 		return err
@@ -165,7 +166,7 @@ func (x *Extract) check(ctx context.Context) error {
 	return err
 }
 
-// CheckAppend reports settings that do not go with Append.
+// CheckAppend returns an error if a setting cannot be combined with Append.
 func (c *Config) CheckAppend() error {
 	switch {
 	case !c.Append:
@@ -180,7 +181,7 @@ func (c *Config) CheckAppend() error {
 	return nil
 }
 
-// Pieces cuts the extract into pieces of PieceSize behaviours.
+// Pieces cuts the extract into pieces of about PieceSize events.
 func (x *Extract) Pieces(ctx context.Context) (cut.Pieces, error) {
 	switch {
 	case x.PieceSize <= 0:

@@ -57,7 +57,7 @@ func extractSurvives(t *testing.T, o query.Output, modes []dfstest.Mode) {
 }
 
 // askWithFault extracts into a directory of home with a fault in operation n, and
-// again without. It says whether the extract never came to its fault.
+// again without. It reports whether the extract ended before operation n.
 func askWithFault(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	out := filepath.Join(home, "out")

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) { extracttest.Main(m) }
 
 // TestKilledExtractsContinue kills extracts with SIGKILL, and continues until one is
 // done. Before the end OUT does not exist. At the end it equals the result of an undisturbed
-// extract, with its counts. The test does so with conditions and without, and with a query
-// in which only rows tell who may stay.
+// extract, with its counts. The queries have conditions or none. In one query only rows show
+// who may stay.
 func TestKilledExtractsContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for name, e := range map[string]extracttest.Task{

@@ -58,9 +58,10 @@ func (r Result) Counted() outcome.Counts {
 // Made implements outcome.Maker.
 func (r Result) Made() string { return r.Out }
 
-// there returns the result in Out and err if err says that Out has the result of x already. Otherwise
-// it returns the zero Result and err. If the result in Out is damaged, the error names the file.
-func (x *Extract) there(ctx context.Context, err error) (Result, error) {
+// existing returns the result in Out and err, if err means that Out already has the result of x.
+// Otherwise it returns the zero Result and err. If the result in Out is damaged, the error names the
+// file.
+func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	appended := errors.Is(err, manifest.ErrAppended)
 	if !appended && (x.Append || !errors.Is(err, iofs.ErrExist)) {
 		return Result{}, err
@@ -85,11 +86,12 @@ func (x *Extract) there(ctx context.Context, err error) (Result, error) {
 		r = x.appended(m, len(parts))
 	}
 	r.Already = true
-	return r, x.alreadyThere(err)
+	return r, x.existsError(err)
 }
 
-// alreadyThere returns the error err of a result that exists. If it is the result of the same query, the error says so.
-func (x *Extract) alreadyThere(err error) error {
+// existsError adds to err that Out has the result of the same query, and the next step. It returns
+// err unchanged if it does not wrap fs.ErrExist.
+func (x *Extract) existsError(err error) error {
 	if !errors.Is(err, iofs.ErrExist) {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// boxes caches values in interfaces, as the virtual machine takes them. A value in an
-// interface needs memory of its own, and the values of a field repeat. Each value has one
-// place in the cache, and replaces the value that was there.
+// boxes caches values in interfaces, as the virtual machine needs them. A value in an interface
+// needs memory of its own, and the values of a field repeat. Each value has one place in the
+// cache, and replaces the value that was there.
 type boxes struct {
 	wholes  [boxCount]box[int]
 	numbers [boxCount]box[uint64]

@@ -1,6 +1,6 @@
-// Package condition implements the language of an extract's conditions, which say which
-// behaviours and which users to keep. There are three kinds of text. All are checked
-// against the schema before anything is read:
+// Package condition implements the language of an extract's conditions, which select the events
+// and the users to keep. There are three kinds of text. All are checked against the schema
+// before anything is read:
 //
 //	where      play.seconds >= 600 || order.price > 0       keeps events
 //	having     count(play) >= 5 && sum(order.price) > 100   keeps users
@@ -53,10 +53,10 @@
 //
 // The sum of no values is 0; avg, min, max, first and last of no values are null.
 // sum and avg are doubles. Whole numbers are added without loss, and their sum is
-// then rounded to the nearest double. min and max take numbers and times, and skip NaN.
-// Arithmetic in an aggregate has + - * / of fields and numbers. An event with a null in it, or a division
-// by zero, is skipped. A count of distinct values takes 8 bytes for each value of the user; all NaN are
-// one value, and so are 0 and -0.
+// then rounded to the nearest double. min and max accept numbers and times, and skip NaN. Arithmetic in
+// an aggregate has + - * / of fields and numbers. An event with a null in it, or a division by zero, is
+// skipped. A count of distinct values takes 8 bytes for each value of the user; all NaN are one value,
+// and so are 0 and -0.
 //
 // If arithmetic of whole numbers overflows 64 bits, the evaluation fails.
 //

@@ -32,7 +32,7 @@ type term struct {
 	argument // of an aggregate: kind is -1 if it is of any kind
 }
 
-// A quality says which property of an event, a field or a user a term is.
+// A quality is the property of an event, a field or a user that a term stands for.
 type quality int
 
 const (
@@ -77,7 +77,7 @@ type expression struct {
 	zone  *time.Location
 	root  ast.Node         // each term is a call of a function of its name
 	terms map[string]*term // by the names of these functions
-	tests map[string]*term // likewise, functions that say whether a term has a value
+	tests map[string]*term // likewise, functions that report whether a term has a value
 }
 
 // A reader turns the tree of a text into a tree that calls the vocabulary's terms and has
@@ -107,7 +107,7 @@ func read(text string, s *behaviour.Schema, words vocabulary) (*expression, erro
 	return x, x.check()
 }
 
-// parse returns the tree of text. The parser takes every call for a call of a function; the
+// parse returns the tree of text. The parser treats every call as a call of a function; the
 // reader checks later which functions exist.
 func parse(text string, s *behaviour.Schema) (ast.Node, error) {
 	if n := len([]rune(text)); n > maxText {
@@ -178,7 +178,7 @@ func (x *expression) use(t *term, loc file.Location) ast.Node {
 	return call(t.name, loc)
 }
 
-// ask returns a call that reports whether t has a value.
+// ask returns the expression of a call that reports whether t has a value.
 func (x *expression) ask(t *term, loc file.Location) ast.Node {
 	name := testName(t)
 	x.tests[name] = t

@@ -73,7 +73,7 @@ func abs(v any) (any, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// rounding returns f as a function that takes whole numbers too.
+// rounding returns f as a function that also accepts whole numbers.
 func rounding(f func(float64) float64) func(any) (any, error) {
 	return func(v any) (any, error) {
 		if n, ok := v.(int); ok {

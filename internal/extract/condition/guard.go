@@ -21,7 +21,7 @@ type call0 = func(...any) (any, error)
 type binding struct {
 	null  bool             // it has no value, whatever is read
 	known any              // the value if it is constant, else nil
-	get   call0            // its value; called only where has says true
+	get   call0            // its value; called only if has returns true
 	leaf  func(leaf) call0 // the whole of a comparison, nil if the machine must do it
 	has   call0            // whether it has a value; nil: it always has
 }

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A Having says which users to keep. See the package comment.
+// A Having is a condition that selects users. See the package comment.
 type Having struct {
 	schema *behaviour.Schema
 	x      *expression
@@ -214,9 +214,9 @@ func (v together) result(name string, t *term) string {
 	return ""
 }
 
-// A HavingEvaluator takes a user's events one by one and then reports whether
-// the user is kept. It holds a few numbers for each aggregate and no events. Only a count of distinct
-// values holds more: 8 bytes for each value, and twice as many while it makes room for more.
+// A HavingEvaluator receives a user's events one by one and then reports whether the user is kept. It
+// holds a few numbers for each aggregate and no events. Only a count of distinct values holds more: 8
+// bytes for each value, and twice as many while it makes room for more.
 type HavingEvaluator struct {
 	program *program
 	machine vm.VM

@@ -7,8 +7,8 @@ import (
 )
 
 // A Matcher searches for a sequence in one trail after the other. It finds the match that ends first. If
-// several end there, it takes the match whose earlier steps are latest, and compares the last step
-// first. For each step it holds the times of one chain, whatever the length of the trail.
+// several matches end there, it chooses the match whose earlier steps are latest, and compares the last
+// step first. For each step it holds the times of one chain, whatever the length of the trail.
 //
 // One chain for each step is enough: a step depends only on the step before it. If any
 // chain that has reached a step can continue, the chain that reached it last can continue
@@ -59,7 +59,7 @@ func (m *Matcher) Add(ev *trail.Event) {
 	}
 }
 
-// take makes an event a step, if a chain has reached the step before it in time.
+// take adds an event as a step, if a chain has reached the previous step in time.
 func (m *Matcher) take(step int, at int64) {
 	chain := m.chains[step][:0]
 	if step > 0 {

@@ -207,7 +207,7 @@ func (p *sequenceParser) duration() (time.Duration, error) {
 	return total, nil
 }
 
-// times returns the number of units that digits say, if it can be added to total.
+// times returns the value of digits multiplied by unit, if it can be added to total.
 func times(digits string, unit, total time.Duration) (time.Duration, error) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n > int64(math.MaxInt64-total)/int64(unit) {

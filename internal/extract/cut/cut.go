@@ -94,8 +94,8 @@ func (c *Config) shares(ctx context.Context, regions []split.Region) ([]share, e
 	return out, nil
 }
 
-// region cuts one region. If the table does not know the number of a user's behaviours, region assumes
-// each. If only a read of all rows would tell the users, the region is one share.
+// region cuts one region. If the table does not know the number of a user's events, region assumes
+// each. If only a read of all rows would show which users exist, the region is one share.
 func (c *Config) region(ctx context.Context, r split.Region, each int64) ([]share, error) {
 	q := c.Query
 	out := []share{{Region: r}}

@@ -194,7 +194,7 @@ func (t *table) hive() string {
 }
 
 // trino is the SQL for Trino's Hive connector. It reads microseconds only if its property
-// timestamp-precision says so.
+// timestamp-precision is MICROSECONDS.
 func (t *table) trino() string {
 	out := "-- The catalog of Trino needs hive.timestamp-precision=MICROSECONDS.\n"
 	with := []string{"  format = 'PARQUET'", "  external_location = " + t.text(t.url())}

@@ -134,7 +134,7 @@ func (f *Facts) averages() averages {
 }
 
 // share returns the fraction of the candidates' records that the query reads; all is the
-// same fraction over every user. The counts of rows tell how candidates differ from other
+// same fraction over every user. The counts of rows show how candidates differ from other
 // users.
 func (f *Facts) share(all float64) float64 {
 	if f.Stay.AllRows == 0 || all == 1 {

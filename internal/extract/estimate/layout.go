@@ -28,7 +28,7 @@ type Layout struct {
 	Prefixes bool  // reads select columns by prefixes
 	Columns  bool  // reads select columns by a range
 	KindRows bool  // scans skip rows of other behaviours
-	Sifts    bool  // the column of a cell tells its behaviour
+	Sifts    bool  // the column of a cell shows its behaviour
 	AllDays  bool  // scans cover other days too
 	TimeRows bool  // scans can be narrowed to times of the day
 	Ranged   bool  // ranges of rows and columns hold nothing of other times

@@ -34,7 +34,7 @@ func (l *Logs) Add(bytes int64, compressed bool) {
 const logStart = 0.2
 
 // Compare estimates the time of a query that reads the files and returns the plan's
-// behaviours. If that is faster than p, it returns a sentence that says so, and else "".
+// behaviours. If that is faster than p, it returns a sentence about it, and otherwise "".
 func (l *Logs) Compare(p *Plan) string {
 	l.Seconds = logStart + float64(l.Text)/logBytes + float64(p.Behaviours)/logRecords
 	if l.Sooner = l.Files > 0 && l.Seconds < p.Seconds; !l.Sooner {

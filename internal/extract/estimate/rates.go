@@ -50,7 +50,7 @@ const (
 	readAhead    = 64 << 10 // of an HFile, where neighbouring blocks are read
 	openReads    = 2        // to open an HFile
 	connectCalls = 2        // that find out where the regions are
-	// A call has few gets until the first response tells the size of rows. About getsBefore
+	// A call has few gets until the first response shows the size of rows. About getsBefore
 	// gets are sent before that response.
 	getsAtFirst = 32
 	getsBefore  = 1000

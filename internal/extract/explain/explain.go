@@ -1,5 +1,5 @@
-// Package explain estimates the cost of an extract before it reads a row, and says which plan it
-// uses and why.
+// Package explain estimates the cost of an extract before it reads a row, and reports which plan
+// it uses and why.
 package explain
 
 import (
@@ -26,9 +26,9 @@ import (
 // An Explanation estimates the cost of a query.
 type Explanation struct {
 	Users   int64          `json:"users"` // on the list; for all users, the same as Found
-	Found   int64          `json:"found"` // with a row of any requested behaviour, as far as the rolls tell
+	Found   int64          `json:"found"` // with a row of any requested behaviour, as far as the rolls show it
 	May     int64          `json:"may"`   // who may be active
-	Exact   bool           `json:"exact"` // the rolls tell these counts; else they are guesses, or too large
+	Exact   bool           `json:"exact"` // the counts are exact, by the rolls; otherwise they are guesses, or too large
 	Rolls   estimate.Rolls `json:"rolls"`
 	Regions int            `json:"regions"`           // of the table
 	Sampled int            `json:"sampled,omitempty"` // regions that were read, if not all of them

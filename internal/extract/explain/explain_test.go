@@ -25,7 +25,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// strange is a table whose rows alone tell which users exist, and whose rows cannot be read.
+// strange is a table in which only rows show which users exist, and whose rows cannot be read.
 type strange struct{ unread }
 
 func (s strange) Info() table.Info { return extracttest.Narrow{Table: s.Table}.Info() }
@@ -72,16 +72,16 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 			if chosen := x.Plans[x.Chosen]; chosen.Users != x.May || cost.Estimate.Users != x.May || chosen.DecidedBy != estimate.ByRolls {
 				t.Errorf("%s: %d users may be active; the plan is %+v, the run's estimate %+v", what, x.May, chosen, cost.Estimate)
 			}
-			if i%2 == 0 && x.May != ran.Active || x.May < cost.Outcome.Users-beside(ran, cost) {
+			if i%2 == 0 && x.May != ran.Active || x.May < cost.Outcome.Users-notRead(ran, cost) {
 				t.Errorf("%s: %d users may be active, %d are", what, x.May, ran.Active)
 			}
 		}
 	}
 }
 
-// beside returns the number of active users whose rows are not read, because --where keeps
+// notRead returns the number of active users whose rows are not read, because --where keeps
 // nothing that they did.
-func beside(r extract.Result, c manifest.Cost) int64 { return max(r.Active-c.Estimate.Users, 0) }
+func notRead(r extract.Result, c manifest.Cost) int64 { return max(r.Active-c.Estimate.Users, 0) }
 
 // TestEstimatesComeTrue compares the estimated cost of queries without conditions with the
 // real cost. Rows are exact, unless late files bring a row twice. The other numbers are

@@ -37,8 +37,8 @@ func (p *passed) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) 
 }
 
 // TestLayoutsAreExplained compares the explanation for tables of all layouts with the real
-// cost. Rows and cells are within a factor. If scans skip much more than the result needs,
-// the explanation says why.
+// cost. Rows and cells are within a factor. If scans skip much more than the result needs, the
+// explanation has the reason.
 func TestLayoutsAreExplained(t *testing.T) {
 	const factor = 2
 	near := func(a, b int64) bool { return a <= b*factor && b <= a*factor }

@@ -9,8 +9,8 @@ import (
 	"usertrail/internal/split"
 )
 
-// TestLargeTablesAreSampled counts the regions that are looked at. Days that are not
-// asked for are of no account, nor is a table's size to a list.
+// TestLargeTablesAreSampled counts the regions that are examined. Days outside the query do not
+// change the number. The size of the table does not change it for a list of users.
 func TestLargeTablesAreSampled(t *testing.T) {
 	day := behaviour.Span{From: 16_000, To: 16_000}
 	regions := make([]split.Region, 100)

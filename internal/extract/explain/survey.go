@@ -73,7 +73,7 @@ func (s *survey) region(ctx context.Context, r split.Region) error {
 	}
 	defer users.Close()
 	if _, ok := users.(table.Daily); !ok {
-		return nil // only the rows tell the users
+		return nil // only the rows show which users exist
 	}
 	all, found, stay := s.there.Region(users), s.found.Region(users), s.Census.Region(users)
 	var c judge.Counts

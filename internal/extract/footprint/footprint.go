@@ -1,5 +1,5 @@
-// Package footprint says how many rows and cells events take in the layout of a table, and which
-// limits of a query bound the reads.
+// Package footprint computes how many rows and cells events have in the layout of a table, and
+// which limits of a query bound the reads.
 package footprint
 
 import (
@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/trail"
 )
 
-// A Footprint says how many rows and cells the records of a schema take in a layout.
+// A Footprint counts the rows and cells of records of a schema in a layout.
 type Footprint struct {
 	row    layout.RowParts
 	Micros bool     // a time that is not a whole number of milliseconds has one cell more
@@ -66,8 +66,8 @@ func (g *Footprint) share(did activity.Set) int64 {
 	return int64(min(did.Len(), 1))
 }
 
-// Cells estimates how many cells a record of a kind has in the fields that are read. Nil is all
-// fields.
+// Cells estimates how many cells of a record of a kind are read. asked marks the fields that
+// are read; nil is all fields.
 func (g *Footprint) Cells(k int, asked []bool) int {
 	n := 1
 	for i, own := range g.Own[k] {
@@ -95,10 +95,10 @@ func (g *Footprint) Holds() estimate.Row {
 	return estimate.User
 }
 
-// Bounds say which limits of a query bound the reads of its table's layout.
+// Bounds are the limits of a query that bound the reads of its table's layout.
 type Bounds struct {
 	Kinds  bool // scans skip rows of behaviours that are not read,
-	Sifts  bool // or columns tell which cells are theirs
+	Sifts  bool // or columns show which cells belong to them
 	Dates  bool // scans skip rows or columns of other days
 	Times  bool // scans skip other times of a day
 	Listed bool // rows can be named,

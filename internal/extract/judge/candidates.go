@@ -19,20 +19,19 @@ import (
 	"usertrail/internal/table/fetch"
 )
 
-// Candidates are the users who are or may be active, as far as the table knows it before any row is
-// read.
+// Candidates finds the users who are or may be active, before any row is read.
 type Candidates struct {
 	Query  *query.Query
 	Table  table.Table
 	Memory memory.Shares
-	Found  *notfound.Search // takes the users who are certainly found
+	Found  *notfound.Search // collects the users who are certainly found
 	Census *Census
 	Sizes  *Sizes
 }
 
-// Batches divides the candidates of some pieces into batches, in order of their keys. Users up to the
-// key after are left out. It reads the rolls of several regions ahead, of Memory.Workers regions at the
-// same time. When all batches are taken, total has the counts that are known without reading rows.
+// Batches divides the candidates of some pieces into batches, in order of their keys. It skips the
+// users up to the key after. It reads the rolls of Memory.Workers regions ahead, at the same time. When
+// the caller has received all batches, total has the counts that are known without reading rows.
 func (c *Candidates) Batches(ctx context.Context, pieces, regions []split.Region, after []byte, total *Counts) iter.Seq2[*fetch.Batch, error] {
 	parts := stretches(pieces, regions)
 	return func(yield func(*fetch.Batch, error) bool) {
@@ -125,8 +124,8 @@ func (c *Candidates) settle(ctx context.Context, s stretch, after []byte, out *s
 	return b.flush()
 }
 
-// EachUser calls take for the requested users of a region: all, or the users of the list with the indexes
-// from from to to, not included.
+// EachUser calls take for each requested user of a region. These are all users, or the users of the list
+// whose indexes are from, included, to to, not included.
 func EachUser(list *userlist.List, users table.Users, from, to int, take func(table.User) error) error {
 	if list.IsAll() {
 		for users.Next() {
@@ -148,7 +147,7 @@ func MayStay(q *query.Query, u table.User, c *Counts) bool {
 		return false
 	}
 	if !u.Sure {
-		return true // the rows alone tell whether the user is found
+		return true // only the rows show whether the user is found
 	}
 	c.Found++
 	if standing == activity.TooFew || u.Did.Meets(q.Without) {
@@ -163,7 +162,7 @@ func MayStay(q *query.Query, u table.User, c *Counts) bool {
 	return false
 }
 
-// walk calls take for the users of a part of the list that the table knows.
+// walk calls take for each user of a part of the list that the table knows.
 func walk(users table.Users, u *userlist.List, from, to int, take func(table.User) error) error {
 	for i := from; i < to; {
 		if !users.SeekGE(u.Key(i)) {

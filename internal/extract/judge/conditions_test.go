@@ -70,7 +70,7 @@ type asking struct {
 	table.Table
 
 	mu    sync.Mutex
-	exist map[string]int // rows asked for whether they are there, by behaviour
+	exist map[string]int // rows of which only the existence was requested, by behaviour
 	whole int            // users whose behaviours were read
 	few   int            // users of whom only some prefixes were
 	most  int            // prefixes of the widest query

@@ -16,24 +16,24 @@ import (
 	"usertrail/internal/table/fetch"
 )
 
-// existence asks which rows users have, without reading the cells' values. It asks first for
-// the behaviour that fewest users did. It asks for the next behaviour only of users who can
-// still be active.
+// existence finds out which rows users have, without reading the cells' values. It looks first
+// for rows of the behaviour that the fewest users did. It looks for the next behaviour only
+// among users who can still be active.
 type existence struct {
 	pass pass
-	// By kind: the number of users that were asked about, and how many of them did it.
+	// By kind: the number of users whose rows were looked for, and how many of them did it.
 	asked, had [behaviour.MaxKinds]atomic.Int64
 }
 
 // AsksExistence reports whether users are excluded by the rows that they have, before their rows are
-// read. It is false if every user with any event is active, and if the keys of rows do not tell the
-// behaviours.
+// read. It is false in three cases: one behaviour is enough to make a user active, the conditions on
+// events come before the rule, or the keys of rows do not have the behaviour.
 func AsksExistence(q *query.Query) bool {
 	return q.Rule.Least >= 2 && !q.Conditions.WhereFirst && q.Info.Layout.Traits().DayRows
 }
 
 // rarest returns kinds sorted by the share of users who did them, smallest first. Kinds that
-// existence has asked of no user have share 0, and keep their order.
+// existence has not looked for yet have share 0, and keep their order.
 func (e *existence) rarest(kinds []int) []int {
 	share := func(k int) float64 { return float64(e.had[k].Load()) / float64(max(e.asked[k].Load(), 1)) }
 	out, shares := slices.Clone(kinds), map[int]float64{}
@@ -52,7 +52,7 @@ func (e *existence) rarest(kinds []int) []int {
 	return out
 }
 
-// A candidate is a user whose behaviours only the rows tell.
+// A candidate is a user whose behaviours only the rows show.
 type candidate struct {
 	key   int // index among the batch's keys
 	asked activity.Set
@@ -60,8 +60,8 @@ type candidate struct {
 	open  bool // may still be active
 }
 
-// exist returns the keys of the users who are or may be active, and the other users who were found. The
-// rolls judged the users that they are sure about.
+// exist returns the keys of the users who are or may be active, and the other users who were found. It
+// looks only for users of whom the rolls are not sure.
 func (r *reader) exist(ctx context.Context, keys *fetch.Keys) (*fetch.Keys, []User, error) {
 	e := r.existence
 	if e == nil || !e.pass.worth(&r.full) {
@@ -78,7 +78,7 @@ func (r *reader) exist(ctx context.Context, keys *fetch.Keys) (*fetch.Keys, []Us
 	}
 	began := time.Now()
 	kinds := e.rarest(r.query.Kinds)
-	next := 1 // how many kinds to ask for at once
+	next := 1 // how many kinds to look for at once
 	if !r.bounds.Kinds && !r.bounds.Listed {
 		next = len(kinds) // the rows of one behaviour are among the rows of all
 	}
@@ -100,8 +100,8 @@ func (r *reader) exist(ctx context.Context, keys *fetch.Keys) (*fetch.Keys, []Us
 	return stay, left, nil
 }
 
-// find finds out which candidates who cannot be active did any behaviour. It asks first for the
-// behaviour that most users did.
+// find finds out which candidates who cannot be active did any behaviour. It looks first for
+// the behaviour that most users did.
 func (r *reader) find(ctx context.Context, keys *fetch.Keys, all []*candidate, kinds []int) error {
 	for _, k := range slices.Backward(kinds) {
 		lost := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.open || !c.did.Empty() || c.asked.Has(k) })
@@ -113,7 +113,8 @@ func (r *reader) find(ctx context.Context, keys *fetch.Keys, all []*candidate, k
 }
 
 // rule divides the users of a batch. stay has the users who are or may be active. left has the
-// candidates who cannot be active, each with the number of users of stay before it.
+// candidates who cannot be active but did a behaviour. The field user of each of them is the
+// number of users of stay that come before it.
 func rule(keys *fetch.Keys, all []*candidate) (stay *fetch.Keys, left []User) {
 	stay = new(fetch.Keys)
 	for i := range keys.Len() {

@@ -33,8 +33,8 @@ func (w *weighed) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 	})
 }
 
-// TestLargeValuesAreReadInSmallBatches extracts users who are too much for one batch: no read
-// gives more than a batch may have and one value, and all users are in the result.
+// TestLargeValuesAreReadInSmallBatches extracts users who do not fit in one batch. No read
+// returns more than the limit of a batch and one value. All users are in the result.
 func TestLargeValuesAreReadInSmallBatches(t *testing.T) {
 	const users, each, size = 200, 10, 2 << 10
 	h, q := extracttest.Large(t, users, each, size)

@@ -31,9 +31,9 @@ type User struct {
 // in the result. It is for one goroutine.
 type filter struct {
 	q      *query.Query
-	taken  footprint.Footprint
-	screen [][]bool // by kind: the fields that a screen reads; nil without a screen
-	plain  bool     // every user's whole trail is in the result
+	layout footprint.Footprint // counts the rows and cells of events
+	screen [][]bool            // by kind: the fields that a screen reads; nil without a screen
+	plain  bool                // every user's whole trail is in the result
 	where  *condition.WhereEvaluator
 	having *condition.HavingEvaluator
 	steps  *condition.Matcher
@@ -42,8 +42,8 @@ type filter struct {
 	passed []trail.Event
 }
 
-func newFilter(q *query.Query, taken footprint.Footprint, screen [][]bool) *filter {
-	s := &filter{q: q, taken: taken, screen: screen, plain: !q.Conditional()}
+func newFilter(q *query.Query, layout footprint.Footprint, screen [][]bool) *filter {
+	s := &filter{q: q, layout: layout, screen: screen, plain: !q.Conditional()}
 	if q.Where != nil {
 		s.where = q.Where.Evaluator()
 	}
@@ -57,8 +57,8 @@ func newFilter(q *query.Query, taken footprint.Footprint, screen [][]bool) *filt
 	return s
 }
 
-// sift judges the users of t in order. known reports that all users of t did the behaviours
-// that make a user active. sift overwrites events that are not in the result, so that the other
+// sift judges the users of t in order. known means that all users of t did the behaviours that
+// make a user active. sift overwrites events that are not in the result, so that the other
 // events of a user are adjacent.
 func (s *filter) sift(t *fetch.Trails, known bool) ([]User, error) {
 	var out []User
@@ -190,7 +190,7 @@ func (s *filter) stays(b *trail.Batch, events []trail.Event, j *User) (bool, err
 }
 
 // choose moves the events of the result to the beginning of events, and returns their
-// number. s.kept says which events the conditions kept.
+// number. s.kept marks the events that the conditions kept.
 func (s *filter) choose(events []trail.Event) int {
 	for i := range events {
 		s.kept[i] = s.kept[i] && s.q.Rule.Asked.Has(int(events[i].Kind))
@@ -238,7 +238,7 @@ func (s *filter) around(events []trail.Event, n int) {
 	s.kept, s.spare = s.spare, s.kept
 }
 
-// at keeps the last kept event of each kind at or before a time.
+// at keeps, of each kind, only the last kept event at or before a time.
 func (s *filter) at(events []trail.Event, micros int64) {
 	var have activity.Set
 	for i := len(events) - 1; i >= 0; i-- {

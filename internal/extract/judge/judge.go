@@ -1,18 +1,19 @@
 // Package judge decides who is active, and which events of each user are in the result.
 //
-//	Candidates  decide by the rolls, as far as they tell, who may be active, and divide these
+//	Candidates  find in the rolls which users may be active, and divide these
 //	            users into batches
-//	existence   excludes users by the rows that they have, if the rolls do not tell
-//	screen      excludes users by the few columns that judging a user needs
+//	existence   excludes users by the rows that they have, if the rolls are not exact
+//	screen      excludes users after reading only the columns that decide whether a user stays
 //	filter      judges each user by the events of its trail, and removes events that are not
 //	            requested
 //
-// Readers do the last three steps for each batch. Existence and screen only save time: the
-// result does not depend on them, nor on how users are divided into batches.
+// Readers do the last three steps for each batch. Existence and screen only save time. The
+// result does not depend on them, and it does not depend on how users are divided into batches.
 //
 // # Memory
 //
-// A batch has about 16,000 records and at most memory.Shares.Batch bytes. The trail of a user
-// with more is held whole, one such user at a time. Its bytes are counted before they are held,
-// and a user with more than memory.Shares.User ends the extract with an error.
+// A batch has about 16,000 records and at most memory.Shares.Batch bytes. If the trail of one
+// user is larger, it is read alone and held whole, one such trail at a time. Its bytes are
+// counted before they are held. If they are more than memory.Shares.User, the extract ends with
+// an error.
 package judge

@@ -2,11 +2,11 @@ package judge
 
 import "usertrail/internal/trail"
 
-// measure counts the rows, behaviours and cells that were read of a user, as the table's
-// layout stores them. judged is the number of these cells that are needed to judge the user.
-// Events that a server may skip are not counted, even if they were read to judge the user.
+// measure counts the rows, behaviours and cells that were read of a user, as the table's layout
+// stores them. judged is the number of cells that are needed to judge the user. measure does
+// not count events that a server may skip, even if they were read to judge the user.
 func (s *filter) measure(b *trail.Batch, events []trail.Event) (r Read, judged int64) {
-	f := &s.taken
+	f := &s.layout
 	events = s.tested(b, events)
 	r.Rows, r.Behaviours = f.Rows(events), int64(len(events))
 	for i := range events {

@@ -13,9 +13,9 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestEveryUserOfABatchIsFound extracts a list of users from a table in which only rows tell the
-// users. In one batch, b is excluded by few columns, and d by the rows that exist. Both are found,
-// as c and e are, whose trails are in the result.
+// TestEveryUserOfABatchIsFound extracts a list of users from a table in which only rows show which
+// users exist. In one batch, a screen excludes b, and the rows that exist exclude d. Both are
+// found. The users c and e are found, too, and their trails are in the result.
 func TestEveryUserOfABatchIsFound(t *testing.T) {
 	h := extracttest.New(t, `logs: logs/{date}/{behaviour}.csv
 table: trails

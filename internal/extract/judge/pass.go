@@ -23,14 +23,16 @@ func (c *cost) user() float64 {
 	return 0
 }
 
-// A pass asks for a few facts about users first, so that fewer users are read. The pass is
-// skipped if most users stay, or if asking takes as long as reading. The result is the same.
+// A pass reads a few facts about users first, so that fewer users are read whole. The pass is
+// skipped if most users stay, or if it takes as long as reading the users whole. The result is
+// the same.
 type pass struct {
 	cost
 	stayed atomic.Int64
 }
 
-// trial is the number of users for which a pass is tried, before its use decides.
+// trial is the number of users after which the measured times decide whether the pass
+// continues.
 const trial = 2 << 10
 
 // worth reports whether the pass saves time. whole is the cost of users who stay.

@@ -39,13 +39,13 @@ type Readers struct {
 	table  table.Table
 	plan   fetch.Plan
 	memory memory.Shares
-	taken  footprint.Footprint
+	layout footprint.Footprint // counts the rows and cells of events
 	bounds footprint.Bounds
 
 	existence *existence    // nil if it excludes no user
 	screen    *screen       // nil if no user is screened
-	full      cost          // of users whose rows were read completely
-	fat       chan struct{} // holds one while a trail larger than a batch is held
+	full      cost          // the time to read all columns of users
+	large     chan struct{} // full while a trail that is larger than a batch is held
 }
 
 // NewReaders returns readers of the table t. The error wraps query.ErrWrong if the layout of the
@@ -59,7 +59,7 @@ func NewReaders(q *query.Query, t table.Table, plan fetch.Plan, m memory.Shares)
 	if err != nil {
 		return nil, err
 	}
-	r := &Readers{query: q, table: t, plan: plan, memory: m, taken: footprint.New(l, s), bounds: bounds, fat: make(chan struct{}, 1)}
+	r := &Readers{query: q, table: t, plan: plan, memory: m, layout: footprint.New(l, s), bounds: bounds, large: make(chan struct{}, 1)}
 	if AsksExistence(q) {
 		r.existence = new(existence)
 	}
@@ -69,14 +69,14 @@ func NewReaders(q *query.Query, t table.Table, plan fetch.Plan, m memory.Shares)
 	return r, nil
 }
 
-// Begin returns the work of one worker, which reports its progress to at.
+// Begin returns the fetch.Work of one worker. The worker reports its progress to at.
 func (r *Readers) Begin(at *progress.Worker) (fetch.Work[*Batch], error) {
 	w := &reader{Readers: r, at: at}
 	var fields [][]bool
 	if r.screen != nil {
 		fields = r.screen.want.Fields
 	}
-	w.filter = newFilter(r.query, r.taken, fields)
+	w.filter = newFilter(r.query, r.layout, fields)
 	var err error
 	if w.whole, err = r.askers(&query.Window{}); err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (r *Readers) Begin(at *progress.Worker) (fetch.Work[*Batch], error) {
 	return w.read, err
 }
 
-// askers has an asker for all columns that are read, and one for the columns that the screen
-// reads. few is nil without a screen.
+// askers has two Askers for the same events. all reads all columns of the query. few reads only
+// the columns of the screen; it is nil without a screen.
 type askers struct{ all, few *fetch.Asker }
 
 func (r *Readers) askers(w *query.Window) (a askers, err error) {
@@ -105,25 +105,26 @@ func (r *Readers) askers(w *query.Window) (a askers, err error) {
 // A reader reads batches and judges their users. It is for one goroutine.
 type reader struct {
 	*Readers
-	whole  askers // of all of the span
-	near   askers // of the window
+	whole  askers // read the whole span
+	near   askers // read only the window of the query
 	filter *filter
 	at     *progress.Worker
 
 	foreign layout.Foreign // cells of the current batch
 }
 
-// A reading says how some users are read.
+// A reading is the way in which some users are read.
 type reading struct {
 	askers
-	fat   bool // one user, whose trail is larger than a batch
-	known bool // they did the behaviours that make a user active
+	large bool // one user, whose trail is larger than a batch
+	known bool // all of them did the behaviours that make a user active
 	near  bool // only the window is read
 }
 
-// reading decides how to read the users of keys. It reads only the window if that costs less
-// and decides who is active: if the rolls are sure of every user, or if any one behaviour
-// makes a user active. Otherwise it reads the whole span.
+// reading decides how to read the users of keys. It chooses the window if two conditions hold:
+// the window costs less than the whole span, and the events of the window are enough to decide
+// who is active. They are enough if the rolls are sure of every user, or if any one behaviour
+// makes a user active.
 func (r *reader) reading(p *fetch.Batch, keys *fetch.Keys) reading {
 	q, sure := r.query, true
 	for i := range keys.Len() {
@@ -136,8 +137,8 @@ func (r *reader) reading(p *fetch.Batch, keys *fetch.Keys) reading {
 	return reading{askers: r.near, known: sure, near: true}
 }
 
-// read is a fetch.Work. Users whose trails are too much for one batch are read in two
-// halves.
+// read is a fetch.Work. If the trails of the users do not fit in one batch, read reads the
+// users in two halves.
 func (r *reader) read(ctx context.Context, p *fetch.Batch, emit func(*Batch) error) error {
 	s, err := r.readBatch(ctx, p, false)
 	switch {
@@ -146,7 +147,7 @@ func (r *reader) read(ctx context.Context, p *fetch.Batch, emit func(*Batch) err
 	case !errors.Is(err, trail.ErrFull):
 		return err
 	case p.Keys.Len() == 1:
-		return r.readFat(ctx, p, emit)
+		return r.readLarge(ctx, p, emit)
 	}
 	for _, second := range []bool{false, true} {
 		if err := r.read(ctx, p.Half(second), emit); err != nil {
@@ -156,21 +157,22 @@ func (r *reader) read(ctx context.Context, p *fetch.Batch, emit func(*Batch) err
 	return nil
 }
 
-// readFat reads one user whose trail is larger than a batch. One such trail is held at a time.
-// Its turn comes when all batches before it are cut into parts, so no trail waits for another.
-func (r *reader) readFat(ctx context.Context, p *fetch.Batch, emit func(*Batch) error) error {
+// readLarge reads one user whose trail is larger than a batch. Only one such trail is held at a
+// time. readLarge first waits until all batches before it are cut into parts. Therefore the
+// trail that is held never waits for another one.
+func (r *reader) readLarge(ctx context.Context, p *fetch.Batch, emit func(*Batch) error) error {
 	if err := p.Turn(ctx); err != nil {
 		return err
 	}
-	if err := pipe.Send(ctx, r.fat, struct{}{}); err != nil {
+	if err := pipe.Send(ctx, r.large, struct{}{}); err != nil {
 		return err
 	}
 	s, err := r.readBatch(ctx, p, true)
 	if err != nil {
-		<-r.fat
+		<-r.large
 		return r.tooMuch(p, err)
 	}
-	s.Trails.WhenFreed(func() { <-r.fat })
+	s.Trails.WhenFreed(func() { <-r.large })
 	if err := shrink(r.query.Info.Schema, s); err != nil {
 		return err
 	}
@@ -195,11 +197,11 @@ func (r *reader) tooMuch(p *fetch.Batch, err error) error {
 		query.ErrWrong, id, more, humanize.IBytes(uint64(much.Bytes)), humanize.IBytes(uint64(r.memory.User)), least, memory.Mebibytes(r.memory.Needs(much.Bytes)))
 }
 
-// readBatch reads and judges the users of a batch. It removes first the users who cannot be
-// active, then the users who do not stay by the columns that judges need. It reads all columns
-// of the others. A user whose trail is larger than a batch is read alone, and readBatch does
-// not shrink the trail.
-func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batch, error) {
+// readBatch reads and judges the users of a batch. First it removes the users who cannot be
+// active. Then it reads the columns of the screen and removes the users who do not stay. It
+// reads all columns of the others. large means that p has one user, whose trail is larger than
+// a batch. Then the caller shrinks the trail.
+func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, large bool) (*Batch, error) {
 	if p.Keys.Len() > 0 {
 		r.at.At("a batch of %s, from %q on", english.Plural(p.Keys.Len(), "user", ""), bytes.Clone(p.Keys.At(0)))
 		defer r.at.At("waiting for a batch")
@@ -209,7 +211,7 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 		return nil, err
 	}
 	how := r.reading(p, keys)
-	how.fat = fat
+	how.large = large
 	r.foreign = layout.Foreign{}
 	stay, at, left, err := r.screenUsers(ctx, how, keys)
 	if err != nil {
@@ -220,7 +222,7 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 	if err != nil {
 		return nil, err
 	}
-	if !fat {
+	if !large {
 		if err := shrink(r.query.Info.Schema, s); err != nil {
 			return nil, err
 		}
@@ -229,7 +231,7 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 		return nil, err
 	}
 	r.full.add(stay.Len(), began)
-	if at != nil { // users, left and absent have indexes of keys
+	if at != nil { // make users have indexes of keys, as left and absent have
 		for i := range s.Users {
 			s.Users[i].user = at[s.Users[i].user]
 		}
@@ -243,7 +245,7 @@ func (r *reader) readBatch(ctx context.Context, p *fetch.Batch, fat bool) (*Batc
 func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fetch.Keys) (*Batch, error) {
 	var t *fetch.Trails
 	var err error
-	if how.fat {
+	if how.large {
 		t, err = a.Weighed(ctx, keys, r.memory.User)
 	} else {
 		t, err = a.Trails(ctx, keys)
@@ -261,8 +263,8 @@ func (r *reader) sift(ctx context.Context, a *fetch.Asker, how reading, keys *fe
 	return &Batch{Trails: t, Users: users, Events: len(t.Batch.Events), bytes: t.Batch.Used()}, err
 }
 
-// rejoin inserts the users of left into users. The number of a user of left is the index of the
-// user of users that comes after it.
+// rejoin inserts the users of left into users. Both are in order of their field user. If the
+// field is equal in two users, the user of left comes first.
 func rejoin(users, left []User) []User {
 	if len(left) == 0 {
 		return users

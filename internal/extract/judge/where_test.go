@@ -34,7 +34,7 @@ func (f *tested) Info() table.Info {
 	return info
 }
 
-// Read gives a row when its cells have all come.
+// Read emits the cells of a row when all of them have arrived.
 func (f *tested) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if q.Where == nil || q.Exist || f.none {
 		return f.Table.Read(ctx, q, emit)
@@ -92,7 +92,7 @@ func passes(row []*cell.Cell, where [][]table.ColumnTest) bool {
 // may skip, tables that do not, and tables without rolls. Results equal the oracle's. Rows
 // are skipped if a row is one record.
 func TestConditionsWhereTheTableLies(t *testing.T) {
-	rich := []uint64{1, 2} // worlds whose queries leave out rows; a new one's may all be of what no server can tell
+	rich := []uint64{1, 2} // worlds whose queries let servers skip rows; the queries of a new world may have no condition that a server can evaluate
 	for _, seed := range testkit.Seeds(t, rich...) {
 		w := testworld.Numbered(seed, 25)
 		h := extracttest.Delivered(t, w)

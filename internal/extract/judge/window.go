@@ -14,7 +14,7 @@ const (
 	cellsInScan = 256 // cells that a scan skips in the time of a call, about 0.15 ms
 )
 
-// pays reports whether reading only the window of a batch takes less time than reading all.
+// pays reports whether reading only the window of a batch is faster than reading all.
 func (r *reader) pays(p *fetch.Batch) bool {
 	q := r.query
 	scans := q.Info.Narrow && q.Window.Newest > 0 && q.Info.Layout.Traits().Newest == layout.NewestRows

@@ -114,7 +114,8 @@ func (c *counted) Read(ctx context.Context, q table.Query, emit func(*cell.Cell)
 	})
 }
 
-// cellsOf asks a query and says how many cells came, and what its result was made from.
+// cellsOf runs a query. It returns the number of cells that were read, and the cost in the
+// manifest of the result.
 func cellsOf(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn) (cells int64, outcome manifest.Amount) {
 	t.Helper()
 	opened, err := h.Open(t.Context(), u)

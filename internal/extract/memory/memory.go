@@ -1,12 +1,12 @@
 // Package memory divides the memory of an extract among the list of users, the workers, the
 // trails of single users, and sorting.
 //
-// The list of users is held to the end. A worker takes workerMemory: it has several batches
-// in flight, and a part that it writes. A user with more than a batch is held whole, one such
-// user at a time. Parts with many bytes of IDs share half of the rest; at least one such part is held.
-// A result in directories is sorted. If only rows tell which users exist, and
-// the rows of a user are not adjacent, each pass over the rows collects as many users as fit
-// into half of the rest.
+// The list of users is held to the end. A worker needs workerMemory: for several batches that it
+// reads, and for a part that it writes. If the trail of a user is larger than a batch, it is held
+// whole, one such trail at a time. Parts with many bytes of IDs share half of the rest; at least one
+// such part is held. A result in directories is sorted. If only rows show which users exist, and the
+// rows of a user are not adjacent, each pass over the rows collects as many users as fit into half of
+// the rest.
 package memory
 
 import (
@@ -73,7 +73,7 @@ type Shares struct {
 	Workers int   // number of workers
 	Batch   int   // bytes of the largest trails of a batch
 	User    int   // bytes of the largest trail of one user
-	Walk    int64 // bytes for users whose rows are not adjacent, if only rows tell which users exist
+	Walk    int64 // bytes for users whose rows are not adjacent, if only rows show which users exist
 	Sort    int64 // bytes for sorting the files of directories
 	Heavy   int   // number of parts with more than HeavyIDs bytes of IDs that are held at once
 

@@ -43,7 +43,7 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 		return notes, nil // each behaviour was found
 	}
 	if c.Span.To.Before(l.Info().Dropped) {
-		return notes, nil // the first note says that all days were dropped
+		return notes, nil // the first note reports that all days were dropped
 	}
 	ledgers, err := l.Ledgers(ctx)
 	if err != nil {

@@ -170,8 +170,8 @@ func (k *Cutter) end(ctx context.Context, through []byte, ends bool) error {
 
 // rest ends the current part, if there is one. The counts of the part include users who were read
 // after its last user and are not in the result. If the result is partitioned, rest sends a part
-// even if there is no current part: it tells the partitioner that the piece has ended, because
-// the partitioner may hold earlier parts.
+// even if there is no current part. The partitioner may hold earlier parts, and this part shows
+// it that the piece has ended.
 func (k *Cutter) rest(ctx context.Context) error {
 	if k.part == nil {
 		if !k.partitioned {

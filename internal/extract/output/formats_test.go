@@ -112,8 +112,8 @@ func checkLocal(t *testing.T, what string, h *extracttest.Fixture, out string, r
 	}
 }
 
-// lineFeeds are rows as encoding/csv reads them: it takes the carriage return from
-// before the end of a line also where the line ends within quotes.
+// lineFeeds are rows as encoding/csv reads them. It removes a carriage return before the end of
+// a line, also if the line ends inside quotes.
 func lineFeeds(rows []testworld.Row) []testworld.Row {
 	for i := range rows {
 		rows[i].Values = maps.Clone(rows[i].Values)
@@ -177,8 +177,8 @@ func instant(t *testing.T, s string) time.Time {
 	return at
 }
 
-// readLines reads a file, and the column that its directory tells. Values are as the
-// oracle writes them; those that are null or empty are left out.
+// readLines reads a file, and the column in the name of its directory. Values are as the oracle
+// writes them. Values that are null or empty are left out.
 func readLines(t *testing.T, fs dfs.FS, name string, m *manifest.Extract) []map[string]string {
 	t.Helper()
 	f, err := fs.Open(t.Context(), name)
@@ -410,7 +410,7 @@ func TestAStreamIsThePartsInOrder(t *testing.T) {
 	}
 }
 
-// gone is a pipe whose reader takes so many bytes.
+// gone is a pipe whose reader reads this number of bytes and then closes it.
 type gone int
 
 func (g *gone) Write(b []byte) (int, error) {

@@ -3,7 +3,7 @@
 //	Cutter      divides the trails into parts; a user is complete in one part
 //	Write       sorts each part by user ID, and writes its file
 //	Partition   writes the parts of a result in directories: a file for each day or behaviour
-//	Sink        takes the files: a directory, or a stream
+//	Sink        receives the files: a directory, or a stream
 //
 // Only the trails, in order of the users' keys, determine the parts.
 package output
@@ -26,7 +26,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// A Sink takes the files of parts.
+// A Sink receives the files of parts.
 type Sink interface {
 	// Create begins a file of a part.
 	Create(ctx context.Context, name string) (dfs.Pending, error)

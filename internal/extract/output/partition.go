@@ -61,7 +61,7 @@ type Partitions struct {
 //	part value modulo sortParts | row value, user ID | seq place in the user's trail |
 //	payload column ID, times of steps, behaviour.AppendPacked
 //
-// It takes the parts of the Cutter in their order, and is for one goroutine.
+// It receives the parts of the Cutter in their order, and is for one goroutine.
 type partitioner struct {
 	Partitions
 	sorter *shuffle.Sorter

@@ -91,7 +91,7 @@ func (s *Stream) Commit() error { return s.buffer.Flush() }
 // Abort does nothing. The reader has the bytes already.
 func (s *Stream) Abort() {}
 
-// A reader takes the stream, and reports that it has gone.
+// A reader reads the stream, and reports when it stops.
 type reader struct{ io.Writer }
 
 func (r reader) Write(b []byte) (int, error) {

@@ -20,7 +20,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// appended reports whether err says that the dates are in the result.
+// appended reports whether err means that the dates are in the result.
 func appended(err error) bool {
 	return errors.Is(err, manifest.ErrAppended) || errors.Is(err, pieces.ErrNothing)
 }

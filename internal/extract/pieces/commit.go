@@ -23,7 +23,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Commit makes the result of a plan whose pieces are all done, and gives it its name or appends it. If
+// Commit makes the result of a plan whose pieces are all done, and renames it to OUT or appends it. If
 // Commit is killed at any moment, a second call continues. It does not read the table: the result shows
 // the table as it was when it was planned, and each piece has checked that the table had not changed.
 //
@@ -144,7 +144,7 @@ func (p *plan) base(ctx context.Context, plan string, next *manifest.Extract) (*
 	return base, err
 }
 
-// publish gives the collected files the name of the result, or appends them to base.
+// publish renames the directory of the collected files to OUT, or appends the files to base.
 func (p *plan) publish(ctx context.Context, base, m *manifest.Extract, overwrite bool) error {
 	s := p.Staging(place.ResultName)
 	if base != nil {

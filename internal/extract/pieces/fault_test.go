@@ -49,7 +49,7 @@ func TestPiecesSurviveAnyFault(t *testing.T) {
 }
 
 // pieceFault extracts into a directory of home by pieces with a fault in operation n, and
-// again without. It says whether the extract never came to its fault.
+// again without. It reports whether the extract ended before operation n.
 func pieceFault(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn, home string, n int, mode dfstest.Mode, want map[string]string) (past bool) {
 	t.Helper()
 	out := filepath.Join(home, "out")
@@ -142,8 +142,8 @@ func TestACommitTidiesUpAfterOneThatWasKilled(t *testing.T) {
 	}
 }
 
-// TestTheQueryIsRemovedLast fails each operation by which a commit tidies up: as long as
-// something is left, the plan tells whose it is.
+// TestTheQueryIsRemovedLast fails each operation by which a commit removes files. As long as a
+// file is left, the plan must exist, because it shows to which query the file belongs.
 func TestTheQueryIsRemovedLast(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}

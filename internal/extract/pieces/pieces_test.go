@@ -323,7 +323,7 @@ func TestAPieceIsWaitedFor(t *testing.T) {
 	}
 }
 
-// refusedLocks is files that say when a lock was not to be had.
+// refusedLocks is a file system that reports when a lock is held by another process.
 type refusedLocks struct {
 	dfs.FS
 	refused chan<- struct{}

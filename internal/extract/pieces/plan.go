@@ -98,8 +98,8 @@ func (r PlanResult) Counted() outcome.Counts {
 // Made implements outcome.Maker.
 func (r PlanResult) Made() string { return r.Out }
 
-// Plan cuts an extract into pieces of about c.PieceSize behaviours, and makes the directory next to c.Out
-// that collects their results. address and access say how workers open the table. A second call with the
+// Plan cuts an extract into pieces of about c.PieceSize events, and makes the directory next to c.Out
+// that collects their results. With address and access, workers open the table. A second call with the
 // same query returns the same pieces, and keeps the pieces that are done.
 //
 // Its error wraps

@@ -79,7 +79,7 @@ func (r *Result) Add(o Result) {
 	r.Held.Add(o.Held)
 }
 
-// A report says that a piece is done. It has the data that Commit needs.
+// A report is written when a piece is done. It has the data that Commit needs.
 type report struct {
 	Plan   string          `json:"plan"`
 	Piece  int             `json:"piece"`
@@ -222,8 +222,8 @@ func (at *plan) report(ctx context.Context, plan string, n int) (*report, error)
 // lockPause is the pause between two tries to lock a piece.
 const lockPause = time.Second
 
-// await takes the lock of a piece. If a worker on another machine was killed, its lock may last for a
-// minute more.
+// await waits for the lock of a piece and holds it. If a worker on another machine was killed, its
+// lock may last for a minute more.
 func (at *plan) await(ctx context.Context, p *Piece, patience time.Duration) (dfs.Lock, error) {
 	for began := time.Now(); ; {
 		l, err := at.FS.Lock(ctx, at.Name(pieceName(p.Piece)+place.LockEnding))

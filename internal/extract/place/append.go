@@ -76,7 +76,7 @@ func (p *Place) incomplete(ctx context.Context) (why string, err error) {
 }
 
 // Base returns the result in OUT to which next can be appended, or nil if OUT does not exist or an
-// unfinished append is to be finished first. next has no counts and no parts. Base fails with
+// unfinished append must be finished first. next has no counts and no parts. Base fails with
 // manifest.ErrAppended if OUT has the dates of next, and with fs.ErrExist if OUT is the result of
 // another query or is damaged.
 func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Extract, error) {
@@ -161,8 +161,8 @@ func DateOf(part string) (d behaviour.Date, ok bool) {
 	return d, err == nil
 }
 
-// renameNames gives the file with the users that m did not find its name in OUT, and returns the name. It
-// returns "" if there is none.
+// renameNames renames the file with the users that m did not find to its name in OUT, and returns the
+// name. It returns "" if there is none.
 func renameNames(m *manifest.Extract) string {
 	f := m.NotFoundFile
 	if f == nil {

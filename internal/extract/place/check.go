@@ -95,7 +95,7 @@ const maxName = 255
 
 // fits reports a name in out that is too long, also for the hidden directory next to out.
 func fits(out string) error {
-	last := dfs.Base(beside(strings.TrimRight(out, "/"), placeEnding))
+	last := dfs.Base(hiddenName(strings.TrimRight(out, "/"), placeEnding))
 	if len(last) > maxName {
 		return fmt.Errorf("%w: --out %s: the last name has more than %d bytes: write a shorter one", query.ErrWrong, out, maxName-len(".")-len(placeEnding))
 	}
@@ -192,7 +192,7 @@ func (p *Place) checkOld(ctx context.Context) error {
 	if err := replaceable(ctx, p.FS, p.Out); err != nil {
 		return fmt.Errorf("--out %s: %w", p.Out, err)
 	}
-	old := beside(p.Out, oldEnding)
+	old := hiddenName(p.Out, oldEnding)
 	if err := replaceable(ctx, p.FS, old); err != nil {
 		return fmt.Errorf("--out %s is replaced by way of %s: %w", p.Out, old, err)
 	}

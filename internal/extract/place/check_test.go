@@ -328,7 +328,7 @@ func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 }
 
 // testDamage damages files of the result in out, one after the other, and makes it whole again. again
-// repeats the extract, and checks whether it takes the result for whole.
+// repeats the extract, and checks whether it accepts the result as whole.
 func testDamage(t *testing.T, out string, again func(what string, whole bool) error) {
 	for _, name := range []string{"part-00000.csv", place.SuccessName} {
 		path := filepath.Join(out, name)

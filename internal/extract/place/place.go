@@ -54,12 +54,12 @@ const (
 // At returns the place of the result out.
 func At(fs dfs.FS, out string) *Place {
 	out = strings.TrimRight(out, "/")
-	return &Place{FS: fs, Out: out, Dir: beside(out, placeEnding)}
+	return &Place{FS: fs, Out: out, Dir: hiddenName(out, placeEnding)}
 }
 
 // Lock takes the lock of OUT. Workers do pieces without it.
 func (p *Place) Lock(ctx context.Context) (dfs.Lock, error) {
-	l, err := p.FS.Lock(ctx, beside(p.Out, LockEnding))
+	l, err := p.FS.Lock(ctx, hiddenName(p.Out, LockEnding))
 	if err != nil {
 		return nil, fmt.Errorf("begin --out %s: %w", p.Out, unwritable(err))
 	}
@@ -181,7 +181,7 @@ func (p *Place) Committed(ctx context.Context, plan string, appends bool) (bool,
 // Tidy removes the files that remain when OUT has its name: a result that was replaced, the files of
 // the pieces, and at last the plan.
 func (p *Place) Tidy(ctx context.Context) error {
-	old := beside(p.Out, oldEnding)
+	old := hiddenName(p.Out, oldEnding)
 	err := replaceable(ctx, p.FS, old)
 	if err == nil {
 		err = removeBut(ctx, p.FS, old, ManifestName)
@@ -208,5 +208,5 @@ func (p *Place) Abandoned(ctx context.Context) (bool, error) {
 	return foreign == "" && err == nil, err
 }
 
-// beside returns a hidden name next to a directory.
-func beside(dir, ending string) string { return dfs.Join(dfs.Dir(dir), "."+dfs.Base(dir)+ending) }
+// hiddenName returns a hidden name next to a directory.
+func hiddenName(dir, ending string) string { return dfs.Join(dfs.Dir(dir), "."+dfs.Base(dir)+ending) }

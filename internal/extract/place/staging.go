@@ -36,9 +36,9 @@ type Staging struct {
 	held dfs.Lock
 }
 
-// Open takes the lock of t, and continues after the parts that an earlier run of the same query
-// completed. It checks t again when it has the lock: the run that held the lock may have made
-// the result. m is the manifest of the result, without counts and parts.
+// Open locks t, and continues after the parts that an earlier run of the same query completed.
+// It checks t again when it has the lock: the run that held the lock may have made the result.
+// m is the manifest of the result, without counts and parts.
 func Open(ctx context.Context, t *Target, id query.Identity, m *manifest.Extract) (_ *Staging, err error) {
 	p := At(t.FS, t.Out)
 	lock, err := p.Lock(ctx)
@@ -209,7 +209,7 @@ func (s *Staging) Done(ctx context.Context, r output.Record) error {
 	return nil
 }
 
-// Publish completes the result, and gives it its name or appends it.
+// Publish completes the result, and renames it to OUT or appends it.
 func (s *Staging) Publish(ctx context.Context, m *manifest.Extract, overwrite bool) error {
 	if s.base != nil {
 		return s.Append(ctx, s.base, m)
@@ -228,7 +228,7 @@ func (s *Staging) Publish(ctx context.Context, m *manifest.Extract, overwrite bo
 	return s.Rename(ctx, overwrite)
 }
 
-// Finish writes the manifest, and the file that says that the result is complete.
+// Finish writes the manifest, and then the file _SUCCESS, which marks the result as complete.
 func (s *Staging) Finish(ctx context.Context, m *manifest.Extract) error {
 	if err := manifest.Write(ctx, s.FS, dfs.Join(s.Dir, ManifestName), m); err != nil {
 		return fmt.Errorf("publish: %w", err)
@@ -239,7 +239,7 @@ func (s *Staging) Finish(ctx context.Context, m *manifest.Extract) error {
 	return nil
 }
 
-// Rename gives the result its name.
+// Rename renames the finished directory to OUT.
 func (s *Staging) Rename(ctx context.Context, overwrite bool) error {
 	breakpoint.Reach(breakpoint.Publish)
 	if overwrite {
@@ -261,7 +261,7 @@ func (s *Staging) replace(ctx context.Context) error {
 	if err := p.checkOld(ctx); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
-	old := beside(s.out, oldEnding)
+	old := hiddenName(s.out, oldEnding)
 	if err := removeBut(ctx, s.FS, old, ManifestName); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
@@ -299,7 +299,7 @@ func removeBut(ctx context.Context, fs dfs.FS, dir, last string) error {
 	return fs.Remove(ctx, dir)
 }
 
-// putBack gives the result that was moved aside its name again. It does nothing if the result was
+// putBack renames the result that was moved aside back to OUT. It does nothing if the result was
 // not moved, or if the new one has the name.
 func (s *Staging) putBack(ctx context.Context, old string) error {
 	err := s.FS.Publish(ctx, old, s.out)

@@ -44,7 +44,7 @@ type Output struct {
 	Partition string          // the column whose values are directories, of Partitions; none
 	Times     Times           // UTC
 	Excel     bool            // csv is written as Excel reads it; no
-	Stream    io.Writer       // takes all parts as one file, instead of a directory; none
+	Stream    io.Writer       // receives all parts as one file, instead of a directory; none
 }
 
 // check sets the defaults of empty fields. It reports values that are not valid, alone or together.

@@ -29,7 +29,7 @@ type browser struct {
 	fetched []string // URLs that pages requested
 }
 
-// patience is how long a browser may take for one whole test.
+// patience is the time limit of a browser for one whole test.
 const patience = 10 * time.Minute
 
 // newBrowser starts a browser that cannot resolve host names.

@@ -23,9 +23,9 @@ type Config struct {
 	Progress progress.Config
 }
 
-// Make reads the result of an extract and returns a report on it. The errors of
-// manifest.ReadExtract say that the directory holds no result, and ErrUnfit that Make cannot
-// read it.
+// Make reads the result of an extract and returns a report on it. If the directory holds no
+// result, it returns the errors of manifest.ReadExtract. If Make cannot read the result, the
+// error wraps ErrUnfit.
 func Make(ctx context.Context, c Config) (*Report, error) {
 	s, err := open(ctx, c.FS, c.Dir)
 	if err != nil {

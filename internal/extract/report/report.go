@@ -1,7 +1,7 @@
 // Package report draws the result of an extract: one page of HTML that
 // loads nothing from elsewhere. It also returns the same numbers as JSON.
 //
-//	open   the manifest has the query; footers say which days there are
+//	open   reads the query in the manifest, and the days in the footers
 //	sum    the parts are read, many at once, and their sums are added
 //	draw   the sums become a Report
 //	page   a Report becomes HTML

@@ -355,7 +355,7 @@ func TestOtherFormsAreRefused(t *testing.T) {
 	}
 }
 
-// TestPartsAreAsTheManifestSays lets a manifest say what its parts do not hold.
+// TestPartsAreAsTheManifestSays changes manifests so that they differ from their parts.
 func TestPartsAreAsTheManifestSays(t *testing.T) {
 	for name, change := range map[string]func(m *manifest.Extract){
 		"more events": func(m *manifest.Extract) { m.Parts[0].Events++ },

@@ -32,12 +32,12 @@ type backward struct {
 	first, until int64       // the range of times, both included, that has not been examined
 	seen         trail.Event // the last examined event
 	days         int         // number of days of the next read
-	whole        bool        // the next read takes all days, and is limited by newest
+	whole        bool        // the next read covers all days, and is limited by newest
 	newest       int         // number of newest events in the next read; 0 is all
 	tied         bool        // the last read had only examined events, so there are more at their instant
 
-	// From crowded on there are too many events to read all days together, so a read takes at
-	// most step days.
+	// From crowded on there are too many events to read all days together, so one read covers
+	// at most step days.
 	crowded behaviour.Date
 	step    int
 }
@@ -94,7 +94,7 @@ func (r *backward) each(ctx context.Context, emit func(*Behaviour) error) error 
 	return nil
 }
 
-// look reads the next days and takes the wanted behaviours.
+// look reads the next days and adds the wanted events to found.
 func (r *backward) look(ctx context.Context) error {
 	for {
 		span, times := r.window()
@@ -178,8 +178,8 @@ func (a *Asked) everything() layout.Want {
 	return w
 }
 
-// takeFrom takes the wanted events from the batch, which holds all events of the times, or
-// the newest of them.
+// takeFrom adds the wanted events of the batch to found. The batch holds all events of the
+// times, or the newest of them.
 func (r *backward) takeFrom(t layout.Times) error {
 	seen, n := r.seen, 0
 	for i := range slices.Backward(r.batch.Events) {
@@ -213,7 +213,7 @@ func (r *backward) due(e *trail.Event, t layout.Times) bool {
 	return t.First <= e.Time && e.Time <= t.Last && trail.Compare(e, &r.seen) < 0
 }
 
-// see examines an event of the batch, and takes it if it is wanted.
+// see examines an event of the batch, and adds it to found if it is wanted.
 func (r *backward) see(e *trail.Event) error {
 	r.seen = *e
 	if r.wanted.Has(int(e.Kind)) && r.asked.Span.Has(behaviour.Date(e.Date)) {

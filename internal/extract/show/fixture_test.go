@@ -55,7 +55,7 @@ func (h *fixture) deliver(t testing.TB, name string, text []byte) {
 	testkit.WriteFile(t, name, string(text))
 }
 
-// deliverWorld writes the files of a world, compressed as their names say.
+// deliverWorld writes the files of a world, compressed by the endings of their names.
 func (h *fixture) deliverWorld(t testing.TB, list ...testworld.File) {
 	t.Helper()
 	for _, f := range list {

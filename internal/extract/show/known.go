@@ -18,7 +18,7 @@ type known struct {
 	region split.Region
 	key    []byte
 	kinds  activity.Set
-	mute   bool // the rolls do not list days, so only the rows can tell
+	mute   bool // the rolls do not list days, so only the rows show them
 }
 
 func rollsOf(ctx context.Context, t table.Table, a *Asked, kinds activity.Set) *known {

@@ -16,7 +16,7 @@ import (
 )
 
 // Days of more than partBytes are read in parts. The first pass reads their events without
-// values, which gives the times. The following passes each read the events of one stretch of
+// values, which shows the times. The following passes each read the events of one stretch of
 // time. Every pass visits the days' cells once.
 
 // budget limits the bytes of events that are read together.
@@ -114,7 +114,8 @@ func instantStart(keys []trail.Event, n int) int {
 	return n
 }
 
-// lookParts takes the wanted events of a day that is read in parts, the last part first.
+// lookParts adds the wanted events of a day to found. It reads the day in parts, the last part
+// first.
 func (r *backward) lookParts(ctx context.Context, span behaviour.Span, times layout.Times) error {
 	want := r.want(span, times)
 	keys, err := r.asked.keys(ctx, r.table, want)

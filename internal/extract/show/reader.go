@@ -41,7 +41,7 @@ type reader struct {
 	days int          // number of days of the next read
 	last *trail.Event // the last emitted event; nil before the first
 
-	// Up to crowded there are too many events to read all days together, so a read takes at
+	// Up to crowded there are too many events to read all days together, so one read covers at
 	// most step days.
 	crowded behaviour.Date
 	step    int
@@ -213,8 +213,7 @@ func (r *reader) passing(span behaviour.Span, events []trail.Event) *passing {
 	return p
 }
 
-// due reports whether an event is to be emitted now. It counts an event that was emitted
-// before.
+// due reports whether an event must be emitted now. If it was emitted before, due counts it.
 func (p *passing) due(r *reader, e *trail.Event) bool {
 	switch {
 	case r.last != nil && trail.Compare(e, r.last) <= 0:

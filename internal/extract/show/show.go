@@ -60,13 +60,13 @@ type Config struct {
 	Page     int      // number of events; 0 is all
 	After    string   // the token of the previous page; empty for the first
 
-	// Latest asks for the last Latest events in place of a page; 0 asks for a page.
+	// Latest requests the last Latest events in place of a page; 0 requests a page.
 	Latest int
-	// At asks for the last event of each type at or before a time, in place of a page. It is
-	// in microseconds since 1970-01-01 UTC; nil asks for a page.
+	// At requests the last event of each type at or before a time, in place of a page. It is in
+	// microseconds since 1970-01-01 UTC; nil requests a page.
 	At *int64
-	// Around asks for a page of events before and after a time: half of them are before it, if
-	// there are so many. It is in microseconds since 1970-01-01 UTC; nil asks for a page.
+	// Around requests a page of events before and after a time: half of them are before it, if
+	// there are so many. It is in microseconds since 1970-01-01 UTC; nil requests a page.
 	Around *int64
 
 	// Uncounted is set if the number of events of a day is not needed. A page that continues

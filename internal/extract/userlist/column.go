@@ -129,7 +129,7 @@ func cutLast(name string) (file, column string, ok bool) {
 }
 
 // columnless returns the error of a file that cannot be opened. If the name is the name of a file and a column, the
-// error says that the file has no columns.
+// error reports that the file has no columns.
 func columnless(ctx context.Context, fs dfs.FS, name string, err error) error {
 	file, column, ok := cutLast(name)
 	if !ok {

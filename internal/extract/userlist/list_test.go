@@ -116,7 +116,7 @@ func keysOf(u *userlist.List) (keys []string) {
 }
 
 // TestAListIsInMemoryOnce reads a list with long IDs, each many times and in any order, within a little more memory than its
-// distinct IDs take.
+// distinct IDs need.
 func TestAListIsInMemoryOnce(t *testing.T) {
 	const users, each = 3000, 40
 	rng := rand.New(rand.NewPCG(5, 5))
