@@ -31,7 +31,7 @@ func Existing(ctx context.Context, t Table, q Query, emit func(key []byte, date 
 	}
 	return t.Read(ctx, q, func(c *cell.Cell) error {
 		rec, ok := teller.Tell(c)
-		if !ok && q.Exist { // the row may have other cells, which do not come
+		if !ok && q.Exist { // the row may have other cells, which Read does not emit
 			rec, ok = layout.TellRow(teller, c.Row)
 		}
 		if !ok {

@@ -50,8 +50,8 @@ func NotLoaded(ctx context.Context, t Loader, span behaviour.Span, behaviours []
 	return l.missing(span, behaviours, nil), nil
 }
 
-// Unloaded returns "days that are not loaded: " and the days of span that no load has of the behaviours, or "". It says
-// nothing of days that were dropped, and of a table into which other programs write.
+// Unloaded returns "days that are not loaded: " and the days of span that no load has of the behaviours, or "". It
+// names nothing of days that were dropped, and of a table into which other programs write.
 func Unloaded(ctx context.Context, t Loader, span behaviour.Span, behaviours []string) (string, error) {
 	m := Known(t)
 	if !DaysKnown(t) || len(m.Loads) == 0 {

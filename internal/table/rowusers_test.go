@@ -72,7 +72,7 @@ func TestUsersWhoseRowsLieApart(t *testing.T) {
 	span := behaviour.Span{From: 16000, To: 16000}
 	for _, c := range []struct {
 		users  int
-		memory int64 // 0 is what there is if nobody says
+		memory int64 // 0 is the default
 		most   uint64
 	}{{200_000, 0, 8 << 20}, {3000, 64 << 10, 8 << 20}, {3000, 1, 8 << 20}, {3000, 64 << 20, 8 << 20}} {
 		if c.memory == 1 {

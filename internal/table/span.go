@@ -30,7 +30,7 @@ func SpanOf(ctx context.Context, t Loader) (s behaviour.Span, ok bool, err error
 	return s, s.From <= s.To, nil
 }
 
-// WithoutDays says why a table of files has no dates, and the next step.
+// WithoutDays returns the reason why a table of files has no dates, and the next step.
 func WithoutDays(t Loader) string {
 	if first := t.Info().Dropped; first != nil {
 		return fmt.Sprintf("the table has no records, so it has no dates: the days before %s were dropped: restore them with bulkload undrop, load later days, or load the logs into a new table", first)

@@ -30,13 +30,13 @@ var ErrNoManifest = exit.New(exit.Usage, "manifest.json is missing")
 // ErrDamaged is wrapped if files of a table are missing, or differ from its manifest.
 var ErrDamaged = errors.New("the table is damaged")
 
-// Damaged returns an error that wraps ErrDamaged and says what to do.
+// Damaged returns an error that wraps ErrDamaged and has the next step.
 func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: put the file back from a copy of the table", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
 // Corrupt adds the next step to an error about corrupt bytes of an HFile or a roll of a table. It returns
-// other errors as they are.
+// other errors unchanged.
 func Corrupt(err error) error {
 	if errors.Is(err, hfile.ErrCorrupt) || errors.Is(err, roll.ErrCorrupt) {
 		return fmt.Errorf("%w: put the file back from a copy of the table; bulkload verify lists all damaged files", err)
@@ -50,7 +50,8 @@ type Fault struct {
 	Err  error
 }
 
-// OtherSize returns the error for a file of a table that has another size than the manifest says.
+// OtherSize returns the error for a file of a table whose size differs from its size in the
+// manifest.
 func OtherSize(name string, size, written int64) error {
 	return Damaged("%s has %d bytes; %d were written", name, size, written)
 }
@@ -86,19 +87,18 @@ type Info struct {
 	Family  string
 	Layout  layout.Layout
 	Schema  *behaviour.Schema
-	// Narrow says that reading few columns of a row costs much less than reading
-	// all of them.
+	// Narrow means that reading few columns of a row costs much less than reading all of them.
 	Narrow bool
-	// Sealed says that only loads add and remove rows. Then Users are exact, and rows
-	// need not be checked.
+	// Sealed means that only loads add and remove rows. Then Users are exact, and rows need not
+	// be checked.
 	Sealed bool
 	// Dropped is the first date whose rows the table keeps and accepts; nil means every date.
 	Dropped *behaviour.Date
 }
 
-// A Query asks for rows of one region, as the regions were when the query was made. It asks
-// either for all rows in some ranges, or for a list of rows. The other fields say which of their
-// cells the caller needs, and in which form. Hints only save time.
+// A Query requests rows of one region, as the regions were when the query was made. It requests
+// either all rows in some ranges, or a list of rows. The other fields select the cells that the
+// caller needs, and their form. Hints only save time.
 type Query struct {
 	// Ranges ascend and do not overlap. They may be iterated several times.
 	Ranges iter.Seq[split.Region]
@@ -109,36 +109,37 @@ type Query struct {
 	Span behaviour.Span
 	// Columns are the requested columns. A table may skip others.
 	Columns layout.Columns
-	// Exist asks only which rows exist. One cell of each row is enough, and its value may
-	// be missing. A table may return more. Columns and Where are ignored. It is for
-	// layouts with the trait DayRows.
+	// Exist requests only which rows exist. One cell of each row is enough, and its value may
+	// be missing. A table may return more. Columns and Where are ignored. It is for layouts
+	// with the trait DayRows.
 	Exist bool
-	// Ordered says that the rows of Ranges must be in order. All cells of a row then follow
+	// Ordered means that the rows of Ranges must be in order. All cells of a row then follow
 	// each other.
 	Ordered bool
 
 	Hints
 }
 
-// Hints tell a table more about a query, so that it can read less. A table may ignore each of
-// them, and the caller gets the cells that it needs with and without each of them. The zero value
-// of a field is no hint.
+// Hints describe a query more closely, so that a table can read less. A table may ignore each of
+// them. The caller gets the cells that it needs with and without each of them. The zero value of
+// a field is no hint.
 type Hints struct {
 	// Bounds contains all Ranges or Rows.
 	Bounds split.Region
-	// Timed says that Ranges and Columns contain almost no cells of other times.
+	// Timed means that Ranges and Columns contain almost no cells of other times.
 	Timed bool
-	// Once says that Ranges are long and will not be read again soon. A table should not
-	// cache them.
+	// Once means that Ranges are long and will not be read again soon. A table should not cache
+	// them.
 	Once bool
 
-	// The other hints exclude cells that the caller does not need. A table may skip them. If
-	// they come, the caller skips them.
+	// The other hints exclude cells that the caller does not need. A table may skip these
+	// cells. The caller skips those that it receives.
 
 	// Times, if not nil, bounds the times of events more closely than Span.
 	Times *layout.Times
-	// Newest is set if only the first so many rows of each range are needed, or columns of
-	// each row, as the layout's Traits say; 0 means all.
+	// Newest is the number of first rows of each range, or of first columns of each row, that
+	// are needed; 0 means all. The layout's Traits.Newest decides whether it counts rows or
+	// columns.
 	Newest int
 	// Fuzzy, if not nil, matches all needed rows of Ranges.
 	Fuzzy []layout.Fuzzy
@@ -198,8 +199,8 @@ type User struct {
 	Key     []byte       // the layout's user key
 	Did     activity.Set // kinds of the table's schema
 	Records int64        // an estimate, to cut work into pieces; 0 if unknown
-	// Sure says that the user has rows of every kind in Did. If it is false, only the rows
-	// tell.
+	// Sure means that the user has rows of every kind in Did. If it is false, only the rows
+	// show it.
 	Sure bool
 }
 

@@ -423,7 +423,7 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	return l, nil
 }
 
-// lockRun takes the lock, and opens the entry of this run in the run log.
+// lockRun locks the table, and opens the entry of this run in the run log.
 func lockRun(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 	l, err := fs.Lock(ctx, dfs.Join(dir, lockName))
 	if err != nil {

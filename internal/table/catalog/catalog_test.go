@@ -146,8 +146,8 @@ func TestQuarantineFilesLieInOneDirectory(t *testing.T) {
 	}
 }
 
-// TestAPlanIsInItsFolder has a plan that says that it is another one: the folder of that
-// name would be removed with it.
+// TestAPlanIsInItsFolder has a plan with the ID of another plan. Without the check, the folder
+// of the other plan would be removed with it.
 func TestAPlanIsInItsFolder(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "trails")

@@ -15,7 +15,7 @@ import (
 )
 
 // CheckUnfinished looks in the catalog in dir for a running load and for the remains of a
-// killed load. It takes no lock. locked reports that the caller holds the lock.
+// killed load. It takes no lock. locked means that the caller holds the lock.
 func CheckUnfinished(ctx context.Context, fs dfs.FS, dir string, locked bool) precheck.Check {
 	var l precheck.List
 	name := precheck.UnfinishedRun

@@ -34,8 +34,8 @@ var ours = sync.OnceValue(func() *regexp.Regexp {
 	}, "|") + `)$`)
 })
 
-// tells matches those names that runs write only for a table that exists or is being made.
-var tells = sync.OnceValue(func() *regexp.Regexp {
+// ofTable matches the names that runs write only for a table that exists or is being made.
+var ofTable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(?:begun|handover|retired)\.json|loads/.*|base/.*|quarantine/.*|.*\.(?:hfile|roll))$`)
 })
 
@@ -139,7 +139,7 @@ func (b *bare) file(name string) {
 		b.plans[strings.Split(name, "/")[1]] = true
 	case ofPiece:
 		b.pieces[plan] = name
-	case tells().MatchString(name):
+	case ofTable().MatchString(name):
 		b.tableFile = cmp.Or(b.tableFile, name)
 	}
 }

@@ -50,7 +50,7 @@ func TestForgetLosesNothing(t *testing.T) {
 	})
 }
 
-// fill makes a catalog with a load and some files beside it.
+// fill makes a catalog with a load and some files next to it.
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	if err := newCatalog(t, dir).Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 1}, nil); err != nil {

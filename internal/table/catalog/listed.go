@@ -16,8 +16,8 @@ import (
 )
 
 // A sweep removes the files that neither the manifest nor retired.json names. If retired.json is
-// lost, it would remove the files of the days that were dropped last. The manifest says whether the
-// last replacement of files wrote the list. Then each replaced file that exists is in the list.
+// lost, it would remove the files of the days that were dropped last. The manifest records whether
+// the last replacement of files wrote the list. Then each replaced file that exists is in the list.
 
 // adviceRetired is the next step after an error of the list of retired files.
 const adviceRetired = "put it back from a copy of the table, or let bulkload rebuild give up the replaced files"
@@ -55,7 +55,7 @@ func (c *Catalog) checkRetired(ctx context.Context) error {
 }
 
 // unlisted returns the name of a retired file that exists and is not in the list. It returns "" if
-// there is none, or if the manifest does not say that the list has all of them.
+// there is none, or if the manifest does not record that the list has all of them.
 func (c *Catalog) unlisted(ctx context.Context, r retired) (string, error) {
 	m := c.Manifest()
 	if !m.Retired {

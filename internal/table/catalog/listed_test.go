@@ -107,7 +107,7 @@ func TestALostListOfRetiredFilesIsMissed(t *testing.T) {
 	}
 }
 
-// mendAndSweep mends and sweeps a table. damaged tells whether retired.json needs a mend. It reports
+// mendAndSweep mends and sweeps a table. damaged means that retired.json needs a mend. It reports
 // whether a replaced file still exists.
 func mendAndSweep(t *testing.T, dir string, damaged bool) bool {
 	t.Helper()

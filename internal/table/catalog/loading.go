@@ -92,7 +92,7 @@ func beginTable(ctx context.Context, fs dfs.FS, dir string) error {
 	}
 	m := new(manifest.Table)
 	if err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m); err != nil || n >= m.Next() {
-		return nil //nolint:nilerr // Open says what is wrong with it
+		return nil //nolint:nilerr // Open reports what is wrong with it
 	}
 	return fs.Remove(ctx, dfs.Join(dir, loadingName))
 }

@@ -43,7 +43,7 @@ func (c *Catalog) Faults(ctx context.Context) ([]table.Fault, error) {
 // adviceBase is the next step after an error of the base.
 const adviceBase = "let bulkload rebuild make it again"
 
-// isFault reports whether an error says that a file is damaged or missing.
+// isFault reports whether an error means that a file is damaged or missing.
 func isFault(err error) bool {
 	return errors.Is(err, table.ErrDamaged) || errors.Is(err, manifest.ErrDamaged)
 }

@@ -126,7 +126,7 @@ func TestARewrittenTableIsRebuilt(t *testing.T) {
 	rebuilt(t, dir, later)
 }
 
-// TestWhatIsMissingIsTold takes one file after the other away.
+// TestWhatIsMissingIsTold removes one file after the other, and checks that rebuild names it.
 func TestWhatIsMissingIsTold(t *testing.T) {
 	dir, _ := loadedTable(t)
 	remove(t, dir, "manifest.json")

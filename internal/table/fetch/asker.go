@@ -28,8 +28,8 @@ type Config struct {
 	Want   layout.Want
 	Plan   Plan
 
-	// Most is the maximum number of bytes of trails that are read together; 0 is the capacity
-	// of a batch.
+	// Most is the maximum number of bytes of the trails that one call of Asker.Trails reads; 0
+	// is the capacity of a trail.Batch.
 	Most int
 }
 
@@ -44,7 +44,7 @@ type Trails struct {
 
 	holders atomic.Int32
 	swapped bool
-	freed   func() // called once the batch that was read is not held any more
+	freed   func() // of WhenFreed; nil after it was called
 }
 
 // Hold adds an owner. The caller who received t is the first owner.

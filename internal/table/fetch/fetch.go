@@ -3,12 +3,11 @@
 //
 //	batches ──▶ Workers: Asker (layout's keys ─ Read ─ Decoder ─ Sort) ──▶ emit, in order
 //
-// A user's rows are read in one of two ways, which give the same trails: by
-// gets, one for each day and behaviour, or by one range. Plan says which.
+// A user's rows are read in one of two ways: by gets, one for each day and behaviour, or by one
+// range. Both return the same trails. Plan chooses the way.
 //
-// Memory: at most 2 × Workers batches are in flight, each with the users and
-// events that its maker put into it. If a batch has several results, at most two of them are
-// held.
+// Memory: at most 2 × Workers batches are held at once, each with its users and events. If a
+// batch has several results, at most two of them are held.
 package fetch
 
 import (
@@ -27,7 +26,7 @@ type Batch struct {
 	// Records is the approximate number of their records, 0 if it is unknown.
 	Records int64
 
-	turn chan struct{} // closed once all batches before it are taken; nil where there are none
+	turn chan struct{} // closed when the results of all batches before it are emitted; nil if there are none
 }
 
 // Half returns a batch with the first or the second half of p's users.

@@ -154,7 +154,7 @@ func TestResultsComeInTheOrderOfTheBatches(t *testing.T) {
 	}
 }
 
-// TestEachIsBounded counts the batches that are read at once, and the batches that are asked for
+// TestEachIsBounded counts the batches that are read at once, and the batches that are requested
 // while emit waits.
 func TestEachIsBounded(t *testing.T) {
 	const workers = 4
@@ -173,7 +173,7 @@ func TestEachIsBounded(t *testing.T) {
 		err := each(t.Context(), counting, batches(100), config(workers), func(tr *fetch.Trails) error {
 			defer tr.Release()
 			emitted++
-			time.Sleep(time.Minute) // all that may be asked for ahead, is
+			time.Sleep(time.Minute) // until all batches that may be requested ahead are requested
 			if ahead := asked.Load() - emitted; ahead > 2*workers+1 {
 				t.Errorf("%d batches are asked for ahead, want at most %d", ahead, 2*workers+1)
 			}

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Keys holds user keys, ascending and distinct, in one arena. Each key has a flag that says
-// whether its user is sure to have rows.
+// Keys holds user keys, ascending and distinct, in one arena. Each key has a flag that is set
+// if its user certainly has rows.
 type Keys struct {
 	data []byte
 	ends []uint32

@@ -6,7 +6,7 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// A Plan says how a user's rows are read.
+// A Plan is the way in which a user's rows are read.
 type Plan string
 
 // The plans. Auto uses gets if a user has few rows, or if a user's rows are not adjacent.
@@ -34,7 +34,7 @@ func ParsePlan(s string) (Plan, error) {
 	return "", fmt.Errorf("plan %q is none of auto, get, scan, snapshot", s)
 }
 
-// of replaces Auto by Get or Scan for a query. If a user's rows are not adjacent, it takes
+// of replaces Auto by Get or Scan for a query. If a user's rows are not adjacent, it chooses
 // Get: gets go to all servers at once, a scan goes to one server after the other.
 func (p Plan) of(reads *layout.Reads, apart bool) Plan {
 	switch {

@@ -1,6 +1,6 @@
 // Package files implements a table of files: a directory, local or on HDFS, with the same
-// HFiles that a live HBase takes in, and their rolls. The catalog in the same directory
-// (package catalog) has the split points, the schema and all loads.
+// HFiles that a live HBase accepts, and their rolls. The catalog in the same directory (package
+// catalog) has the split points, the schema and all loads.
 //
 //	TABLE/d/000001-0003.hfile       family d: load 1's rows of region 3
 //	TABLE/d/000001-0003.roll        its users (package roll)

@@ -16,8 +16,8 @@ import (
 )
 
 // readNewest reads files from the latest days to the first. It skips a file for a range if
-// later files had as many rows or columns of the range as the query asks for. The latest
-// events of a user who is active every day are in few files, however many nights there are.
+// later files had as many rows or columns of the range as the query requests. The latest events
+// of a user who is active every day are in few files, however many nights there are.
 func (t *Table) readNewest(ctx context.Context, files []*manifest.File, q *table.Query, emit func(*cell.Cell) error) error {
 	slices.SortStableFunc(files, func(a, b *manifest.File) int { return cmp.Compare(b.Span.To, a.Span.To) })
 	asked, of := t.choiceOf(q), t.Layout().Traits().Newest

@@ -17,8 +17,8 @@ import (
 )
 
 // TestAFewOfALongTrailCostLittle reads the newest events, and the events of a minute, of a short
-// trail and of a trail with hundreds of blocks. Both give the same number of cells, and the long
-// trail reads hardly more bytes.
+// trail and of a trail with hundreds of blocks. Both reads return the same number of cells, and
+// the read of the long trail needs hardly more bytes.
 func TestAFewOfALongTrailCostLittle(t *testing.T) {
 	const short, long = 200, 50_000
 	for _, name := range []string{"tall", "wide"} {

@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// A choice says which cells of rows are requested.
+// A choice selects the cells of rows that are requested.
 type choice struct {
 	family   []byte
 	from, to []byte // qualifiers; nil is open

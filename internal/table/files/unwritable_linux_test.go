@@ -60,7 +60,7 @@ func open(t *testing.T, dir string) {
 	}
 }
 
-// loadInto does the steps of a load without records: it takes the lock, stages a file and commits.
+// loadInto does the steps of a load without records: it locks the table, stages a file and commits.
 func loadInto(ctx context.Context, s files.Store) (err error) {
 	lock, err := s.Lock(ctx)
 	if err != nil {

@@ -17,14 +17,14 @@ const Scheme = "hbase"
 // ErrAddress is wrapped by errors about an address.
 var ErrAddress = exit.New(exit.Usage, "not an HBase table's address")
 
-// An Address says where a table is:
+// An Address is the place of a table:
 //
 //	hbase://zk1,zk2:2181/namespace:table              ZooKeeper's quorum
 //	hbase://zk1,zk2:2181/table?parent=/hbase-secure   zookeeper.znode.parent
 //	hbase:///table                                    the quorum of hbase-site.xml
 //
-// A host without a port takes the port of the last host, or 2181. Without a parent, Parent is
-// taken from hbase-site.xml, or is /hbase.
+// A host without a port has the port of the last host, or 2181. Without a parent, Parent is
+// zookeeper.znode.parent of hbase-site.xml, or /hbase.
 type Address struct {
 	Quorum []string // host:port
 	Parent string
@@ -36,7 +36,7 @@ const (
 	defaultParent = "/hbase"
 )
 
-// ParseAddress parses an address. It takes missing parts from conf.
+// ParseAddress parses an address. It reads missing parts from conf.
 func ParseAddress(s string, conf *hadoopconf.Conf) (Address, error) {
 	var a Address
 	wrong := func(format string, args ...any) (Address, error) {
@@ -86,7 +86,7 @@ func ParseAddress(s string, conf *hadoopconf.Conf) (Address, error) {
 	return a, nil
 }
 
-// quorum parses hosts between commas. Hosts without a port take the port of the last host.
+// quorum parses hosts between commas. Hosts without a port get the port of the last host.
 func quorum(s string) ([]string, error) {
 	hosts := strings.Split(s, ",")
 	port := defaultPort

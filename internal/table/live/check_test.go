@@ -32,7 +32,7 @@ func today() behaviour.Date {
 	return d
 }
 
-// everywhere has local files and the files of the cluster, as the cluster's configuration says.
+// everywhere returns local files and the files of the cluster, by the cluster's configuration.
 func everywhere(c *clustertest.Cluster, user string) (dfs.FS, *hadoopconf.Conf, error) {
 	conf, err := hadoopconf.Load(c.ConfDir())
 	far := hdfs.New(hdfs.Config{User: user, Conf: func() (*hadoopconf.Conf, error) { return conf, err }})

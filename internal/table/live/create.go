@@ -152,7 +152,8 @@ func (d *Design) Make(ctx context.Context) (there bool, differs []string, err er
 	return true, d.differs(have), nil
 }
 
-// explain returns an error that says why HBase did not make the table.
+// explain returns the error for a table that HBase did not make, with the reason and the next
+// step.
 func (d *Design) explain(err error) error {
 	space, _, ok := strings.Cut(d.address.Table, ":")
 	if !ok {

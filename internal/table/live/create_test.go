@@ -81,7 +81,7 @@ func TestADesignKnowsItsPlace(t *testing.T) {
 		"no server to ask":    {"hbase://127.0.0.1:1/t", live.Options{Conf: none, Catalog: "/c"}, live.Spec{}, table.ErrUnreachable},
 		"servers of no known": {"hbase://no-such-host.invalid/t", live.Options{Conf: none, Catalog: "/c"}, live.Spec{}, table.ErrUnfit},
 	} {
-		if x.want == table.ErrUnreachable { // otherwise the resolver gives the result at once
+		if x.want == table.ErrUnreachable { // otherwise the resolver returns at once
 			x.options.Client.CallTimeout, x.options.Client.OpTimeout = time.Second, time.Second
 		}
 		d, err := live.NewDesign(x.address, x.options, x.spec)

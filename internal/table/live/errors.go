@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/table"
 )
 
-// writable returns advice how to make a READONLY table take puts.
+// writable returns advice how to make a READONLY table accept puts.
 func (a Address) writable() string {
 	return fmt.Sprintf("allow puts, in HBase's shell: alter '%s', READONLY => 'false'; or load HFiles: --mode hfile", a.Table)
 }
@@ -23,8 +23,8 @@ func granting(err error, letters, on string) string {
 	return fmt.Sprintf("grant it, in HBase's shell: grant '%s', '%s', %s", d.User, d.Right, on)
 }
 
-// explain adds the table and advice to an error, and wraps an error that says whether another try
-// may help.
+// explain adds the table and advice to an error. It also wraps the error of package table whose
+// status shows whether another try may help.
 func (a Address) explain(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
 	unfit := func(advice string) error {

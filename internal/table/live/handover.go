@@ -24,7 +24,7 @@ import (
 var (
 	// errLost is wrapped if a file is neither staged nor in the table.
 	errLost = errors.New("is gone, and its cells are not in the table")
-	// errRefused is wrapped if a region does not take a file that fits into it.
+	// errRefused is wrapped if a region does not accept a file that fits into it.
 	errRefused = errors.New("the region did not accept it")
 )
 
@@ -45,7 +45,7 @@ type handover struct {
 	*Table
 	*manifest.Handover
 	token   string
-	fsToken *token.Token // lets the servers take the files; nil without Kerberos
+	fsToken *token.Token // lets the servers move the files; nil without Kerberos
 
 	mu       sync.Mutex
 	refusals map[string]int // by file
@@ -88,8 +88,8 @@ func (h *handover) Staged(ctx context.Context, name string) (dfs.File, error) {
 	return h.store.fs.Open(ctx, dfs.Join(h.Staging, name))
 }
 
-// run hands all files over. unsettled says that calls of another process may have handed some of
-// them over, or may still do so.
+// run hands all files over. unsettled means that calls of another process may have handed some
+// of them over, or may still do so.
 func (h *handover) run(ctx context.Context, unsettled bool) error {
 	left := slices.Clone(h.Files)
 	if unsettled {
@@ -118,7 +118,8 @@ func (h *handover) run(ctx context.Context, unsettled bool) error {
 	return nil
 }
 
-// give calls every region once with the files within it. It returns the files that are not taken.
+// give calls every region once with the files within it. It returns the files that the regions
+// have not accepted.
 func (h *handover) give(ctx context.Context, files []manifest.Staged, regions []hbase.Region) (left []manifest.Staged, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(callsAtOnce)

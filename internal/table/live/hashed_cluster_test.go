@@ -51,7 +51,8 @@ func putHashed(t *testing.T, client *hbase.Client, name string) {
 	}
 }
 
-// getHashed gets the days of a span, by their timestamps, and says what behaviours come.
+// getHashed reads the days of a span, by their timestamps, and returns the behaviours that it
+// has read.
 func getHashed(t *testing.T, client *hbase.Client, name string, from, to behaviour.Date) []string {
 	t.Helper()
 	const day = 86_400_000

@@ -28,23 +28,24 @@ const (
 	// others wait for their disks.
 	scansAtOnce = 4
 
-	// newestScans is the number of ranges that are read at the same time if only the first
-	// rows of each are wanted. Each has a scan of its own. The client limits the calls to
+	// newestScans is the number of scans at the same time if only the first rows of each range
+	// are wanted. Each range has a scan of its own. The client limits the number of calls to
 	// each server.
 	newestScans = 16
 )
 
-// Read implements table.Table. It reads rows with Multis of Gets. It reads ranges with scans that
-// jump on the server from range to range. If only the first rows of each range are wanted, each
-// range has a scan of its own. The servers return only the requested part of a row. They do not
-// open files without cells of the requested times, except for scans whose filter jumps.
+// Read implements table.Table. It reads rows with Gets, many in one Multi request. It reads
+// ranges with scans whose filter jumps on the server from range to range. If only the first rows
+// of each range are wanted, each range has a scan of its own. The servers return only the
+// requested part of a row. They do not open files without cells of the requested times, except
+// for scans whose filter jumps.
 func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {
 	if q.Exist {
 		q.Timed = q.Timed && !q.Columns.Bounded()
 		q.Columns, q.Newest, q.Where = layout.Columns{}, 0, nil
 	}
 	rows, cells := q.First(t.Layout())
-	a := asked{columns: t.columns(), versions: uint32(t.Layout().Traits().Versions), rows: rows, cells: uint32(cells)}
+	a := request{columns: t.columns(), versions: uint32(t.Layout().Traits().Versions), rows: rows, cells: uint32(cells)}
 	var some bool
 	var err error
 	if a.times, some, err = t.times(&q); err != nil || !some {
@@ -69,8 +70,8 @@ func (t *Table) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) e
 
 func (t *Table) columns() []wire.Column { return []wire.Column{{Family: []byte(t.family)}} }
 
-// asked is a query in HBase's terms.
-type asked struct {
+// A request is a query in HBase's terms.
+type request struct {
 	columns  []wire.Column
 	filter   wire.Filter // nil means none
 	times    wire.TimeRange
@@ -79,20 +80,21 @@ type asked struct {
 	rows     int    // the number of first rows of each range; 0 means all
 }
 
-// untimed is the time range of scans with a filter that jumps. A server checks the time of a cell
-// before it asks the filter for the next place. With a time range it would read every cell between
-// two places.
+// untimed is the time range of scans with a filter that jumps: all of time. A server checks the
+// time of a cell before it asks the filter for the next place. With a smaller time range it would
+// read every cell between two places.
 var untimed wire.TimeRange
 
-func (a *asked) get() wire.Get {
+func (a *request) get() wire.Get {
 	return wire.Get{Columns: a.columns, Filter: a.filter, Time: a.times, MaxVersions: a.versions, StoreLimit: a.cells, CacheBlocks: true}
 }
 
 // scanOf returns a scan from start, included, to stop, not included. The rows of users are far
-// apart, so the scan reads and caches blocks as Gets do: a scan that streams opens every file
-// again, and took two and a half times as long. If the blocks are read only once, the scan does not
-// cache them, because they would displace blocks that others need.
-func (a *asked) scanOf(start, stop []byte, once bool) hbase.Scan {
+// apart, so the scan reads and caches blocks as Gets do. A scan that streams opens every file
+// again, and took two and a half times as long. If once is true, the blocks are not read again
+// soon: the scan streams and does not cache them, because they would displace blocks that others
+// need.
+func (a *request) scanOf(start, stop []byte, once bool) hbase.Scan {
 	s := hbase.Scan{
 		Start: start, Stop: stop, Columns: a.columns, Filter: a.filter, Time: a.times, MaxVersions: a.versions,
 		StoreLimit: a.cells, Limit: a.rows, ReadType: wire.ReadPread, CacheBlocks: true,
@@ -103,10 +105,10 @@ func (a *asked) scanOf(start, stop []byte, once bool) hbase.Scan {
 	return s
 }
 
-// times returns the range of timestamps that cells of q can have. some is false if there are none.
-// HBase has no range that begins before 1970, so such a query reads all timestamps. A family that
-// keeps deleted cells shows them in a range that ends before the time of the delete, so its
-// ranges have no end.
+// times returns the range of timestamps that cells of q can have. some is false if no cell can
+// match. HBase has no range that begins before 1970, so such a query reads all timestamps. A
+// family that keeps deleted cells shows them in a range that ends before the time of the delete.
+// Therefore ranges of such a family have no end.
 func (t *Table) times(q *table.Query) (r wire.TimeRange, some bool, err error) {
 	if (q.Span == behaviour.AllDays) && q.Times == nil {
 		return r, true, nil
@@ -210,7 +212,8 @@ func oneOf[T any](some []T, filter func(T) wire.Filter) wire.Filter {
 	return wire.OneOf(all...)
 }
 
-// together returns a filter that keeps the cells that all filters keep. There may be no filters.
+// together returns a filter that keeps the cells that all filters keep. It returns nil if there
+// are no filters.
 func together(all ...wire.Filter) wire.Filter {
 	switch len(all) {
 	case 0:
@@ -222,7 +225,7 @@ func together(all ...wire.Filter) wire.Filter {
 }
 
 // scan reads ranges. One scan reads many of them.
-func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*cell.Cell) error) error {
+func (t *Table) scan(ctx context.Context, q *table.Query, a *request, emit func(*cell.Cell) error) error {
 	return t.scans(ctx, q, emit, scansAtOnce, func(yield func(hbase.Scan, error) bool) {
 		for ranges := range chunks(q.Ranges, scanRanges) {
 			if !yield(a.scanOver(ranges, q)) {
@@ -233,7 +236,7 @@ func (t *Table) scan(ctx context.Context, q *table.Query, a *asked, emit func(*c
 }
 
 // scanOver returns a scan that jumps from range to range.
-func (a *asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, error) {
+func (a *request) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, error) {
 	s := a.scanOf(ranges[0].Start, ranges[len(ranges)-1].End, q.Once)
 	if len(ranges) == 1 {
 		return s, nil
@@ -257,7 +260,7 @@ func (a *asked) scanOver(ranges []split.Region, q *table.Query) (hbase.Scan, err
 }
 
 // first reads the first rows of each range.
-func (t *Table) first(ctx context.Context, q *table.Query, a *asked, emit func(*cell.Cell) error) error {
+func (t *Table) first(ctx context.Context, q *table.Query, a *request, emit func(*cell.Cell) error) error {
 	return t.scans(ctx, q, emit, newestScans, func(yield func(hbase.Scan, error) bool) {
 		for r := range q.Ranges {
 			if !yield(a.scanOf(bytes.Clone(r.Start), bytes.Clone(r.End), q.Once), nil) {
@@ -274,7 +277,7 @@ func (t *Table) scans(ctx context.Context, q *table.Query, emit func(*cell.Cell)
 	if q.Ordered {
 		g.SetLimit(1)
 	}
-	out := &door{emit: emit}
+	out := &sharedEmit{emit: emit}
 	for s, err := range all {
 		if each.Err() != nil {
 			break
@@ -283,8 +286,8 @@ func (t *Table) scans(ctx context.Context, q *table.Query, emit func(*cell.Cell)
 			if err != nil {
 				return err
 			}
-			p := passage{door: out}
-			defer p.leave()
+			p := scanEmit{shared: out}
+			defer p.release()
 			return t.client.Scan(each, t.address.Table, s, p.emit)
 		})
 	}
@@ -294,41 +297,42 @@ func (t *Table) scans(ctx context.Context, q *table.Query, emit func(*cell.Cell)
 	return context.Cause(ctx)
 }
 
-// A door passes the cells of several scans to emit. The cells of a row stay together.
-type door struct {
+// A sharedEmit passes the cells of several scans to emit. The cells of a row stay together.
+type sharedEmit struct {
 	mu   sync.Mutex // held by the scan whose cells are passed
 	emit func(*cell.Cell) error
 	err  error // of emit; then emit is not called again
 }
 
-// A passage passes the cells of one scan through a door.
-type passage struct {
-	door *door
-	in   bool
-	row  []byte
+// A scanEmit passes the cells of one scan to a sharedEmit. It holds the mutex from the first
+// cell of a row to the first cell of the next row.
+type scanEmit struct {
+	shared *sharedEmit
+	in     bool
+	row    []byte
 }
 
-func (p *passage) emit(c *cell.Cell) error {
+func (p *scanEmit) emit(c *cell.Cell) error {
 	if !p.in || !bytes.Equal(p.row, c.Row) {
-		p.leave()
-		p.door.mu.Lock()
+		p.release()
+		p.shared.mu.Lock()
 		p.in, p.row = true, append(p.row[:0], c.Row...)
 	}
-	if p.door.err == nil {
-		p.door.err = p.door.emit(c)
+	if p.shared.err == nil {
+		p.shared.err = p.shared.emit(c)
 	}
-	return p.door.err
+	return p.shared.err
 }
 
-// leave lets other scans pass cells.
-func (p *passage) leave() {
+// release lets other scans pass cells.
+func (p *scanEmit) release() {
 	if p.in {
 		p.in = false
-		p.door.mu.Unlock()
+		p.shared.mu.Unlock()
 	}
 }
 
-// chunks yields up to n ranges at a time, copied.
+// chunks yields copies of the ranges, up to n at a time. It reuses the slice.
 func chunks(ranges iter.Seq[split.Region], n int) iter.Seq[[]split.Region] {
 	return func(yield func([]split.Region) bool) {
 		var out []split.Region

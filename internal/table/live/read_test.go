@@ -150,7 +150,7 @@ func texts(cells []*cell.Cell) []string {
 	return out
 }
 
-// of gives the user's cells in order, as far as keep does.
+// of returns the user's cells that keep selects, in order.
 func (f *filled) of(user string, keep func(c *cell.Cell) bool) []string {
 	key := f.layout.AppendUserKey(nil, []byte(user))
 	return texts(slices.DeleteFunc(slices.Clone(f.cells), func(c *cell.Cell) bool {
@@ -382,7 +382,8 @@ func TestDeletedCellsStayDeleted(t *testing.T) {
 	}
 }
 
-// testDayOfEverybody skips the rows of other days on the servers, where the layout says how.
+// testDayOfEverybody reads one day of all users. If the layout allows it, the servers skip the
+// rows of other days.
 func testDayOfEverybody(t *testing.T, f *filled) {
 	for _, span := range []behaviour.Span{{From: readFirst + 2, To: readFirst + 2}, {From: readFirst + 4, To: readFirst + 7}} {
 		want := layout.Want{Kinds: []int{0, 1}, Span: span}

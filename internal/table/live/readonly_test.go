@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/test/clustertest"
 )
 
-// TestATableThatIsReadOnly takes HFiles and no puts. A snapshot of it, which cannot be
-// flushed, has everything, and a TTL.
+// TestATableThatIsReadOnly checks that a READONLY table accepts HFiles and no puts. A snapshot
+// of it cannot be flushed. The snapshot has everything, and a TTL.
 func TestATableThatIsReadOnly(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)

@@ -8,10 +8,10 @@ import (
 	"usertrail/internal/table"
 )
 
-// TestScansJumpFromRangeToRange asks for the times of cells only where no range tells
-// them, or there is nothing to jump over.
+// TestScansJumpFromRangeToRange checks that a scan has a time range only if its ranges do not
+// determine the times, or if it has only one range.
 func TestScansJumpFromRangeToRange(t *testing.T) {
-	a := asked{times: wire.TimeRange{From: 5, To: 9}}
+	a := request{times: wire.TimeRange{From: 5, To: 9}}
 	one := []split.Region{{Start: []byte("b"), End: []byte("c")}}
 	two := append(one, split.Region{Start: []byte("x"), End: []byte("y")})
 	for _, x := range []struct {

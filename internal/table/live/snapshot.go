@@ -21,7 +21,7 @@ const (
 	// usertrail-extract-NAMESPACE-TABLE-TIME-NUMBER. The time is in ms. The number is arbitrary,
 	// so that two extracts at the same time have different names.
 	snapshotPrefix = "usertrail-extract-"
-	// snapshotAge is longer than any extract takes. An older snapshot was left by a killed
+	// snapshotAge is longer than any extract runs. An older snapshot was left by a killed
 	// extract. It is also the snapshot's TTL.
 	snapshotAge = 24 * time.Hour
 	// dropLimit limits the time that the end of an extract waits for the drop of its
@@ -102,7 +102,8 @@ func (s *Store) dropLeft(ctx context.Context, ours string) error {
 	return nil
 }
 
-// dropOld drops those of the snapshots all that extracts of the table took more than snapshotAge before now.
+// dropOld drops the snapshots among all that extracts of the table took more than snapshotAge
+// before now.
 func (s *Store) dropOld(ctx context.Context, all []wire.Snapshot, now time.Time) error {
 	for _, x := range all {
 		old := time.UnixMilli(int64(x.Created)).Before(now.Add(-snapshotAge))

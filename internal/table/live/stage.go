@@ -15,11 +15,11 @@ import (
 	"usertrail/internal/table/catalog"
 )
 
-// stagingName is the name of the folder for files that no region has taken yet.
+// stagingName is the name of the folder for files that no region has accepted yet.
 const stagingName = "staging"
 
-// stagingIn returns the staging directory. It is on HBase's own file system, so that a region takes
-// files by a rename. It is in the catalog if the catalog is on that file system, too.
+// stagingIn returns the staging directory. It is on HBase's own file system, so that a region
+// accepts a file by a rename. It is in the catalog if the catalog is on that file system, too.
 func (s *Store) stagingIn() (string, error) {
 	home, err := s.home()
 	if err != nil {

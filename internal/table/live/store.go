@@ -22,7 +22,7 @@ import (
 // CatalogAttribute is the attribute of an HBase table that names its catalog.
 const CatalogAttribute = "usertrail.catalog"
 
-// Options are settings of a table that are not in its address. A zero field takes the default.
+// Options are settings of a table that are not in its address. A zero field means the default.
 type Options struct {
 	Catalog string // the catalog's directory; by default from the table's attribute, or usertrail/NAMESPACE/TABLE
 	Family  string // the column family; by default the only family of the table
@@ -269,7 +269,7 @@ func (a Address) same(address string) bool {
 // New implements table.Store. HBase determines the regions and the codec.
 func (s *Store) New(ctx context.Context, p table.Plan) (table.Loader, error) {
 	if s.unsaid {
-		// A second catalog would give numbers to files that have numbers in the first.
+		// A second catalog would assign new numbers to files that have numbers in the first.
 		return nil, fmt.Errorf("table %s: %w: HBase shows its family and its catalog only to users who may alter it: set both in the job, table: {family: …, catalog: …}: %w",
 			s.address, table.ErrUnfit, s.untold)
 	}

@@ -54,7 +54,7 @@ func ttlOf(f *wire.FamilySchema) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// ttlNotes says how the family's TTL affects the load, and whether it differs from the job's.
+// ttlNotes describes how the family's TTL affects the load, and whether it differs from the job's.
 func ttlNotes(f *wire.FamilySchema, load precheck.Load) []string {
 	kept, err := ttlOf(f)
 	if err != nil {

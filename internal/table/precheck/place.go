@@ -39,8 +39,8 @@ func (l *List) Room(ctx context.Context, files dfs.FS, name Name, dir string, ne
 	}
 }
 
-// Demand returns ErrNoRoom, with advice, where dir has less room than need bytes, and nil
-// where its file system cannot tell.
+// Demand returns ErrNoRoom, with advice, if dir has room for fewer than need bytes. It returns
+// nil if the file system of dir does not know its room.
 func Demand(ctx context.Context, files dfs.FS, dir string, need int64, advice string) error {
 	room, err := roomIn(ctx, files, dir)
 	switch {

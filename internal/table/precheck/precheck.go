@@ -73,16 +73,16 @@ type Check struct {
 type Load struct {
 	Span   behaviour.Span
 	Bytes  int64 // estimate of its uncompressed text, in bytes
-	HFiles bool  // it may write HFiles
-	Puts   bool  // it may put
-	Locked bool  // it holds the table's lock
+	HFiles bool  // the load may write HFiles
+	Puts   bool  // the load may put cells
+	Locked bool  // the load holds the table's lock
 	// Open is the table of a load that is Locked. It is nil if the load has not opened it.
 	Open OpenTable
-	// TTL is the time to live of cells that the job asks of a live table. It is 0 if the job asks
-	// for none, or if Forever is set: cells must then not expire.
+	// TTL is the time to live of cells that the job requires of a live table. It is 0 if the job
+	// requires none, or if Forever is set. With Forever, cells must not expire.
 	TTL     time.Duration
 	Forever bool
-	// Traits are those of the job's layout.
+	// Traits are the traits of the job's layout.
 	Traits layout.Traits
 }
 
@@ -92,9 +92,9 @@ type OpenTable interface {
 	NextLoad() int
 }
 
-// A Checker is a store that can look at itself.
+// A Checker is a store that can check its table.
 type Checker interface {
-	// Check makes those checks that are the store's to make, in any order.
+	// Check runs the checks of the store, in any order.
 	Check(ctx context.Context, load Load) []Check
 }
 

@@ -81,7 +81,7 @@ func (s surveyed) Try(context.Context, string) (time.Time, error) {
 }
 func (s surveyed) Held(context.Context, string) (bool, string, error) { return false, "", s.err }
 
-// plain is a file system that tells nothing.
+// plain is a file system without the optional interfaces.
 type plain struct{ dfs.FS }
 
 func TestRoomIsComparedWithTheNeed(t *testing.T) {

@@ -129,7 +129,8 @@ func (m *merge) gather() bool {
 	return false
 }
 
-// moved restores the heap after the roll on top has moved. ok says whether it has another user.
+// moved restores the heap after the roll on top has moved. ok means that the roll has another
+// user.
 func (m *merge) moved(ok bool) {
 	switch {
 	case ok:

@@ -46,7 +46,7 @@ type Rolls struct {
 // New returns the rolls in dir. It reads no file.
 func New(fs dfs.FS, dir string) *Rolls { return &Rolls{fs: fs, dir: dir, all: map[string]*opened{}} }
 
-// A Query asks for the users of a region with rows in a span.
+// A Query requests the users of a region with rows in a span.
 type Query struct {
 	Layout layout.Layout
 	Schema *behaviour.Schema
@@ -56,7 +56,7 @@ type Query struct {
 	Files []manifest.File
 	// Perhaps are rolls of unfinished loads. Some of their rows may be in the table.
 	Perhaps []manifest.File
-	// Unsure says that some rows of Files may have expired.
+	// Unsure means that some rows of Files may have expired.
 	Unsure bool
 }
 

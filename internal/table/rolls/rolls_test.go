@@ -28,7 +28,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A line is what a roll says.
+// A line is an entry of a roll.
 type line struct {
 	user    string
 	date    behaviour.Date
@@ -285,7 +285,7 @@ func TestFewRollsStayOpen(t *testing.T) {
 	}
 }
 
-// TestARollThatIsMissingIsSaid takes one of two rolls away, and damages it.
+// TestARollThatIsMissingIsSaid damages one of two rolls, and then removes it.
 func TestARollThatIsMissingIsSaid(t *testing.T) {
 	s, dice := newRollDir(t), rand.New(rand.NewPCG(3, 3))
 	q := rolls.Query{Layout: layout.Reversed{}, Schema: schema, Span: span, Files: []manifest.File{s.write(dice, "one"), s.write(dice, "two")}}

@@ -95,7 +95,7 @@ func endOf(o *outcome.Outcome) *End {
 	}
 }
 
-// A State says whether a run has ended.
+// A State is the state of a run: whether it has ended.
 type State string
 
 // The states.

@@ -20,7 +20,7 @@ var epoch = time.Date(2014, 9, 1, 2, 0, 0, 0, time.UTC)
 
 // keeper returns the Keeper of a run of this process that began n seconds after the epoch.
 func keeper(n int) *runlog.Keeper {
-	host, _ := os.Hostname() // as a lock tells it
+	host, _ := os.Hostname() // as in the text of a lock
 	return runlog.NewKeeper(func() runlog.Run {
 		return runlog.Run{Command: fmt.Sprint("run ", n), Host: host, Process: os.Getpid(), Began: epoch.Add(time.Duration(n) * time.Second)}
 	})
@@ -31,7 +31,7 @@ type counts outcome.Counts
 
 func (c counts) Counted() outcome.Counts { return outcome.Counts(c) }
 
-// list is what Last says of a table, a line for each run.
+// list returns the result of Last for a table, a line for each run.
 func list(t *testing.T, dir string, n int) string {
 	t.Helper()
 	runs, err := runlog.Last(t.Context(), local.New(), dir, n)

@@ -133,7 +133,7 @@ func (c *Collector) End() error {
 // cell counts the next cell and passes it to the sink.
 func (c *Collector) cell(x *cell.Cell) error {
 	if c.teller != nil {
-		if err := c.tell(x); err != nil {
+		if err := c.setDay(x); err != nil {
 			return err
 		}
 	}
@@ -141,8 +141,8 @@ func (c *Collector) cell(x *cell.Cell) error {
 	return c.to.Add(x)
 }
 
-// tell finds the Day of the next cell.
-func (c *Collector) tell(x *cell.Cell) error {
+// setDay sets the current Day to the Day of the next cell.
+func (c *Collector) setDay(x *cell.Cell) error {
 	rec, ok := c.teller.Tell(x)
 	if !ok {
 		return fmt.Errorf("row %.64q, column %.64q: the layout %s cannot read its own cell", x.Row, x.Qualifier, c.cfg.Layout.Name())

@@ -40,9 +40,9 @@ type RowDecoder struct {
 	ends    []int  // end of each part in parts
 }
 
-// NewRowDecoder returns a RowDecoder that decodes cells of layout l as far as want says. It
-// uses cfg.Memory bytes and spills to cfg.Dir, which no other sorter uses. The sorting stops
-// when ctx ends.
+// NewRowDecoder returns a RowDecoder for cells of layout l. It decodes the records and fields
+// that want selects. It uses cfg.Memory bytes and spills to cfg.Dir, which no other sorter
+// uses. The sorting stops when ctx ends.
 func NewRowDecoder(ctx context.Context, l layout.Layout, s *behaviour.Schema, want layout.Want, cfg shuffle.Config) *RowDecoder {
 	cfg.Memory = max(cfg.Memory, minRowMemory)
 	cfg.Parts, cfg.Shards, cfg.Readers = 1, 1, 1
@@ -104,8 +104,8 @@ func (d *RowDecoder) record(e *trail.Event) *behaviour.Record {
 	return r
 }
 
-// End ends the row. It calls emit for the records of the row, in any order. The records have
-// no user. A record is valid until emit returns.
+// End ends the row. It calls emit for each record of the row, in any order. The records have no
+// user. A record is valid until emit returns.
 func (d *RowDecoder) End(emit func(*behaviour.Record) error) error {
 	if err := d.decoder.Flush(); err != nil {
 		return err

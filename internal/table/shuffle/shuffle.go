@@ -204,8 +204,7 @@ func (s *Sorter) Part(ctx context.Context, part int) (*Iterator, error) {
 	return it, nil
 }
 
-// checkOut counts one more open iterator and gives it memory for the segments
-// it will read.
+// checkOut counts one more open iterator and returns memory for the segments that it will read.
 func (s *Sorter) checkOut(segments []*segment) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

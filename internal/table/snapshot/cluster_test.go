@@ -260,8 +260,8 @@ func (c *cluster) check(t *testing.T, what, name string) {
 	}
 }
 
-// TestASnapshotHasWhatAScanHas takes a table through all that puts its cells into
-// files of many kinds. Its files are not compacted, so that halves and links stay.
+// TestASnapshotHasWhatAScanHas makes a table with files of many kinds. The files are not
+// compacted, so that halves and links stay.
 func TestASnapshotHasWhatAScanHas(t *testing.T) {
 	t.Parallel()
 	c := realCluster(t)
@@ -419,8 +419,7 @@ func TestUsersAreThoseWithRows(t *testing.T) {
 	}
 }
 
-// TestOthersMayNotReadTheFiles opens a snapshot as somebody to whom HBase's files
-// are closed.
+// TestOthersMayNotReadTheFiles opens a snapshot as a user to whom HBase's files are closed.
 func TestOthersMayNotReadTheFiles(t *testing.T) {
 	t.Parallel()
 	c := realCluster(t)

@@ -21,7 +21,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// Entries of file info that say when a file was written.
+// Entries of file info that show when a file was written.
 const (
 	infoSeq      = "MAX_SEQ_ID_KEY"
 	infoBulkTime = "BULKLOAD_TIMESTAMP"
@@ -38,7 +38,7 @@ type file struct {
 	rank int // among its region's files, the later written the higher
 }
 
-// An age says when a file was written, as HBase orders a store's files.
+// An age is the time at which a file was written, as HBase orders a store's files.
 type age struct {
 	seq      int64
 	bulk     bool  // its cells have no number of their own

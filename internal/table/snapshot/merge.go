@@ -87,7 +87,7 @@ func (s *source) written() int64 {
 	return int64(s.cell.MVCC)
 }
 
-// A choice says which visible cells are requested.
+// A choice selects the visible cells that are requested.
 type choice struct {
 	columns layout.Columns
 	rows    int // most rows of a range, the first ones; 0 is all
@@ -266,7 +266,7 @@ func (m *merge) step() error {
 	return nil
 }
 
-// leave moves top to its next cell, as m.move says.
+// leave moves top to its next cell, in the way of m.move.
 func (m *merge) leave(top *source) (bool, error) {
 	switch m.move {
 	case toFrom:

@@ -257,7 +257,7 @@ func TestAMergeSeesWhatPlainLoopsSee(t *testing.T) {
 	}
 }
 
-// choice makes up what is asked for.
+// choice returns a random choice.
 func (m *model) choice() choice {
 	return choice{
 		columns: layout.Columns{

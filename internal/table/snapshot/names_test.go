@@ -9,7 +9,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// TestNamesSayWhereFilesLie reads names as HBase gives them, and others.
+// TestNamesSayWhereFilesLie parses names of HBase's files, and other names.
 func TestNamesSayWhereFilesLie(t *testing.T) {
 	own := wire.TableName{Namespace: "ns", Qualifier: "t"}
 	for _, c := range []struct {

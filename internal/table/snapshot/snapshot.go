@@ -8,11 +8,11 @@
 //	                                            a snapshot still needs
 //
 // The package merges a region's files in the order of package cell. If cells are equal,
-// the cell that was written last counts. The sequence number of a cell says when it was
-// written. Cells of a bulk-loaded file have the sequence number of the file. Then the
-// package applies deletes and leaves out cells that have outlived the family's TTL or
-// their own TTL. It returns as many versions of each column as the family keeps, the
-// newest first. A scan for all versions returns the same.
+// the cell that was written last counts. The sequence number of a cell shows when it was
+// written. Cells of a bulk-loaded file have the sequence number of the file. Then the package
+// applies deletes and leaves out cells that have outlived the family's TTL or their own TTL. It
+// returns as many versions of each column as the family keeps, the newest first. A scan for all
+// versions returns the same.
 //
 // The package refuses data that only a RegionServer can read: large values in files of
 // their own, cells with permissions or labels, encrypted files.

@@ -171,7 +171,7 @@ func TestQueriesForServersAreRefused(t *testing.T) {
 	}
 }
 
-// TestNobodyMayReadTheFiles takes the right away.
+// TestNobodyMayReadTheFiles removes the right to read the files.
 func TestNobodyMayReadTheFiles(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may read everything")

@@ -64,7 +64,7 @@ func (d *disk) encoded(r diskRegion) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// put writes an HFile below the root and gives its size.
+// put writes an HFile below the root and returns its size.
 func (d *disk) put(t testing.TB, path string, o hfile.Options, cells ...*cell.Cell) int64 {
 	t.Helper()
 	var b bytes.Buffer

@@ -12,7 +12,7 @@ import (
 // An ability is one of the interfaces that table.As finds.
 type ability struct {
 	has func(table.Table) bool
-	// whole says that the ability includes table.Table. A decorator never passes it on.
+	// whole means that the ability includes table.Table. A decorator never passes it on.
 	whole bool
 }
 

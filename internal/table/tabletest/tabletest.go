@@ -1,5 +1,5 @@
 // Package tabletest is the conformance suite of table. Every implementation passes it: a query
-// returns exactly the loaded cells that it asks for, and a load is visible as a whole or not at
+// returns exactly the loaded cells that it requests, and a load is visible as a whole or not at
 // all. The test of an implementation only calls Run.
 //
 // The suite writes files, or puts cells, as bulkload does, but with plain loops. It compares
