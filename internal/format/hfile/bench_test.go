@@ -16,13 +16,13 @@ import (
 
 const benchCells = 2_000_000
 
-// A benchValue returns the value of a field. A cell takes 115 bytes without encoding and
+// A benchValue returns the value of a field. A cell has 115 bytes without encoding and
 // compression. Half of them are the value.
 type benchValue func(rnd *rand.Rand, field int) []byte
 
 var benchFields = []string{"channel,", "device,", "duration,", "programme,", "url,"}
 
-// texts returns values like those of behaviours. Most compress well.
+// texts returns values like the values of behaviours. Most compress well.
 func texts(rnd *rand.Rand, field int) []byte {
 	switch field {
 	case 0:

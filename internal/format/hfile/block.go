@@ -82,7 +82,7 @@ type header struct {
 	stored       int // bytes of header and stored payload
 }
 
-// size is the number of bytes that the whole block takes.
+// size is the number of bytes of the whole block.
 func (h *header) size() int { return headerLen + h.after }
 
 // putHeader writes h into the first bytes of b.
@@ -128,7 +128,7 @@ func parseHeader(b []byte) (header, error) {
 	return h, nil
 }
 
-// checksumBytes returns the number of bytes that the checksums of n bytes take.
+// checksumBytes returns the number of bytes of the checksums of n bytes.
 func checksumBytes(n, per int) int { return (n + per - 1) / per * checksumLen }
 
 // appendChecksums appends the CRC-32C of each chunk of block to dst. A chunk is per bytes

@@ -51,8 +51,8 @@ func (d *tagDict) get(number int) ([]byte, bool) {
 	return d.tags[number], true
 }
 
-// expandTags reads compressed tags at p and returns the position after them. Uncompressed,
-// the tags take n bytes.
+// expandTags reads compressed tags at p and returns the position after them. Uncompressed, the
+// tags have n bytes.
 func (c *cursor) expandTags(p, n int) int {
 	b := c.block
 	c.tags = c.tags[:0]

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// slowTags compresses tags as the package comment says, with plain loops.
+// slowTags compresses tags as the package comment describes, with plain loops.
 type slowTags struct {
 	tags []string
 	used []int // time of the last use, by number

@@ -1,26 +1,25 @@
 // Package hfile writes and reads HFile version 3, HBase's sorted file of cells.
-// A Writer takes the sorted cells of one region. A Reader serves the gets and scans of a
+// A Writer receives the sorted cells of one region. A Reader serves the gets and scans of a
 // table. A RegionServer accepts a finished file as it is.
 //
 // # Promises
 //
-// A Writer takes cells in the order of package cell and returns an error for any other
-// order. Equal keys are legal, but it is undefined which of them a reader prefers, so
-// remove duplicates first. A Writer writes each byte once, front to back. The same cells
-// with the same Options give the same bytes. Many goroutines may use a Reader at once;
-// a Writer and an Iterator are for one goroutine at a time. No call starts a goroutine.
-// Bytes that a method returns are valid until its next call, or as long as its
-// comment says. Bytes that are passed in are not kept. Every checksum is
-// verified before the bytes that it covers are used. Inconsistent data is an
-// error that wraps ErrCorrupt and names the offset.
+// A Writer accepts cells in the order of package cell and returns an error for any other order.
+// Equal keys are legal, but it is undefined which of them a reader prefers, so remove
+// duplicates first. A Writer writes each byte once, front to back. The same cells with the same
+// Options give the same bytes. Many goroutines may use a Reader at once; a Writer and an
+// Iterator are for one goroutine at a time. No call starts a goroutine. Bytes that a method
+// returns are valid until its next call, or as long as its comment states. Bytes that are
+// passed in are not kept. Every checksum is verified before the bytes that it covers are used.
+// Inconsistent data is an error that wraps ErrCorrupt and names the offset.
 //
 // Encrypted files, zstd dictionaries, and the codecs LZO, BZIP2, LZMA and BROTLI are not
 // supported: the error wraps ErrUnsupported.
 //
 // # The file
 //
-// All integers are big endian unless a line says otherwise. vint is Hadoop's
-// variable integer, ci a protobuf varint of 32 bits.
+// All integers are big endian unless a line states otherwise. vint is Hadoop's variable
+// integer, ci a protobuf varint of 32 bits.
 //
 //	0                 data blocks, and between them leaf index blocks and Bloom
 //	                  chunks; they touch each other
@@ -72,8 +71,8 @@
 // A tag is uint16 n | uint8 type | n-1 bytes. If file info has hfile.TAGS_COMPRESSED, tags
 // may be compressed in blocks with an encoding other than ROW_INDEX_V1:
 // each is ff | ci n | uint8 type | n-1 bytes, or the int16 number of an earlier tag of
-// the block. Numbers go up to 126. Then a new tag takes the number of the least recently
-// used tag.
+// the block. Numbers go up to 126. Then a new tag gets the number of the least recently used
+// tag.
 //
 // # Encodings
 //
@@ -101,8 +100,8 @@
 //	ROW_INDEX_V1, 7  cells | int32 rows | rows times int32 start of a row | int32 bytes of cells
 //
 // If common ends before the end of the row, rest is the rest of length and row, and the
-// whole qualifier. Otherwise rest is the rest of the qualifier. A part in brackets
-// is left out if the flag says same.
+// whole qualifier. Otherwise rest is the rest of the qualifier. A part in brackets is left out
+// if the flag has the bit for "same".
 //
 // # Index
 //

@@ -60,8 +60,8 @@ func (e *diffEncoder) add(f *follower) {
 }
 
 // flag returns the flag byte of f, which records the parts that equal the previous cell and
-// the form of the time. time is the magnitude of the time or, if that takes fewer bytes, of
-// its difference to the previous time.
+// the form of the time. time is the magnitude of the time or, if that needs fewer bytes, of its
+// difference to the previous time.
 func (e *diffEncoder) flag(f *follower) (flag byte, time uint64) {
 	written := f.Time
 	if !f.first {
@@ -94,5 +94,5 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
-// magnitudeLen returns the number of bytes, at least one, that v takes.
+// magnitudeLen returns the number of bytes, at least one, of v.
 func magnitudeLen(v uint64) int { return max((bits.Len64(v)+7)/8, 1) }

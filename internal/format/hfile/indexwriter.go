@@ -3,7 +3,7 @@ package hfile
 import "encoding/binary"
 
 const (
-	// maxLevels is the largest number of levels that HBase gives an index.
+	// maxLevels is the largest number of levels of an index that HBase writes.
 	maxLevels = 16
 
 	entryLen  = 8 + 4     // offset and size

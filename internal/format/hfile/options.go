@@ -26,9 +26,9 @@ type Options struct {
 	ShortIndexKeys bool // shorten index keys as HBase does, instead of each block's own first key
 
 	Bloom       BloomType // NONE
-	BloomPrefix int       // leading bytes of a row that ROWPREFIX_FIXED_LENGTH takes
+	BloomPrefix int       // leading bytes of a row that ROWPREFIX_FIXED_LENGTH uses
 
-	// Tags gives every cell a tags field. If it is not set, a cell with tags is an error.
+	// Tags adds a tags field to every cell. If it is not set, a cell with tags is an error.
 	Tags bool
 	// MVCC writes the cells' own write numbers. If it is not set, every number is 0, as files
 	// for bulk loading need it.

@@ -12,7 +12,7 @@ const beyond = math.MaxInt32
 
 func trailingZeroBytes(x uint64) int { return bits.TrailingZeros64(x) >> 3 }
 
-// appendVint appends Hadoop's variable integer. -112..127 take one byte. Other numbers have a
+// appendVint appends Hadoop's variable integer. -112..127 have one byte. Other numbers have a
 // first byte with the sign and the number of bytes, followed by the magnitude.
 func appendVint(dst []byte, v int64) []byte {
 	if v >= -112 && v <= 127 {

@@ -178,7 +178,7 @@ func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Fiel
 		e.wrong("every trail has a column %s of its own: give the field another name and say column: %s", e.name, e.name)
 		return f, record.Column{}, false
 	}
-	if !seen.tellApart(e) {
+	if !seen.checkCase(e) {
 		return f, record.Column{}, false
 	}
 	typ, c := e.value, record.Column{Name: e.name}
@@ -202,9 +202,9 @@ func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Fiel
 	return f, c, true
 }
 
-// tellApart rejects a field whose name differs only in case from another column of a result.
+// checkCase rejects a field whose name differs only in case from another column of a result.
 // DuckDB would read the wrong column, and Spark would read none.
-func (seen *kindsSeen) tellApart(e entry) bool {
+func (seen *kindsSeen) checkCase(e entry) bool {
 	fold := behaviour.Fold(e.name)
 	was, ok := seen.folds[fold]
 	switch {

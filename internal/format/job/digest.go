@@ -35,7 +35,7 @@ type meaning struct {
 	Texts     map[string]int // JSON sorts its keys
 	Kinds     []kindMeaning
 	Skip      string `json:",omitempty"`
-	// Other is the index of the kind that takes the records of other texts.
+	// Other is the index of the kind that accepts the records of other texts.
 	Other *int `json:",omitempty"`
 }
 

@@ -68,8 +68,8 @@ func (d *document) parse(data []byte) (object, bool) {
 	return root.object(topLevel)
 }
 
-// root reads the file as YAML and returns its top value. Messages call the file what. For an
-// empty file, the message says that it should have has.
+// root reads the file as YAML and returns its top value. Messages call the file what. The
+// message for an empty file names has, which the file should have.
 func (d *document) root(data []byte, what, has string) (value, bool) {
 	if len(data) > maxSize {
 		d.wrong(nil, fmt.Sprintf("a %s file has at most %d bytes", what, maxSize))

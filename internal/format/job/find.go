@@ -174,8 +174,8 @@ func (g *glob) input(p place) Input {
 	return in
 }
 
-// tellsKind reports whether the path of every file names its kind.
-func (p *Pattern) tellsKind() bool {
+// namesKind reports whether the path of every file names its kind.
+func (p *Pattern) namesKind() bool {
 	return !slices.ContainsFunc(p.globs, func(g glob) bool { return !g.kinded && g.kind < 0 })
 }
 
@@ -185,7 +185,7 @@ func (p *Pattern) missing(span behaviour.Span, wanted []bool, inputs []Input) []
 	if !p.Dated() {
 		return nil
 	}
-	if !p.tellsKind() {
+	if !p.namesKind() {
 		return p.missingDays(span, inputs)
 	}
 	type dayKind struct {

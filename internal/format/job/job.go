@@ -12,7 +12,7 @@
 //     from another mistake is not reported again.
 //   - A relative path in a job file is relative to the job file's folder, wherever the
 //     command was started.
-//   - Fields keep the order of the file, those of all behaviours first. Kinds are in order of ID.
+//   - Fields keep the order of the file; the fields of all behaviours are first. Kinds are in order of ID.
 //   - Digest is the same for two files with the same meaning, whatever their comments, blanks
 //     and order of keys.
 //   - Find returns the same inputs in the same order for the same files, each file once.
@@ -79,7 +79,7 @@ type Table struct {
 	// TTL is how long a new live table keeps a behaviour, counted from the behaviour's time. It
 	// is the layout's default if the job has no ttl; 0 means no limit.
 	TTL time.Duration
-	// Forever is set if the job asks for no limit. It is not set if the job has no ttl.
+	// Forever is set if the ttl of the job is no limit. It is not set if the job has no ttl.
 	Forever bool
 	// Others is set if other programs also write rows into a live table.
 	Others bool
@@ -186,11 +186,11 @@ type builder struct {
 	names []string
 	// numbered is set if columns have only numbers and no names.
 	numbered bool
-	// noYear holds the times whose text has no year if the job gives none.
+	// noYear holds the times whose text has no year if the job has none.
 	noYear []value
 }
 
-// A kind holds everything that a job says about one behaviour.
+// A kind holds everything that a job has about one behaviour.
 type kind struct {
 	schema   behaviour.Kind
 	record   record.Kind

@@ -2,8 +2,8 @@ package job
 
 import "usertrail/internal/store/dfs"
 
-// A Kerberos says who the user of secured clusters is. The command line and the environment
-// come first.
+// A Kerberos has the keys under kerberos of a job: the user of secured clusters. The command
+// line and the environment have precedence.
 type Kerberos struct {
 	Keytab     string // a local file; empty if the job has none
 	Principal  string // empty if the job has none

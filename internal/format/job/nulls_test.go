@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A place is a place of a record that takes a column. Its column has the same name.
+// A place is a part of a record that is read from a column. Its column has the same name.
 type place string
 
 // places are the columns of the table of texts that mean nothing, after the first.

@@ -11,7 +11,7 @@ import (
 // the text.
 const otherText = "text"
 
-// Other returns the name of the behaviour that takes the records that no other behaviour takes, or "".
+// Other returns the name of the behaviour that accepts the records of no other behaviour, or "".
 func (j *Job) Other() string {
 	if j.Format.Other == nil {
 		return ""
@@ -19,8 +19,8 @@ func (j *Job) Other() string {
 	return j.Schema.Kinds[*j.Format.Other].Name
 }
 
-// readOther reads which behaviour takes the records that no other behaviour takes. It gives that
-// behaviour the field text, unless a field has the whole column.
+// readOther reads which behaviour accepts the records of no other behaviour. It adds the field
+// text to that behaviour, unless a field has the whole column.
 func (b *builder) readOther() {
 	f := &b.job.Format
 	first := ""
@@ -44,7 +44,7 @@ func (b *builder) readOther() {
 	}
 }
 
-// addText adds the field text to the behaviour that takes all other records.
+// addText adds the field text to the behaviour that accepts all other records.
 func (b *builder) addText(v value, k *behaviour.Kind, r *record.Kind) {
 	column := b.job.Format.KindColumn
 	for i, c := range r.Fields {

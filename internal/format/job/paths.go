@@ -23,7 +23,7 @@ func (b *builder) readPattern() {
 			item.wrong("%v", err)
 			continue
 		}
-		b.checkTells(item, g)
+		b.checkPathNames(item, g)
 		b.checkSlashes(item, g)
 		if b.logs.get("behaviour").given() {
 			g.kind = -1 // even if the job has only one behaviour
@@ -78,9 +78,9 @@ func (b *builder) checkRequired(p *Pattern) {
 	}
 }
 
-// checkTells reports a path that lacks something that only a path can tell, or that tells
-// something twice.
-func (b *builder) checkTells(v value, g glob) {
+// checkPathNames reports a path that lacks a name that nothing else has, and a path with a name
+// that something else has too.
+func (b *builder) checkPathNames(v value, g glob) {
 	byColumn := b.logs.get("behaviour").given()
 	switch {
 	case byColumn && g.kinded:

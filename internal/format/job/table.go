@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// defaultCompression is fast to write and to read. zstd makes files a third smaller, and
-	// the load takes twice as long.
+	// defaultCompression is fast to write and to read. With zstd, files are a third smaller,
+	// and the load takes twice as long.
 	defaultCompression = "snappy"
 
 	maxRegions = 100_000 // far more than HBase serves well
@@ -22,8 +22,8 @@ const (
 
 var compressions = []string{"none", "snappy", "gz", "zstd", "lz4"}
 
-// readTable reads the table, which is its address alone, or its address and settings. The
-// values of l apply where the job gives none.
+// readTable reads the table, which is its address alone, or its address and settings. If the
+// job has no value, the value of l applies.
 func (b *builder) readTable(v value, l layout.Layout) {
 	b.job.Table.Compression = defaultCompression
 	b.job.Table.TTL = l.Traits().TTL

@@ -162,7 +162,7 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// BenchmarkTell tells every cell.
+// BenchmarkTell calls Tell for every cell.
 func BenchmarkTell(b *testing.B) {
 	loads(b, func(b *testing.B, w *load) {
 		t := w.layout.Teller(w.schema)

@@ -8,8 +8,8 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// TestWhatDoesNotFitSaysWhy checks the errors of values that a layout cannot hold: they say why,
-// and what to do. Values that a layout can hold give no error.
+// TestWhatDoesNotFitSaysWhy checks the errors of values that a layout cannot hold: they have the
+// reason and the next step. Values that a layout can hold cause no error.
 func TestWhatDoesNotFitSaysWhy(t *testing.T) {
 	const second, year = 1_000_000, 366 * 86400 * 1_000_000
 	last := int64(behaviour.MaxDate+1)*86400*second - 1
@@ -60,8 +60,8 @@ func TestWhatDoesNotFitSaysWhy(t *testing.T) {
 	}
 }
 
-// TestWhatTheTableHasToKeep draws the traits: they make tables, and so are to change
-// with care alone.
+// TestWhatTheTableHasToKeep draws the traits. Tables are made by them, so a change must be
+// intended.
 func TestWhatTheTableHasToKeep(t *testing.T) {
 	for name, want := range map[string]layout.Traits{
 		"reversed":  {Together: true, DayRows: true},

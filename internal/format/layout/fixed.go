@@ -26,8 +26,8 @@ import (
 // The published design has three faults that this layout avoids. Its rows end in the record
 // ID, a number from the file, so it keeps only one of two records with equal numbers from
 // two files; here behaviour ID and column ID separate all events of a tenth of a second. It
-// takes "42" and "000042" for one user; here an ID that begins with a zero does not fit.
-// Its stop row, user and last day, excludes the last day.
+// confuses the users "42" and "000042"; here an ID that begins with a zero does not fit. Its
+// stop row, user and last day, excludes the last day.
 //
 // A user and span are one range: start and stop row. The bytes of the date have the same
 // place in every row, so for a span without users the server skips rows. A user's rows

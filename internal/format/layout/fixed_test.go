@@ -167,7 +167,7 @@ func TestDaysOfClocksPutBackAreReadWhole(t *testing.T) {
 	}
 }
 
-// inRanges says whether r's row is in the ranges of a query.
+// inRanges reports whether r's row is in the ranges of a query.
 func inRanges(t *testing.T, l layout.Layout, s *behaviour.Schema, q layout.Want, r *behaviour.Record) bool {
 	t.Helper()
 	if err := l.Fits(s, r); err != nil {

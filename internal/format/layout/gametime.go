@@ -25,8 +25,8 @@ import (
 //
 // The published design has two faults that this layout avoids. Its qualifier is the
 // behaviour alone, so it keeps only one of two events of the same behaviour and second;
-// here the column ID gives each a column of its own. It writes local times, and one local
-// hour occurs twice when the clock is put back.
+// here each event has a column of its own, by its column ID. It writes local times, and one
+// local hour occurs twice when the clock is put back.
 //
 // All behaviours of a user in a span are one range, in order of time: start and stop row,
 // and a limit. A query for one behaviour reads the same rows with fewer columns. A record is

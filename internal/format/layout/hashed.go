@@ -24,29 +24,30 @@ import (
 //	timestamp  the behaviour's time in milliseconds
 //	value      the field's value, as package behaviour encodes it; null is no cell
 //
-// The hash is the first four hex digits, in lower case, of the MD5 of user_behaviour, the
-// rest of the row. A _ in either part is written \u, and a backslash \\. The user
-// key is user_. It is inside the row, so a user's rows are in as many places as
-// there are behaviours, and regions are even whatever the users are: HexStringSplit cuts
-// them.
+// The hash is the first four hex digits, in lower case, of the MD5 of the rest of the row. A _
+// in the user or the behaviour is written \u, and a backslash \\. The user key is user_. It is
+// inside the row, so the rows of a user are not adjacent: each behaviour has another hash. For
+// any set of users, the rows are spread evenly over the regions that HBase's HexStringSplit
+// cuts.
 //
-// A behaviour's first five fields, its hot fields, have columns. All other fields are one
-// JSON object in the column REMARK , column ID. Every record has this column, so a read of
-// any fields finds every record. It also holds the microseconds that the
-// timestamp would lose. A hot field that is itself called REMARK is in the JSON.
+// The first five fields of a behaviour have columns of their own. They are called its hot
+// fields. All other fields are one JSON object in the column REMARK , column ID. This object is
+// called the remark. Every record has a remark, so a read of any fields finds every record. The
+// remark also has the microseconds of the time, because the timestamp has only milliseconds. If
+// one of the first five fields is called REMARK, it is in the JSON object.
 //
-// Events of two behaviours have two rows. The column ID separates events of one behaviour,
-// even of one day and one instant. In the published design the qualifier is the field alone,
-// with a version for each day, so only the last event of a day stays. A column ID is unique
-// on one day only. A column can therefore have one version for each day; their timestamps,
-// which come from the data, differ. The family must keep 400 versions, for the year that
-// rows live. If it keeps fewer, or if rows live longer, HBase drops the oldest days of such
-// a column without notice, when it next rewrites the region's files.
+// In the published design the qualifier is the field alone, with a version for each day, so
+// only the last event of a day stays. Here the column ID separates the events of one behaviour,
+// even if they have the same time. A column ID is unique on one day only. Therefore a column
+// can have one version for each day. The timestamps of the versions come from the data and
+// differ. The family must keep 400 versions, for the year that rows live. If it keeps fewer, or
+// if rows live longer, HBase drops the oldest days of such a column without notice, when it
+// next rewrites the region's files.
 //
-// A user's events of one behaviour between two times are one get with a time range and
-// all versions. A list of users is gets of rows that can be computed. But a row has all
-// days of its user and grows with them: the order of rows does not help the latest N, a
-// page, or a span without users.
+// One Get with a time range and all versions reads a user's events of one behaviour between two
+// times. The rows of a list of users can be computed, so Gets read them. But a row has all days
+// of its user and grows with them. The order of rows does not help to read the latest N events,
+// a page of events, or the events of all users in a span.
 type Hashed struct{}
 
 var _ = Register(Hashed{})
@@ -95,10 +96,10 @@ func (Hashed) AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []
 	return hashRow(appendEscaped(dst, s.Kinds[r.Kind].Name), at)
 }
 
-// appendNoHash appends room for a hash, and what ends it.
+// appendNoHash appends the place of a hash, which hashRow fills, and the separator.
 func appendNoHash(dst []byte) []byte { return append(dst, "0000"+string(sep)...) }
 
-// hashRow puts its hash into the row that begins at.
+// hashRow writes the hash of the row that begins at dst[at] into the row.
 func hashRow(dst []byte, at int) []byte {
 	sum := md5.Sum(dst[at+hashLen+1:])
 	hex.Encode(dst[at:], sum[:hashLen/2])
@@ -168,13 +169,14 @@ func (Hashed) Reads(s *behaviour.Schema, q Want) (*Reads, error) {
 	}, nil
 }
 
-// hashedRows makes a user's rows of some kinds.
+// hashedRows computes the rows of a user for some kinds.
 type hashedRows struct {
 	kinds [][]byte // names, escaped
 	rows  [][]byte
 }
 
-// of returns the rows of the user with a key, in order. They are valid until the next call.
+// of returns the rows of the user with the user key key, in order. They are valid until the
+// next call.
 func (r *hashedRows) of(key []byte) [][]byte {
 	for i, kind := range r.kinds {
 		r.rows[i] = hashRow(append(append(appendNoHash(r.rows[i][:0]), key...), kind...), 0)
@@ -183,8 +185,8 @@ func (r *hashedRows) of(key []byte) [][]byte {
 	return r.rows
 }
 
-// hot returns the fields of a kind that have columns. New fields of a kind are added at its end, so a
-// hot field stays hot.
+// hot returns the indexes of the hot fields of a kind. New fields of a kind are added at its end, so
+// a hot field stays hot.
 func hot(k behaviour.Kind) []int {
 	var out []int
 	for i, f := range k.Fields[:min(len(k.Fields), hotMost)] {
@@ -198,7 +200,7 @@ func hot(k behaviour.Kind) []int {
 // hashedKind has the columns and the members of the remark for the fields of a kind.
 type hashedKind struct {
 	prefixes [][]byte // of its columns, in order of qualifier
-	slots    []int    // index in Kind.Fields; marker for REMARK
+	slots    []int    // for each column, the index in Kind.Fields; marker for REMARK
 	members  []member // of the remark
 	fields   int
 }
@@ -238,8 +240,8 @@ func newHashedParser(s *behaviour.Schema) *hashedParser {
 	return p
 }
 
-// parse returns the user key that is in row, and the index of its kind. It refuses
-// every row that AppendRow did not make for the schema.
+// parse returns the user key in row, and the index of the row's kind. It returns an error for
+// every row that AppendRow cannot have made for the schema.
 func (p *hashedParser) parse(row []byte) (key []byte, kind int, err error) {
 	key = Hashed{}.UserKey(row)
 	if key == nil {
@@ -274,7 +276,7 @@ func dateOfMillis(d *dates, millis int64) (behaviour.Date, error) {
 	return date, nil
 }
 
-// maxMillis is after all years that a date can have. As microseconds it fits 64 bits.
+// maxMillis is later than every date. In microseconds it fits in 64 bits.
 const maxMillis = 1 << 49
 
 // Teller implements Layout.
@@ -390,8 +392,7 @@ func (Hashed) Decoder(s *behaviour.Schema, q Want) Decoder {
 	return d
 }
 
-// hashedDecoder assembles the records of a row from its cells, which are added column by column. met
-// holds the row's records so far. The first sorted records belong to earlier columns and are in order.
+// hashedDecoder makes the records of a row from its cells, which are added column by column.
 type hashedDecoder struct {
 	schema *behaviour.Schema
 	kinds  []hashedKind // members has the requested ones only
@@ -402,21 +403,21 @@ type hashedDecoder struct {
 
 	rowState
 	kind  *hashedKind
-	pos   int // column, -1 before the first
-	slot  int
-	asked bool // the column's values are requested
-	last  version
+	pos   int     // index of the current column in kind.prefixes, -1 before the first
+	slot  int     // of the current column
+	asked bool    // the query requests the values of the current column
+	last  version // of the last cell
 
-	met    []hashedRecord
-	sorted int
-	at     int // among the sorted
+	met    []hashedRecord // the records of the row so far
+	sorted int            // the number of first records of met that belong to earlier columns, in order
+	at     int            // index of the next of these
 
 	remarks *remarkReader
 	refs    []trail.Ref // of the event whose remark is read
 	put     func(slot int, value []byte) error
 }
 
-// A version tells a row's records apart, and is the order of cells in a column.
+// A version identifies a record of a row. Cells in a column are in order of version.
 type version struct{ id, millis int64 }
 
 func (v version) compare(o version) int {
@@ -498,7 +499,8 @@ func (d *hashedDecoder) begin(row []byte) error {
 	return nil
 }
 
-// again begins with other records of the row, which come from another file.
+// again begins with the first column. A row may be added again with other records, which come
+// from another file.
 func (d *hashedDecoder) again() {
 	d.pos = -1
 	d.met, d.sorted, d.at = d.met[:0], 0, 0
@@ -520,7 +522,8 @@ func (d *hashedDecoder) column(prefix []byte) bool {
 	return false
 }
 
-// event returns the row's event of a version. It makes the event at the first cell.
+// event returns the event of a version. At the first cell of the version it adds the event to
+// the batch.
 func (d *hashedDecoder) event(v version, date behaviour.Date) (*trail.Event, error) {
 	for d.at < d.sorted && d.met[d.at].compare(v) < 0 {
 		d.at++

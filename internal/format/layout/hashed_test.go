@@ -77,7 +77,7 @@ func hashedRead(s *behaviour.Schema, q layout.Want, cells []*cell.Cell) ([]behav
 
 var hashedAll = layout.Want{Kinds: []int{0, 1, 2}, Span: behaviour.AllDays}
 
-// TestHashedRows: the hashes are those that md5sum gives for what follows them.
+// TestHashedRows compares the hashes of rows with the output of md5sum for the rest of the row.
 func TestHashedRows(t *testing.T) {
 	s := hashedSchema()
 	for _, c := range []struct {
@@ -165,7 +165,8 @@ func TestHashedIsOneRowForEachKind(t *testing.T) {
 	}
 }
 
-// TestHashedAsksForTheRemark: also where a field without a column is asked for, or none.
+// TestHashedAsksForTheRemark checks that every query requests the remark, also a query of no
+// field or of a field without a column.
 func TestHashedAsksForTheRemark(t *testing.T) {
 	s := hashedSchema()
 	none := [][]bool{make([]bool, 11), make([]bool, 3), nil}
@@ -200,7 +201,7 @@ func TestHashedKeepsDaysApart(t *testing.T) {
 	for i, at := range []int64{3*day + 1, 5 * day, -2*day - 1, 4*day + 999, 3*day + 2} {
 		r := behaviour.Record{User: []byte("u42"), Time: at, ID: 7, Values: make([][]byte, 11)}
 		if i == 4 {
-			r.ID = 8 // of one instant but for a microsecond
+			r.ID = 8 // of the same time, except for a microsecond
 		}
 		r.Date = behaviour.Date((at + 8*3_600_000_000) / day)
 		if at < 0 {
@@ -280,8 +281,8 @@ func TestHashedFieldsCalledAsTheRemark(t *testing.T) {
 	hashedCompare(t, s, hashedAll, cells, recs)
 }
 
-// TestRemarksAreJSON checks how each value is written, that encoding/json takes it, and
-// that it comes back bit by bit.
+// TestRemarksAreJSON checks how each value is written, that encoding/json reads it, and that
+// reading it returns the same bits.
 func TestRemarksAreJSON(t *testing.T) {
 	double := func(f float64) []byte { return behaviour.AppendDouble(nil, f) }
 	for _, c := range []struct {
@@ -348,7 +349,7 @@ func TestDamagedRemarksAreErrors(t *testing.T) {
 	row := layout.Hashed{}.AppendRow(nil, s, &behaviour.Record{User: []byte("u42")})
 	none := hashedAll
 	none.Fields = [][]bool{make([]bool, 11), make([]bool, 3), nil}
-	for value, some := range map[string]bool{ // whether it is seen to be damaged only when a field of it is asked for
+	for value, some := range map[string]bool{ // whether the damage is noticed only if the query requests a field of the remark
 		``: false, `{`: false, `x`: false, `{"_":1000}`: false, `{"_":-1}`: false, `{"_":"1"}`: false, `{"_":1`: false, `[]`: false,
 		`{"a_int64":1.5}`: true, `{"a_int64":9223372036854775808}`: true, `{"a_int64":"1"}`: true, `{"a_bool":1}`: true,
 		`{"a_double":"nan"}`: true, `{"a_double":1e999}`: true, `{"a_date":"2014-9-1"}`: true, `{"a_date":16314}`: true,
@@ -395,8 +396,8 @@ func TestStrangeCellsOfHashedAreErrors(t *testing.T) {
 	}
 }
 
-// TestHashedSplits: the points are what HBase's HexStringSplit gives; it is asked itself
-// where there is a cluster (internal/table/live).
+// TestHashedSplits compares the split points with the points of HBase's HexStringSplit. A test
+// in internal/table/live calls HexStringSplit itself, on a cluster.
 func TestHashedSplits(t *testing.T) {
 	for regions, want := range map[int]string{
 		0:  "",

@@ -41,8 +41,9 @@ type Layout interface {
 	// AppendRow appends the row of r. Fits must have returned nil for r.
 	AppendRow(dst []byte, s *behaviour.Schema, r *behaviour.Record) []byte
 
-	// AppendUserKey appends a user's key. Rolls and lists are sorted by user keys. If Traits
-	// say Together, the user's rows begin with the key, and users' rows are in that order.
+	// AppendUserKey appends a user's key. Rolls and lists are sorted by user keys. If
+	// Traits.Together is set, the user's rows begin with the key, and users' rows are in the
+	// order of keys.
 	AppendUserKey(dst, user []byte) []byte
 
 	// AppendUser appends the user ID of a user key. It returns an error for a key that
@@ -101,15 +102,15 @@ type Fuzzy struct {
 	Any []bool
 }
 
-// A Teller tells which record a cell belongs to, from the cell's row, qualifier and
+// A Teller finds out which record a cell belongs to, from the cell's row, qualifier and
 // timestamp. It is fastest if the cells of a row follow each other.
 type Teller interface {
 	// Tell returns false for a cell whose row no record of the schema can have. If the row
-	// alone tells the date and kind, a cell of an unknown column has NoID.
+	// alone has the date and kind, a cell of an unknown column has NoID.
 	Tell(c *cell.Cell) (RecordID, bool)
 }
 
-// A rowTeller is a Teller that tells by a row alone which records the row can have.
+// A rowTeller is a Teller that finds out from a row alone which records the row can have.
 type rowTeller interface {
 	tellRow(row []byte) (RecordID, bool)
 }
@@ -158,11 +159,11 @@ type Want struct {
 	// returned.
 	Newest int
 	// Where has, for each kind of the schema, tests that a wanted record's fields pass. A
-	// kind without tests is not wanted. Nil is no test. It only saves time, in layouts whose
-	// Traits say OneRecord: more records may be returned.
+	// kind without tests is not wanted. Nil is no test. It only saves time, in layouts with the
+	// trait OneRecord: more records may be returned.
 	Where [][]behaviour.Test
-	// Fields says, for each kind of the schema, which of its fields are wanted.
-	// The other fields are null in events. Nil is all fields.
+	// Fields marks, for each kind of the schema, the fields that are wanted. The other fields
+	// are null in events. Nil is all fields.
 	Fields [][]bool
 }
 

@@ -70,8 +70,8 @@ func fuzzSchema() *behaviour.Schema {
 	}}
 }
 
-// FuzzCells gives a layout two arbitrary cells. The layout may accept or refuse them, and does not
-// panic. Its teller and its decoder agree about every cell.
+// FuzzCells decodes two arbitrary cells with a layout. The layout may accept or refuse them, and
+// does not panic. Its teller and its decoder agree about every cell.
 func FuzzCells(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 8))
 	for i, name := range names() {

@@ -16,8 +16,8 @@ func layoutsOfText(t *testing.T) []layout.Layout {
 	return []layout.Layout{layout.Game{}, layout.GameTime{}, named(t, "fixed")}
 }
 
-// TestPlainColumnsAsked hold the first field and the marker of each kind, and no name
-// that begins with another that is asked for.
+// TestPlainColumnsAsked checks the requested columns: they have the first field and the marker
+// of each kind, and no name that begins with another requested name.
 func TestPlainColumnsAsked(t *testing.T) {
 	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "play", Type: behaviour.String}, {Name: "playlist", Type: behaviour.String}}},
@@ -40,7 +40,8 @@ func TestPlainColumnsAsked(t *testing.T) {
 	}
 }
 
-// TestSpoiledTextIsAnErrorThatNamesIt, and is told to be no record's.
+// TestSpoiledTextIsAnErrorThatNamesIt decodes damaged cells. The error names the row and the
+// text. Tell returns false, unless only the value of the cell is damaged.
 func TestSpoiledTextIsAnErrorThatNamesIt(t *testing.T) {
 	change := func(old, text string) func(*cell.Cell) {
 		return func(c *cell.Cell) { c.Row = []byte(strings.Replace(string(c.Row), old, text, 1)) }

@@ -104,7 +104,7 @@ func TestDamagedPackedRecordIsRefused(t *testing.T) {
 	}
 }
 
-// same tells null from empty.
+// same reports whether values are equal. Null and empty differ.
 func same(a, b [][]byte) bool {
 	if len(a) != len(b) {
 		return false

@@ -82,7 +82,7 @@ func stored(t testing.TB, r *rand.Rand, l layout.Layout, w *world) *store {
 	return s
 }
 
-// ways are how a table may give its cells.
+// ways are the orders in which a table may emit its cells.
 var ways = map[string]func(s *store) []*cell.Cell{
 	// As HBase does.
 	"merged": func(s *store) []*cell.Cell {
@@ -134,7 +134,7 @@ func (p *part) of(all []*cell.Cell) []*cell.Cell {
 	return slices.DeleteFunc(slices.Clone(all), func(c *cell.Cell) bool { return !p.has(c) })
 }
 
-// A lender gives cells as tables do: all of them in the same bytes.
+// A lender emits cells as tables do: all of them in the same bytes.
 type lender struct{ c cell.Cell }
 
 func (l *lender) lend(c *cell.Cell) *cell.Cell {

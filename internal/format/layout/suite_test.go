@@ -29,8 +29,8 @@ func named(t testing.TB, name string) layout.Layout {
 	return l
 }
 
-// onEach runs a test on every layout. Worlds of a layout are numbered, so that a name
-// after -run gives one back.
+// onEach runs a test on every layout. Worlds of a layout are numbered, so that -run with a name
+// repeats one world.
 func onEach(t *testing.T, worlds int, test func(t *testing.T, r *rand.Rand, l layout.Layout)) {
 	t.Helper()
 	for _, name := range names() {
@@ -52,8 +52,8 @@ func TestNamesGiveTheirLayout(t *testing.T) {
 	}
 }
 
-// TestKeysOfUsers: a key gives its user back, is in every row of the user, and refused
-// where no user can have it.
+// TestKeysOfUsers checks user keys. The user can be decoded from the key. Every row of the user
+// has the key. A key that no user can have is refused.
 func TestKeysOfUsers(t *testing.T) {
 	onEach(t, 10, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 40)
@@ -202,8 +202,8 @@ func TestCellsOfRecords(t *testing.T) {
 	})
 }
 
-// TestARowIsOneRecord where a layout says so: no two share a row, and each field that is
-// not null is a column of its name.
+// TestARowIsOneRecord checks layouts with the trait OneRecord. No two records share a row. Each
+// field that is not null is a column of its name.
 func TestARowIsOneRecord(t *testing.T) {
 	onEach(t, 10, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		if !l.Traits().OneRecord {
@@ -369,7 +369,7 @@ func checkStops(t *testing.T, n int, each func(yield func() bool) bool) {
 	}
 }
 
-// TestReadsGiveTheResult checks that the rows or ranges of a query give exactly its events, in whatever
+// TestReadsGiveTheResult checks that the rows or ranges of a query have exactly its events, in whatever
 // order the table returns the cells, and whether or not the table leaves out cells of other times.
 func TestReadsGiveTheResult(t *testing.T) {
 	onEach(t, 40, func(t *testing.T, r *rand.Rand, l layout.Layout) {
@@ -534,7 +534,7 @@ func TestFewFieldsAreFewCells(t *testing.T) {
 	}
 }
 
-// TestTellersTell: a cell without its value tells which record it is of.
+// TestTellersTell checks that a Teller finds the record of a cell without the cell's value.
 func TestTellersTell(t *testing.T) {
 	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 60)
@@ -753,7 +753,8 @@ func matches(t *testing.T, f layout.Fuzzy, row []byte) bool {
 	return true
 }
 
-// TestAFullBatchIsAnError decodes records into batches that cannot take all of their values.
+// TestAFullBatchIsAnError decodes records into batches that are too small for all of their
+// values.
 func TestAFullBatchIsAnError(t *testing.T) {
 	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
 		w := drawWorld(t, r, l, 40)

@@ -14,15 +14,15 @@ import (
 type Traits struct {
 	// Together means that a user's rows are adjacent and begin with the user key.
 	Together bool
-	// DayRows means that the records of a row have one date and kind, and that the row alone
-	// tells both.
+	// DayRows means that the records of a row have one date and kind, and that the row key has
+	// both.
 	DayRows bool
 	// Row lists the parts of a record that its row key has, in addition to the user.
 	Row RowParts
 	// OneRecord means that a row is one record, and that each field that is not null is a
 	// column with the field's name. Package behaviour encodes its value.
 	OneRecord bool
-	// Newest tells whether a user's rows or columns are in order of time, the latest first.
+	// Newest states whether a user's rows or columns are in order of time, the latest first.
 	Newest Newest
 
 	// FieldCells is how many fields of a kind, the first ones, have cells of their own if
@@ -32,9 +32,9 @@ type Traits struct {
 	// Packed is the name of a field that has no cell of its own anyway; empty if there is no
 	// such name.
 	Packed string
-	// Marked means that every record has one cell besides the cells of its fields. Without
-	// it, the cell of the first field, or a column.Marker in its place, tells that the record
-	// exists.
+	// Marked means that every record has one cell in addition to the cells of its fields.
+	// Without it, the cell of the first field, or a column.Marker in its place, shows that the
+	// record exists.
 	Marked bool
 	// MicrosCell means that a record has one cell more if its time is not a whole number of
 	// milliseconds and its first field is not null.
@@ -42,7 +42,7 @@ type Traits struct {
 	// KindColumns means that the qualifiers of a kind's cells begin with the kind's name.
 	KindColumns bool
 
-	// Ranges tells which limits of a Want narrow the Ranges of Reads, or its Columns.From and
+	// Ranges are the limits of a Want that narrow the Ranges of Reads, or its Columns.From and
 	// Columns.To. A scan also reads the rows and columns beyond every other limit.
 	Ranges Limits
 
@@ -85,8 +85,8 @@ const (
 	NewestColumns
 )
 
-// OwnCells returns, for each field of k, whether it has a cell besides the cell that tells that
-// the record exists.
+// OwnCells returns, for each field of k, whether it has a cell in addition to the cell that
+// shows that the record exists.
 func (t *Traits) OwnCells(k *behaviour.Kind) []bool {
 	out := make([]bool, len(k.Fields))
 	for i, f := range k.Fields {
@@ -110,7 +110,7 @@ func (t *Traits) ColumnsTellKinds(s *behaviour.Schema) bool {
 	return false
 }
 
-// firstField returns the field whose cell tells that a record of k exists.
+// firstField returns the field whose cell shows that a record of k exists.
 func firstField(k *behaviour.Kind) string {
 	if len(k.Fields) == 0 {
 		return column.Marker

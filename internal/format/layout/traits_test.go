@@ -67,8 +67,9 @@ func probedRow(l layout.Layout, s *behaviour.Schema) layout.RowParts {
 	}
 }
 
-// probedCells finds the fields that have a cell besides the cell that tells that the record
-// exists, and whether the microseconds of a record with a first field have one.
+// probedCells finds the fields that have a cell in addition to the cell that shows that the
+// record exists. It also finds out whether the microseconds of a record with a first field have
+// a cell.
 func probedCells(t *testing.T, l layout.Layout, s *behaviour.Schema, kind int) (own []bool, micros bool) {
 	t.Helper()
 	count := func(field int, micros int64) int {

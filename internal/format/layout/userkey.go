@@ -70,7 +70,7 @@ func appendEscaped[S ~string | ~[]byte](dst []byte, s S) []byte {
 }
 
 // appendUnescaped appends the text that was escaped as esc. It returns false if escaping
-// cannot give esc.
+// cannot return esc.
 func appendUnescaped(dst, esc []byte) ([]byte, bool) {
 	for {
 		n := bytes.IndexByte(esc, '\\')

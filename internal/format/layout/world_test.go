@@ -186,7 +186,7 @@ func drawValue(r *rand.Rand, typ behaviour.Type) []byte {
 	return behaviour.AppendDate(nil, []behaviour.Date{behaviour.MinDate, -1, 0, 16314, behaviour.MaxDate}[r.IntN(5)])
 }
 
-// A mark tells records apart.
+// A mark identifies a record.
 type mark struct {
 	user     string
 	time, id int64
@@ -214,10 +214,10 @@ func complete(recs, must, may []behaviour.Record) bool {
 	return !slices.ContainsFunc(must, func(r behaviour.Record) bool { return open[markOf(&r)] != nil })
 }
 
-// sameValue tells null and empty apart.
+// sameValue reports whether two values are equal. Null and empty differ.
 func sameValue(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
-// describe says all of a record.
+// describe returns all of a record as text.
 func (w *world) describe(r *behaviour.Record) string {
 	var b strings.Builder
 	kind := w.schema.Kinds[r.Kind]

@@ -113,8 +113,8 @@ func joined(spans []behaviour.Span, by string) string {
 	return strings.Join(words, by)
 }
 
-// differs returns how the query, table or columns of next differ from those of e, apart from the dates.
-// It returns "" if they do not.
+// differs returns how the query, table or columns of next differ from the query, table or columns of e,
+// apart from the dates. It returns "" if they do not.
 func (e *Extract) differs(next *Extract) string {
 	for _, f := range []struct{ name, was, is string }{
 		{"--table", e.Table, next.Table},

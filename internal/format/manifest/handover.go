@@ -16,7 +16,7 @@ type Handover struct {
 
 func (h *Handover) version() int { return h.Version }
 
-// A Staged is an HFile that a region is to load. The row, qualifier and time of its first cell
+// A Staged is an HFile that a region must load. The row, qualifier and time of its first cell
 // show whether the region has loaded it.
 type Staged struct {
 	Name      string      `json:"name"` // below the staging directory, its family's folder first

@@ -108,8 +108,8 @@ type Input struct {
 	// CopyOf is a file of the same bytes whose path has another day or none, if all good records of this file are duplicates and
 	// none is of the day in its path. Ledgers of older versions do not have it.
 	CopyOf string `json:"copy_of,omitempty"`
-	// Days are the days of the good records that the load was asked for, if the path of the file has no date. They are days of the
-	// behaviours that the load took from the file. Days of replayed records name their behaviours. Ledgers of older versions do
+	// Days are the days of the good records that the load requested, if the path of the file has no date. They are days of the
+	// behaviours that the load read from the file. Days of replayed records name their behaviours. Ledgers of older versions do
 	// not have them.
 	Days []DaysOf `json:"days,omitzero"`
 	// Offsets are the offsets of replayed records. If set, the load took only these records of

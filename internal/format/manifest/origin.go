@@ -48,9 +48,9 @@ func OriginsOf(ledgers []*Load) Origins {
 }
 
 // Load returns the number of the load that added the record with a column ID. It returns
-// false if no ledger has the record. If parts overlap, the first part added the record; the
-// later loads took only records that the table did not have. A load whose files are Apart may have
-// added the record instead. Only the file that has the record can tell.
+// false if no ledger has the record. If parts overlap, the first part added the record; the later
+// loads added only records that the table did not have. A load whose files are Apart may have
+// added the record instead. Only the file that has the record shows it.
 func (o Origins) Load(id int64, date behaviour.Date, kind string) (int, bool) {
 	number, offset := column.Place(id)
 	x := o[number]

@@ -16,7 +16,7 @@ type Part struct {
 	Texts map[string]string `json:"texts,omitzero"`
 	// TextsAt is the place of Texts in the TextList of a file. Only a file that is written or read has it.
 	TextsAt *int `json:"texts_at,omitempty"`
-	// Other is the behaviour of the load's job that takes all other texts.
+	// Other is the behaviour of the load's job that accepts all other texts.
 	Other string `json:"other,omitempty"`
 }
 
@@ -99,7 +99,7 @@ func (p *Part) coversExcept(o *Part, absent func(text *string) bool) bool {
 	return o.All(func(b string, text *string) bool { return p.Names(b, text) || absent(text) })
 }
 
-// Shares reports whether a record may belong to p and to o, as far as their behaviours say.
+// Shares reports whether a record may belong to p and to o, by their behaviours alone.
 func (p *Part) Shares(o *Part) bool {
 	return p == nil || o == nil || !p.All(func(b string, text *string) bool { return !o.Names(b, text) })
 }
@@ -147,7 +147,7 @@ func Covered(parts []*Part, p *Part) bool {
 func (in *Input) Has(of *Input) bool { return in.hasSome(of) && in.PartFor(of.TextsBy).Covers(of.Part) }
 
 // PartFor returns the part of in for a comparison with a job whose TextsBy is textsBy. If the load
-// read the texts in another way, the part has no texts: behaviours and dates alone tell what was
+// read the texts in another way, the part has no texts: only behaviours and dates show what was
 // loaded.
 func (in *Input) PartFor(textsBy string) *Part {
 	if in.TextsBy == textsBy {
@@ -165,18 +165,18 @@ func (p *Part) WithoutTexts() *Part {
 }
 
 // HasAll reports whether in, a file of a load, holds all records of a part of the same file. The
-// load need not have known texts that the file does not have. It must have been asked for the
-// behaviours, because the ledgers say which days a table has of a behaviour. by is the selection of the
-// job that asks. Records that the load skipped for another reason do not count.
+// load need not have known texts that the file does not have. It must have requested the behaviours,
+// because the ledgers record the days of a behaviour that a table has. by is the selection of the job
+// that requests p. Records that the load skipped for another reason do not count.
 func (in *Input) HasAll(p *Part, by Selection) bool {
 	return in.partFor(p, by).coversExcept(p, func(text *string) bool { return in.SameTexts(by) && in.lacks(text) })
 }
 
-// BroughtNone reports whether the table has no record of the file, as far as in says.
+// BroughtNone reports whether the table has no record of the file, by the counts of in.
 func (in *Input) BroughtNone() bool { return in.Loaded+in.Duplicate == 0 }
 
-// loadedAll reports whether in left no record out that a job asks for. skip is the condition of the job, and cutBy
-// its CutBy: the same condition on other columns holds for other records.
+// loadedAll reports whether the load of in skipped no record that a job requests. skip is the condition of the
+// job. cutBy is its CutBy, because the same condition on other columns holds for other records.
 func (in *Input) loadedAll(skip, cutBy string) bool {
 	return in.SkippedBy == "" || in.SkippedBy == skip && in.CutBy == cutBy
 }
@@ -197,7 +197,7 @@ func (in *Input) lacks(text *string) bool {
 	return listed == in.Skips.Unknown && !in.knew(*text)
 }
 
-// knew reports whether a text named a behaviour for the load, as far as the ledger says.
+// knew reports whether a text named a behaviour for the load, by the ledger.
 func (in *Input) knew(text string) bool {
 	_, ok := in.Part.Texts[text]
 	return ok || slices.Contains(in.Part.Behaviours, text)

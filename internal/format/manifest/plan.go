@@ -16,7 +16,8 @@ type Plan struct {
 
 func (p *Plan) version() int { return p.Version }
 
-// A LeftOut is a delivered file that a plan was asked for and from which no record was loaded.
+// A LeftOut is a delivered file that a plan or a load requested, and from which no record was
+// loaded.
 type LeftOut struct {
 	Path    string `json:"path"`           // below the logs' root
 	File    string `json:"file,omitempty"` // the whole path. Files of older versions do not have it
@@ -76,8 +77,8 @@ type Range struct {
 }
 
 // An Outcome is a delivered file of a piece, as it appears in a ledger, or the reason why
-// nothing of it is to be loaded. An Outcome of a range has the counts and digest of the range.
-// A separate Outcome, without counts, has the digests of the whole file.
+// nothing of it must be loaded. An Outcome of a range has the counts and digest of the range. A
+// separate Outcome, without counts, has the digests of the whole file.
 type Outcome struct {
 	Input
 	Range  *Range   `json:"range,omitempty"`

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// same reports whether two manifests say the same.
+// same reports whether two manifests are equal as JSON.
 func same(t *testing.T, a, b *manifest.Table) bool {
 	t.Helper()
 	x, err := json.Marshal(a)

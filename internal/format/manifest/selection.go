@@ -58,8 +58,8 @@ type View struct {
 	Unclear Setting
 }
 
-// SetSelection sets the fields that tell a later job how the job of in selected and read its records. It sets only the
-// fields that a later job needs. The counts of in show which fields these are.
+// SetSelection sets the fields with which a later job finds out how the job of in selected and read its records. It
+// sets only the fields that a later job needs. The counts of in show which fields these are.
 func (in *Input) SetSelection(by Selection) {
 	if in.Skips.Condition > 0 {
 		in.SkippedBy, in.CutBy = by.Skip, by.CutBy

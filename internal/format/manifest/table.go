@@ -13,8 +13,8 @@ import (
 // TableName is the name of a Table in the directory of its table.
 const TableName = "manifest.json"
 
-// A Table describes the cells that loads wrote to a table. A live table gets its splits from
-// the server, Address says which table it is, and its files are only rolls.
+// A Table describes the cells that loads wrote to a table. For a live table, Address is the
+// address of the table, the server has the splits, and the files are only rolls.
 type Table struct {
 	Version     int               `json:"version"`
 	Address     string            `json:"address,omitempty"`
@@ -59,8 +59,8 @@ type File struct {
 	RollSize int64 `json:"roll_size,omitempty"`
 	Load     int   `json:"load"`
 	// Apart is set if an earlier load added other records of the same delivered files, behaviours
-	// and dates. Such a file is never merged, since its name is all that tells its records from
-	// theirs.
+	// and dates. Such a file is never merged, because only its name distinguishes its records
+	// from the other records.
 	Apart bool `json:"apart,omitempty"`
 	// Loads are all loads that wrote rows of a merged file, in ascending order. Load is the
 	// last of them.

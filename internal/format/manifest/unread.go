@@ -21,7 +21,7 @@ func (l *Load) SetUnread(schema *behaviour.Schema) error {
 }
 
 // UnreadOf returns, for each file of l and each behaviour, the fields of schema that l certainly did not
-// read: the table or the job had no such field. A file has no entry for a behaviour that l was not asked for.
+// read: the table or the job had no such field. A file has no entry for a behaviour that l did not request.
 func (l *Load) UnreadOf(schema *behaviour.Schema) ([]map[string][]string, error) {
 	absent, err := l.absent(schema)
 	if err != nil {

@@ -118,8 +118,8 @@ func IsCompressed(name string) bool {
 	return false
 }
 
-// cutShort turns an unexpected end of a file into an error that says so. No compressed file
-// is empty.
+// cutShort returns io.ErrUnexpectedEOF for the end of a file at a place where no compressed
+// file ends. No compressed file is empty.
 func cutShort(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

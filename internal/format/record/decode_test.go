@@ -91,9 +91,9 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// TestCutShort truncates a compressed log at every tenth byte. The error must say so and name
-// the file. A cut between two whole gzip members cannot be detected, so the log has only one
-// member.
+// TestCutShort truncates a compressed log at every tenth byte. The error must report this and
+// name the file. A cut between two whole gzip members cannot be detected, so the log has only
+// one member.
 func TestCutShort(t *testing.T) {
 	text := manyPlays(bz2Plays)
 	for _, ending := range []string{".gz", ".zst", ".bz2"} {

@@ -45,7 +45,8 @@ type Format struct {
 	Kinds []Kind // how a line becomes a behaviour of each of Schema.Kinds
 
 	Skip *rule.Rule // records for which it holds are skipped; nil skips none
-	// Marks are at most 64 conditions. They skip no records, and Parser.Marks says which of them hold.
+	// Marks are at most 64 conditions. They skip no records. Parser.Marks returns the
+	// conditions that hold.
 	Marks []*rule.Rule
 }
 

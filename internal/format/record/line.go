@@ -80,7 +80,7 @@ func (r *Reader) Match(offset int64, texts [][]byte) (line int64, same []bool, e
 	}
 }
 
-// more reads into buf if no bytes are left to take.
+// more reads into buf if all bytes that were read are consumed.
 func (r *Reader) more(buf []byte) bool {
 	for len(r.rest) == 0 && r.err == nil {
 		r.rest = buf[:0]

@@ -160,7 +160,7 @@ func (p *Parser) planKinds(m *planner) error {
 
 // Text returns the number, in Format.Texts, of the text that names the behaviour of the record
 // that Keep has. It returns -1 if the path names the behaviour, or
-// if the behaviour takes all texts of no other behaviour.
+// if the behaviour accepts all texts of no other behaviour.
 func (p *Parser) Text() int { return p.by }
 
 // Parse passes every record of c to s once, in order. It stops at the first error that s

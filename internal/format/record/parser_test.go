@@ -370,8 +370,8 @@ func TestZoneOfDates(t *testing.T) {
 		`keep 78: play "u1" 2014-09-02T00:00:00 2014-09-02 title="A" seconds="1"`)
 }
 
-// A remapping is a sink that gives each record other values: its own slice, the last
-// value first.
+// A remapping is a sink that replaces the values of each record: it uses its own slice, with
+// the last value first.
 type remapping struct {
 	values [][]byte
 	got    []string

@@ -86,7 +86,7 @@ type Chunk struct {
 // A Sink receives the records of a chunk in order. If a method returns an error, Parse stops
 // and returns it unchanged.
 type Sink interface {
-	// Keep takes a good record. Record.ID is its offset in the file's text. The record and
+	// Keep receives a good record. Record.ID is its offset in the file's text. The record and
 	// its bytes are valid until Keep returns. Keep may change the record, and replace its
 	// Values.
 	Keep(*behaviour.Record) error

@@ -2,7 +2,7 @@ package record
 
 import "fmt"
 
-// A Reason says why a record is bad. It is also the name of the record's counter.
+// A Reason is the reason why a record is bad. It is also the name of the record's counter.
 type Reason string
 
 // The reasons.
@@ -16,7 +16,7 @@ const (
 	NoUser      Reason = "no user"            // no text, or the pattern does not match
 	UserTooLong Reason = "user too long"      // more than behaviour.MaxUserLen bytes
 	NoTime      Reason = "no time"            // no text, or the pattern does not match
-	BadTime     Reason = "bad time"           // not written as the format says
+	BadTime     Reason = "bad time"           // not in the format of the job
 	Implausible Reason = "implausible time"   // before Time.Earliest or after Time.Latest
 	OutsideDay  Reason = "outside its day"    // further than Format.Slack from the path's date
 	BadSkip     Reason = "bad skip condition" // Format.Skip cannot be evaluated for it

@@ -1,8 +1,8 @@
 // Package trailfile writes trails as Parquet, and opens Parquet files for
-// inspection. It is the last step of an extract: a Writer takes batches of rows in their
-// final order and writes one file of the result. No other package uses
-// parquet-go. All formats share its schemas and batches. The packages below it
-// write the other formats, and one test suite checks all of them.
+// inspection. It is the last step of an extract: a Writer receives batches of rows in their
+// final order and writes one file of the result. No other package uses parquet-go. All formats
+// share its schemas and batches. The packages below it write the other formats, and one test
+// suite checks all of them.
 //
 // # Promises
 //

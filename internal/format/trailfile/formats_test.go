@@ -211,7 +211,7 @@ func TestBytesDoNotDependOnBatches(t *testing.T) {
 				want, _ := f.write(t, c, len(c.rows)+1)
 				for _, size := range []int{1, 7, 8191} {
 					if len(c.rows) > 1000*size {
-						continue // takes long and adds no coverage
+						continue // slow, and without more coverage
 					}
 					if got, _ := f.write(t, c, size); !bytes.Equal(got, want) {
 						t.Errorf("batches of %d rows make another file", size)

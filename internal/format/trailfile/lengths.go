@@ -87,8 +87,8 @@ func (f *File) checkChunk(m *format.ColumnMetaData, n int64) error {
 	return nil
 }
 
-// checkBody checks that the compressed bytes of a page, which begin at an offset, give no more
-// than the page's header claims.
+// checkBody checks that the compressed bytes of a page, which begin at an offset, decompress to
+// no more than the page's header claims.
 func (f *File) checkBody(h *format.PageHeader, codec format.CompressionCodec, at int64) error {
 	n, raw := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 	if h.DataPageHeaderV2.Valid {
@@ -153,7 +153,7 @@ func (f *File) pageHeader(at int64) (*format.PageHeader, int64, error) {
 	}
 }
 
-// noEOF replaces io.EOF, which the caller would take for the end of the rows.
+// noEOF replaces io.EOF, which the caller would mistake for the end of the rows.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -93,7 +93,8 @@ func growBits(bits []byte, n int) []byte {
 	return bits
 }
 
-// addFixed appends values of a fixed size as bytes. If valid is not nil, it tells the nulls.
+// addFixed appends values of a fixed size as bytes. If valid is not nil, it marks the values
+// that are not null.
 func addFixed[T int32 | int64 | float64](data []byte, values []T, valid []bool) []byte {
 	if len(values) == 0 {
 		return data

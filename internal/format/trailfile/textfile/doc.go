@@ -34,7 +34,7 @@
 //   - user IDs, column IDs, whole numbers of more than 15 digits, and texts that Excel could take for
 //     another value are formulas whose result is the text: ="007". A text that cannot be in a formula
 //     begins with an apostrophe instead;
-//   - each separator that Excel has in some country, and after which a text would go on as a formula,
+//   - each separator that Excel has in some country, and after which a text would continue as a formula,
 //     has an apostrophe after it;
 //   - times have the form 2014-09-01 08:00:00. Excel would show a time with a fraction as 00:00.3.
 //

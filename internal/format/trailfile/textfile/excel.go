@@ -16,8 +16,8 @@ const maxFormula = 255
 // exactInt is the first whole number that Excel does not keep exactly.
 const exactInt = 1e15
 
-// formulaStart has the characters with which a formula or an error value of Excel begins. Excel takes the wide
-// forms of East Asian keyboards for the others.
+// formulaStart has the characters with which a formula or an error value of Excel begins. Excel treats the
+// wide forms of East Asian keyboards as the others.
 const formulaStart = "=+-@#＝＋－＠"
 
 // appendExcel appends a string that Excel shows as it is.

@@ -60,7 +60,7 @@ func appendInt(dst []byte, v int64) []byte { return strconv.AppendInt(dst, v, 10
 
 func appendBool(dst []byte, v bool) []byte { return strconv.AppendBool(dst, v) }
 
-// double appends a number in a form that no reader takes for an integer.
+// double appends a number in a form that no reader mistakes for an integer.
 func (d *dialect) double(dst []byte, v float64) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return d.strange(dst, v)
