@@ -6,8 +6,8 @@ import (
 	"usertrail/internal/store/secure/token"
 )
 
-// A Delegator is an FS that gives tokens. A server to which a client gives one may read and move the
-// client's files.
+// A Delegator is an FS that issues tokens. A server that receives a token from a client may read and
+// move the client's files.
 type Delegator interface {
 	// Delegate returns a token for the files of the place called name. ok is false if servers
 	// need no token there. renewer is the user who may renew the token.

@@ -71,7 +71,7 @@ func (m *Mux) Lockable(ctx context.Context, name string) error {
 	return Lockable(ctx, fs, name)
 }
 
-// Lockable returns the error of fs as a LockTester, or nil if fs cannot tell.
+// Lockable returns the error of fs as a LockTester, or nil if fs is not a LockTester.
 func Lockable(ctx context.Context, fs FS, name string) error {
 	if t, ok := fs.(LockTester); ok {
 		return t.Lockable(ctx, name)
@@ -95,8 +95,8 @@ func Survey(fs FS, name string) (Surveyor, error) {
 	return nil, fmt.Errorf("dfs: survey %s: %w", name, errors.ErrUnsupported)
 }
 
-// Written reports whether a writer has a file on HDFS open. It reports false for files on
-// other file systems, which do not tell.
+// Written reports whether a writer has a file on HDFS open. It reports false for files on other
+// file systems, which do not know their writers.
 func Written(ctx context.Context, fs FS, name string) (bool, error) {
 	if Scheme(name) == "" {
 		return false, nil

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A clock gives flights one after the other.
+// A clock returns the timings of calls that follow each other.
 type clock struct{ now time.Time }
 
 func newClock() *clock { return &clock{time.Unix(1_700_000_000, 0)} }

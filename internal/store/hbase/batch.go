@@ -84,7 +84,7 @@ func (c *collector) buffer(row []byte) *buffer {
 	return b
 }
 
-// cut takes the actions out of a buffer.
+// cut removes the actions from a buffer and returns them.
 func (c *collector) cut(b *buffer) []action {
 	l := b.load
 	out := make([]action, len(b.pending))

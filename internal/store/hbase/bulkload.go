@@ -50,12 +50,11 @@ func (c *Client) PrepareBulkLoad(ctx context.Context, tableName string) (token s
 //
 // The call has no nonce. If the server may have executed it, BulkLoad does not send it
 // again. Then the error satisfies ErrUncertain, and only the location of the files shows
-// whether they were loaded. The call has the limit Config.BulkTimeout and takes one of
-// the Config.InFlight places on its server. It does not wait longer for a frozen server
-// than other calls do. BulkLoad retries a call that was certainly not executed, within
-// Config.OpTimeout. If the region moves, BulkLoad calls its new server. If the region
-// has been split or merged, the error satisfies ErrRegionGone, and Regions returns its
-// successors.
+// whether they were loaded. The call has the limit Config.BulkTimeout and uses one of the
+// Config.InFlight places on its server. It does not wait longer for a frozen server than other
+// calls do. BulkLoad retries a call that was certainly not executed, within Config.OpTimeout.
+// If the region moves, BulkLoad calls its new server. If the region has been split or merged,
+// the error satisfies ErrRegionGone, and Regions returns its successors.
 func (c *Client) BulkLoad(ctx context.Context, tableName string, r Region, files []wire.FamilyPath, staging string, fsToken *token.Token) (loaded bool, err error) {
 	if len(files) == 0 {
 		return false, errors.New("hbase: bulk load of no files")
@@ -156,16 +155,16 @@ func (b *bulkLoad) call(ctx context.Context, s *server) (loaded bool, took time.
 	return false, f.took, err
 }
 
-// isMissing reports whether err says that a file is missing. A server with
-// hbase.quota.enabled reads the length of each file before it begins, and throws an
-// exception if a file is missing. Other servers respond that they loaded none.
+// isMissing reports whether err means that a file is missing. A server with hbase.quota.enabled
+// reads the length of each file before it begins, and throws an exception if a file is missing.
+// Other servers respond that they loaded none.
 func isMissing(err error) bool {
 	e, ok := unverified(err)
 	return ok && !strings.Contains(e.Cause, accessControl)
 }
 
-// isHidden reports whether err says that HBase's own user may not see a file. Such a server reads the
-// length as that user, and not as the client's.
+// isHidden reports whether err means that HBase's own user may not see a file. Such a server reads
+// the length as that user, and not as the client's.
 func isHidden(err error) bool {
 	e, ok := unverified(err)
 	return ok && strings.Contains(e.Cause, accessControl)

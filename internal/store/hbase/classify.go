@@ -39,10 +39,10 @@ func (r remedy) mayPass() bool { return r != giveUp && r != check && r != repeat
 type verdict struct {
 	remedy remedy
 	err    error         // satisfies this package's errors
-	wait   time.Duration // at least, as the server says
+	wait   time.Duration // at least, if the server demands it
 	// throttled means that a quota is used up. wait is the time until it is not.
 	throttled bool
-	addr      string // the server that has the region now, as the exception says
+	addr      string // the server that has the region now, by the exception
 	seq       int64  // the opening since which addr has the region
 }
 

@@ -46,8 +46,8 @@ func TestRealRegionThatIsTooBusy(t *testing.T) {
 	t.Logf("held back: %+v", h)
 }
 
-// TestRealQuota puts and gets with a quota of a third of a Multi, or less. The client waits
-// as long as the server says, and never sends a request larger than the quota.
+// TestRealQuota puts and gets with a quota of a third of a Multi, or less. The client waits as
+// long as the server demands, and never sends a request larger than the quota.
 func TestRealQuota(t *testing.T) {
 	k := clustertest.Get(t)
 	const quota = 20

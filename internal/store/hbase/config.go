@@ -18,7 +18,7 @@ import (
 const dialTimeout = 10 * time.Second
 
 // Config describes where a cluster is and how much the client may request from it.
-// Zero fields take the defaults that their comments name.
+// Zero fields mean the defaults that their comments name.
 type Config struct {
 	ZooKeeper []string // host or host:port of the quorum
 	Znode     string   // zookeeper.znode.parent; /hbase

@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/store/hbase/rpc"
 )
 
-// A Denial says which right of which user is missing.
+// A Denial is a right that a user does not have.
 type Denial struct {
 	User  string // without realm and host, as grants name users
 	Right string // the letter of HBase's shell: R, W, X, C or A
@@ -26,8 +26,8 @@ var (
 // letters are the rights in HBase's shell.
 var letters = map[string]string{"READ": "R", "WRITE": "W", "EXEC": "X", "CREATE": "C", "ADMIN": "A"}
 
-// DenialOf returns what an exception of HBase says about a missing right, and false if it says
-// nothing.
+// DenialOf returns the missing right that an exception of HBase names. It returns false if the
+// exception names none.
 func DenialOf(err error) (Denial, bool) {
 	server, ok := errors.AsType[*rpc.ServerError](err)
 	if !ok || server.Name() != "AccessDeniedException" {

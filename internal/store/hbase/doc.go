@@ -95,7 +95,7 @@
 //
 // # Snapshots, status and permissions
 //
-// Master.proto. The response says only that a snapshot has begun:
+// Master.proto. The response means only that a snapshot has begun:
 //
 //	Snapshot            name, table, FLUSH, nonce → how long it may take, a procedure
 //	getProcedureResult  procedure                 → running, or ended, and with what error

@@ -15,7 +15,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// GetOptions say which cells of each row are wanted and how to request them.
+// GetOptions select the cells of each row, and how to request them.
 type GetOptions struct {
 	wire.Get
 	Batch int // most Gets in one Multi; 400
@@ -144,8 +144,8 @@ func (t *table) recover(ctx context.Context, e *retryState, r *region, s *server
 // server. It calls emit for all cells that exist. The cells of a row follow each other
 // in order. Each row of rows is emitted once. The rows have no guaranteed order. One
 // goroutine at a time calls emit, and none after Gets has returned. A cell is valid
-// until emit returns. Gets copies the bytes of a row before it takes the next row from
-// rows. If some rows of a Multi fail, Gets requests only those rows again.
+// until emit returns. Gets copies the bytes of a row before it reads the next row from rows. If
+// some rows of a Multi fail, Gets requests only those rows again.
 func (c *Client) Gets(ctx context.Context, tableName string, rows iter.Seq[[]byte], o GetOptions, emit func(*cell.Cell) error) error {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {

@@ -130,8 +130,8 @@ func (t *table) refresh(ctx context.Context) error {
 }
 
 // maxWalkPause bounds the time between two walks. Callers that found a region gone
-// wait for this time. A walk takes long if the region of hbase:meta itself was gone,
-// and the pause must not grow with it.
+// wait for this time. A walk is slow if the region of hbase:meta itself was gone, and the pause
+// must not grow with it.
 const maxWalkPause = time.Second
 
 // walk reads hbase:meta for all callers that wait. It runs in the client's context,

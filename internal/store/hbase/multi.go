@@ -75,7 +75,7 @@ func (m *multi) lane(addr string) chan struct{} {
 }
 
 // dispatch starts actions that have been cut from a collector. It waits until there
-// is room for all of them. Actions that need more than the whole room take all of it.
+// is room for all of them. Actions that need more than the whole room get all of it.
 func (m *multi) dispatch(ctx context.Context, actions []action) error {
 	if len(actions) == 0 {
 		return nil

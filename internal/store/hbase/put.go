@@ -13,7 +13,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// PutOptions say how a Putter works. Zero fields take the defaults.
+// PutOptions are the options of a Putter. Zero fields mean the defaults.
 type PutOptions struct {
 	Durability wire.Durability // the table's
 	MaxBytes   int             // of cells that are not confirmed yet; 64 MiB

@@ -399,8 +399,8 @@ func (f *fetcher) hand(ctx context.Context, p page) bool {
 	}
 }
 
-// renew tells the server that the scanner is still in use. If renew fails, the next
-// call fails too and handles the failure.
+// renew notifies the server that the scanner is still in use. If renew fails, the next call
+// fails too and handles the failure.
 func (f *fetcher) renew(ctx context.Context) {
 	q := request{method: "Scan", param: &wire.ScanRequest{ScannerID: f.id, Renew: true}, first: true}
 	if resp, _, err := f.server.call(ctx, q); err == nil {

@@ -266,8 +266,8 @@ func TestTheNextResponseIsFetchedWhileEmitWorks(t *testing.T) {
 	})
 }
 
-// TestALeaseIsRenewedWhileEmitWorks has an emit that takes several leases for one cell. The
-// scan must continue with the same scanner.
+// TestALeaseIsRenewedWhileEmitWorks has an emit that needs the time of several leases for one
+// cell. The scan must continue with the same scanner.
 func TestALeaseIsRenewedWhileEmitWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 600 * time.Millisecond

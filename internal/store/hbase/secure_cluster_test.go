@@ -206,7 +206,8 @@ func (m *meddler) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestAManInTheMiddleIsNoticed has somebody who changes what servers say, or says it in their place.
+// TestAManInTheMiddleIsNoticed has an attacker who changes the responses of servers, or
+// responds in their place.
 func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Secure(t)
@@ -272,7 +273,7 @@ func TestAUserWithoutRightsIsNamed(t *testing.T) {
 	}
 }
 
-// TestWhatIsDemandedIsKept has clients who demand more than the configuration says.
+// TestWhatIsDemandedIsKept has clients who demand more protection than the configuration.
 func TestWhatIsDemandedIsKept(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Secure(t)

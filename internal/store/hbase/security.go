@@ -22,8 +22,8 @@ import (
 	"usertrail/internal/store/secure/token"
 )
 
-// A Security says how the connections of a client are secured. Both sides prove who they are, and
-// the client never accepts less protection than the configuration asks for.
+// A Security secures the connections of a client. Both sides prove who they are, and the client
+// never accepts less protection than the configuration requires.
 type Security struct {
 	identity     *secure.Identity
 	kerberos     bool
@@ -33,8 +33,8 @@ type Security struct {
 	tls          *tls.Config // nil is no TLS
 }
 
-// NewSecurity returns what hbase-site.xml asks for, for a user. It returns nil if the cluster is
-// not secured.
+// NewSecurity returns the Security that hbase-site.xml requires, for a user. It returns nil if
+// the cluster is not secured.
 func NewSecurity(conf *hadoopconf.Conf, id *secure.Identity) (*Security, error) {
 	c, err := conf.HBaseSecurity()
 	if err != nil {
@@ -116,7 +116,8 @@ func (s *Security) token(ctx context.Context, c *Client) (token.Token, bool, err
 	if err != nil || len(all) == 0 {
 		return token.Token{}, false, err
 	}
-	// A registry that has to be asked over a secured connection cannot tell the ID before.
+	// A registry with secured connections does not return the ID before the client has
+	// authenticated.
 	if z, ok := c.registry.(*zooKeeper); ok {
 		id, err := c.knownID(ctx, z)
 		if err != nil {
@@ -150,8 +151,8 @@ func (s *Security) principal(addr string, service wire.Service) (string, error) 
 }
 
 // Token gets a delegation token for the client's user. It can be used in place of Kerberos for as
-// long as it is valid. A user who has no more than a token passes it on: HBase gives tokens only to
-// who logs in. ok is false if the cluster has no Kerberos.
+// long as it is valid. If the user has only a token, Token returns this token, because HBase issues
+// tokens only to users who log in with Kerberos. ok is false if the cluster has no Kerberos.
 func (c *Client) Token(ctx context.Context) (t token.Token, ok bool, err error) {
 	ctx, done, err := c.begin(ctx)
 	if err != nil {

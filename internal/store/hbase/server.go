@@ -186,8 +186,8 @@ type request struct {
 	first        bool          // other calls wait for this one, so it goes before them
 }
 
-// call makes one call when the window has a place for it. The timing says when that
-// was. The caller releases the response, and reports a success to the window.
+// call makes one call when the window has a place for it. The timing has the time of this. The
+// caller releases the response, and reports a success to the window.
 func (s *server) call(ctx context.Context, q request) (*rpc.Response, timing, error) {
 	r, f, err := s.callSent(ctx, q)
 	if ended := context.Cause(ctx); err != nil && ended != nil {

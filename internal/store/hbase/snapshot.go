@@ -14,7 +14,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// SnapshotOptions say how a snapshot is taken. The zero value has HBase's defaults.
+// SnapshotOptions are the options of a snapshot. The zero value has HBase's defaults.
 type SnapshotOptions struct {
 	// SkipFlush leaves out the cells in memory. A READONLY table has no cells in memory,
 	// and a snapshot of it is only possible with SkipFlush.

@@ -68,7 +68,7 @@ const (
 func newWorld(t *testing.T, seed uint64, inMemory bool) *world {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	calm := 6
-	if !inMemory { // where each pause of the client takes its time
+	if !inMemory { // where each pause of the client is a real pause
 		calm = 60
 	}
 	f := hbasetest.New(t, hbasetest.Config{ // where each response is a heartbeat no scan ends

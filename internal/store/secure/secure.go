@@ -31,7 +31,7 @@ import (
 var ErrPolicy = exit.New(exit.Usage, "protection of connections")
 
 // A Config has the credentials of the user and the least protection. The zero Config is the user of the ticket
-// cache, who demands what Hadoop's configuration says.
+// cache, with the protection of Hadoop's configuration.
 type Config struct {
 	Kerberos kerberos.Config
 	Tokens   string          // a file of tokens; $HADOOP_TOKEN_FILE_LOCATION

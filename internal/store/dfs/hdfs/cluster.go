@@ -48,7 +48,7 @@ type cluster struct {
 	clients [4]*hdfs.Client // by mode, nil until first used
 }
 
-// A mode says how the requests of a client are changed.
+// A mode determines how the requests of a client are changed.
 type mode int
 
 const (
@@ -201,7 +201,8 @@ func (c *cluster) statOnly(ctx context.Context, path string) (*hdfs.FileInfo, er
 }
 
 // belowFile returns dfs.ErrNotDir in place of a missing permission if at is below a file. HDFS
-// tells its superuser so, and others that they may not traverse the file.
+// returns this error to its superuser. To other users it reports that they may not traverse the
+// file.
 func (c *cluster) belowFile(ctx context.Context, at string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err

@@ -36,7 +36,7 @@ func letEnter(client *hdfs.Client, path string) error {
 	if err != nil {
 		return err
 	}
-	mode := fi.Mode() &^ os.ModeDir // HDFS's bits, which are not those of package os
+	mode := fi.Mode() &^ os.ModeDir // HDFS's bits, which differ from the bits of package os
 	if mode&enter != 0 {
 		return nil
 	}

@@ -200,8 +200,8 @@ func (f *file) once(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// take removes a reader from the pool: a reader at off or shortly before it, or else the
-// reader that has been idle the longest. It returns nil if the pool is empty.
+// take removes a reader from the pool and returns it: a reader at off or shortly before it, or
+// else the reader that has been idle the longest. It returns nil if the pool is empty.
 func (f *file) take(off int64) (*reader, error) {
 	f.pool.Lock()
 	defer f.pool.Unlock()

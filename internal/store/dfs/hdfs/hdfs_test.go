@@ -147,8 +147,8 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestAnalystsReadWhatTheyAreLet checks the modes of files. They have data about people, and analysts
-// read them if an ACL or the configured umask says so.
+// TestAnalystsReadWhatTheyAreLet checks the modes of files. They have data about people. Analysts may
+// read them if an ACL or the configured umask allows it.
 func TestAnalystsReadWhatTheyAreLet(t *testing.T) {
 	c := clustertest.Get(t)
 	top := c.HDFS(t)

@@ -89,7 +89,7 @@ func holdAndWrite(t *testing.T, dir string) {
 	say("unlock", l.Unlock())
 }
 
-// lockWithin takes a lock that HDFS has not yet taken from its holder.
+// lockWithin waits for a lock whose lease HDFS has not ended yet.
 func lockWithin(t *testing.T, fsys dfs.FS, name string) dfs.Lock {
 	t.Helper()
 	for end := time.Now().Add(leaseFalls); ; time.Sleep(time.Second) {

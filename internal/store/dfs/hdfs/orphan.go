@@ -101,8 +101,8 @@ func (l *lock) inherit(ctx context.Context, o owner) bool {
 	return l.takeAway(ctx) == nil
 }
 
-// takeAway takes the lease from its owner. A lock file has no bytes, so HDFS need not wait
-// for DataNodes.
+// takeAway ends the lease of its owner. A lock file has no bytes, so HDFS need not wait for
+// DataNodes.
 func (l *lock) takeAway(ctx context.Context) error {
 	return l.call(ctx, taking, func(client *hdfs.Client) error {
 		_, err := client.Truncate(l.path, math.MaxInt64)

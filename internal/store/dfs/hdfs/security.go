@@ -23,7 +23,7 @@ import (
 	"usertrail/internal/store/secure/token"
 )
 
-// ErrInsecure is wrapped if a connection cannot be secured as the configuration asks for.
+// ErrInsecure is wrapped if a connection cannot be secured as the configuration requires.
 var ErrInsecure = exit.New(exit.Usage, "no secure connection to HDFS")
 
 // exchangeTime limits the time of an exchange with a NameNode or a KDC.
@@ -33,7 +33,7 @@ const exchangeTime = 30 * time.Second
 // on such a port is trusted because of the port, and speaks without SASL.
 const privileged = 1024
 
-// A security says how the connections to a cluster are secured.
+// A security determines how the connections to a cluster are secured.
 type security struct {
 	identity *secure.Identity
 	service  string // of the cluster's tokens, if it has several NameNodes
@@ -130,7 +130,7 @@ func (s *security) secureRPC(ctx context.Context, nc net.Conn, addr string) (*ip
 	return c, nil
 }
 
-// choose takes the offer for which the user has a token, or else Kerberos.
+// choose chooses the offer for which the user has a token, or Kerberos if there is no token.
 func (s *security) choose(ctx context.Context, addr string, offers []ipc.Auth) (ipc.Auth, sasl.Mechanism, error) {
 	t, ok, err := s.token(addr)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *security) principal(addr string, a ipc.Auth) (string, error) {
 	return p, nil
 }
 
-// errImpostor is wrapped if a NameNode has another principal than the configuration says.
+// errImpostor is wrapped if a NameNode has another principal than the configuration.
 var errImpostor = errors.New("the NameNode has another principal")
 
 func realmOf(principal string) string {

@@ -10,9 +10,10 @@ import (
 	"usertrail/internal/store/secure/token"
 )
 
-// Delegate implements dfs.Delegator. A user who has no more than a token for the cluster passes it
-// on: the NameNode gives tokens only to who logs in. The token's service is ha-hdfs:NAMESERVICE, or
-// the IP address and the port of the NameNode, as Hadoop's clients look for it.
+// Delegate implements dfs.Delegator. If the user has only a token for the cluster, Delegate returns
+// this token, because the NameNode issues tokens only to users who log in with Kerberos. The
+// token's service is ha-hdfs:NAMESERVICE, or the IP address and the port of the NameNode, as
+// Hadoop's clients look for it.
 func (s *system) Delegate(ctx context.Context, name, renewer string) (t token.Token, ok bool, err error) {
 	p, err := s.begin(ctx, "get a token for", name)
 	if err != nil || p.security == nil {

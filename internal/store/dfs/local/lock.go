@@ -53,8 +53,8 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	return &lock{name: name, l: l}, nil
 }
 
-// unlockable returns the error for a lock that cannot be taken. If a permission is missing,
-// the error says which user needs it.
+// unlockable returns the error for a lock that cannot be taken. If a permission is missing, the
+// error names the user who needs it.
 func unlockable(name string, err error) error {
 	err = named("lock", name, err)
 	if errors.Is(err, fs.ErrPermission) {

@@ -10,9 +10,9 @@
 // while. It has no deletes, no durability, no permissions, no time, and no contents of
 // a snapshot.
 //
-// Hooks say which call fails and how. A Cluster's methods move, split and merge
-// regions and stop servers while calls run. Counts returns the number of executed
-// calls, with a response or without.
+// Hooks choose the calls that fail, and how they fail. A Cluster's methods move, split and
+// merge regions and stop servers while calls run. Counts returns the number of executed calls,
+// with a response or without.
 //
 // With Config.InMemory the servers listen on no socket, and a client reaches them by
 // Cluster.Dial only. Then the test can run in a bubble of package synctest: timeouts,

@@ -24,7 +24,7 @@ type Call struct {
 	Server  int // -1 is the master
 	Method  string
 	N       int    // of the method, on all servers: 1 is the first
-	Timeout uint32 // ms that the client gives it; 0 is no limit
+	Timeout uint32 // ms that the client allows; 0 is no limit
 	Actions int    // of a Multi's region, for the hook Region
 
 	Responded bool            // its connection has had a response before

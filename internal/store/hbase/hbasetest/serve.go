@@ -77,7 +77,7 @@ func (s *server) offers(service string) bool {
 	return false
 }
 
-// handle executes one request as the hooks say.
+// handle executes one request, or lets it fail as a hook chooses.
 func (c *Cluster) handle(s *server, p *Peer, r Request, gone <-chan struct{}) {
 	if gate := c.gate(s); gate != nil && !c.wait(gate) {
 		return

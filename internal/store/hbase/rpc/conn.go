@@ -16,11 +16,11 @@ import (
 
 // Options configure a connection. The zero Options are the defaults.
 type Options struct {
-	DialTimeout time.Duration // to connect; 10 s
-	Silence     time.Duration // nothing arrives while calls wait: the connection is closed; 60 s
+	DialTimeout time.Duration // limit of connecting; 10 s
+	Silence     time.Duration // the connection is closed if nothing arrives for this time while calls wait; 60 s
 	MaxFrame    int           // bytes of the largest response; 256 MiB
 
-	Dial func(ctx context.Context, addr string) (net.Conn, error) // in place of TCP
+	Dial func(ctx context.Context, addr string) (net.Conn, error) // replaces the dialing of TCP; nil is TCP
 
 	TLS  *tls.Config                             // the server's certificate must be for the host of its address; nil is no TLS
 	Auth func(ctx context.Context) (Auth, error) // makes the exchange with the server; nil is simple authentication
@@ -45,32 +45,32 @@ type Conn struct {
 	net        net.Conn
 	layer      sasl.Layer              // of the bytes on net; may be nil
 	protection sasl.Protection         // 0 without an exchange
-	put        func(net.Buffers) error // writes frames
+	put        func(net.Buffers) error // writes frames to net
 	opts       Options
 
-	queue chan *call    // to the writer
+	queue chan *call    // calls that wait for the writer
 	done  chan struct{} // closed when err is set
 	ended sync.WaitGroup
 
 	began     time.Time
-	heard     atomic.Int64 // ns after began: a clock that is set does not change it
-	frameSize atomic.Int64 // of the last request: the next will be like it
+	heard     atomic.Int64 // when bytes last arrived, in ns after began, so that setting the clock does not change it
+	frameSize atomic.Int64 // of the last request; a guess for the next one
 
 	mu       sync.Mutex
 	pending  map[uint32]*call
 	since    time.Time // when pending was last empty
 	nextID   uint32
-	writeErr error // the error that ended the writer
-	lastWord time.Time
-	err      error // a *ConnError
+	writeErr error     // the error that ended the writer
+	lastWord time.Time // until when the client still reads after writeErr
+	err      error     // a *ConnError
 }
 
-// queueLen is the number of calls that may be queued for the writer, which sends them in one
-// system call. Further callers wait for the writer.
+// queueLen is the number of calls that may wait for the writer. The writer sends them in one
+// system call. Further callers block until the writer has sent some.
 const queueLen = 32
 
-// Dial connects to addr, host:port, as user. A user with Options.Auth must be empty. Its errors are
-// *DialError.
+// Dial connects to addr, host:port, as user. If Options.Auth is set, user must be empty. Its errors
+// are *DialError.
 func Dial(ctx context.Context, addr string, service wire.Service, user string, o Options) (*Conn, error) {
 	o = o.withDefaults()
 	nc, err := o.dial(ctx, addr)
@@ -95,7 +95,7 @@ func (o Options) dial(ctx context.Context, addr string) (net.Conn, error) {
 	return o.Dial(ctx, addr)
 }
 
-// start secures nc, introduces the client on it, and starts the connection's goroutines.
+// start secures nc, sends the header of the connection, and starts the connection's goroutines.
 func start(ctx context.Context, nc net.Conn, addr string, service wire.Service, user string, o Options) (*Conn, error) {
 	nc, mechanism, err := o.secure(ctx, nc, addr)
 	if err != nil {
@@ -152,8 +152,8 @@ func (c *Conn) Protection() string {
 // Addr returns the address that was passed to Dial.
 func (c *Conn) Addr() string { return c.addr }
 
-// Heard returns the time at which bytes last arrived from the server. Before that, it is the
-// time of the connection.
+// Heard returns the time at which bytes last arrived from the server. If none have arrived, it
+// returns the time at which the connection began.
 func (c *Conn) Heard() time.Time { return c.began.Add(time.Duration(c.heard.Load())) }
 
 // hear records that bytes have arrived from the server.
@@ -205,7 +205,7 @@ func (c *Conn) fail(cause error) {
 	}
 }
 
-// register gives the call an ID and an entry for its response.
+// register sets the ID of the call, and adds the call to pending.
 func (c *Conn) register(call *call) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,13 +224,14 @@ func (c *Conn) register(call *call) error {
 	return nil
 }
 
-// forget removes the call's entry, unless an outcome is already being delivered.
+// forget removes the call from pending. It returns false if an outcome is already being
+// delivered.
 func (c *Conn) forget(call *call) bool {
 	return c.take(call.id) == call
 }
 
-// take removes and returns the call of an ID, or nil if there is none. The caller must give
-// the call its outcome.
+// take removes the call with an ID from pending and returns it, or nil if there is none. The
+// caller must deliver the outcome to the call.
 func (c *Conn) take(id uint32) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,8 +240,8 @@ func (c *Conn) take(id uint32) *call {
 	return call
 }
 
-// callError returns the outcome of a call without a response. It also ensures that an unsent
-// call is never sent.
+// callError returns the error for a call that gets no response. If the call is not sent yet,
+// callError ensures that it is never sent.
 func (c *Conn) callError(call *call, err error) error {
 	return &CallError{Method: call.method, Addr: c.addr, Sent: !call.withdraw(), Err: err}
 }

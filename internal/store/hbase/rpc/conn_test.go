@@ -21,7 +21,7 @@ import (
 	"usertrail/internal/store/hbase/wire"
 )
 
-// enough is longer than any operation here takes, unless it hangs.
+// enough is longer than any operation here needs, unless it hangs.
 const enough = 10 * time.Minute
 
 // serve runs a server that calls handle for each connection, and returns its address. It ends

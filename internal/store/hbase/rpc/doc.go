@@ -4,13 +4,12 @@
 //
 // # Promises
 //
-// Any number of calls may wait at once. Responses may arrive in any order; the call ID tells
+// Any number of calls may wait at once. Responses may arrive in any order; the call ID shows
 // which call they belong to. Every call gets exactly one outcome: a response, the server's
-// exception, or a *CallError. A call that times out fails alone. If its
-// response arrives later, it is dropped, because IDs are not used twice. A call's
-// bytes are sent completely or not at all. The connection fails only if
-// reading or writing fails, if the server's bytes do not follow the protocol, or if nothing
-// arrives for Options.Silence while calls wait.
+// exception, or a *CallError. A call that times out fails alone. If its response arrives later,
+// it is dropped, because IDs are not used twice. A call's bytes are sent completely or not at
+// all. The connection fails only if reading or writing fails, if the server's bytes do not
+// follow the protocol, or if nothing arrives for Options.Silence while calls wait.
 //
 // One goroutine writes; another reads and cuts the stream into frames. The callers do all
 // encoding and decoding. Both goroutines have ended when Close returns.

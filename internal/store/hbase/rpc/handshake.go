@@ -31,7 +31,7 @@ const (
 	refusal = 1
 )
 
-// secure makes the connection one with TLS and authenticates both sides, as o says. It returns the
+// secure starts TLS on the connection and authenticates both sides, as o requires. It returns the
 // connection for the bytes that follow, and the mechanism if there was an exchange.
 func (o Options) secure(ctx context.Context, nc net.Conn, addr string) (net.Conn, sasl.Mechanism, error) {
 	if o.TLS == nil && o.Auth == nil {

@@ -243,7 +243,7 @@ func drain(k *kerberized) error {
 	return err
 }
 
-// TestAHandshakeEndsWithItsTime has a server that accepts the connection and says nothing.
+// TestAHandshakeEndsWithItsTime has a server that accepts the connection and sends nothing.
 func TestAHandshakeEndsWithItsTime(t *testing.T) {
 	addr, o := kerberizedServer(t, sasltest.Server{}, sasl.Policy{}, func(k *kerberized) error {
 		_, err := io.Copy(io.Discard, k)

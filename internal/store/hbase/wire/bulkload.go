@@ -40,7 +40,7 @@ type FamilyPath struct {
 }
 
 // BulkLoadRequest is the parameter of "BulkLoadHFile", for files in a staging directory. The
-// server gives them its own sequence number and moves them.
+// server sets its own sequence number in them and moves them.
 type BulkLoadRequest struct {
 	Region []byte // complete name
 	Files  []FamilyPath

@@ -24,7 +24,7 @@ const ConnectionCallID = 0xffffffff
 // Codec is the class of the cell blocks, both ways.
 const Codec = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 
-// A Method says how a client proves who it is.
+// A Method is the way in which a client proves who it is.
 type Method byte
 
 // The methods of authentication.

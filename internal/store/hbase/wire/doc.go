@@ -27,5 +27,5 @@
 //
 //	key: int16 rowLen | row | int8 famLen | family | qualifier | int64 time | uint8 type
 //
-// The messages say how many cells belong to each mutation and result, in order.
+// The messages have the number of cells of each mutation and result, in order.
 package wire

@@ -79,8 +79,8 @@ func appendGet(dst []byte, num protowire.Number, row []byte, fields GetFields) [
 	return end(dst, at)
 }
 
-// appendRegion appends a RegionSpecifier. Servers read every specifier as a
-// complete name, whatever its type says.
+// appendRegion appends a RegionSpecifier. Servers read every specifier as a complete name,
+// whatever its type is.
 func appendRegion(dst []byte, num protowire.Number, name []byte) []byte {
 	dst, at := begin(dst, num)
 	dst = appendUint(dst, 1, 1)

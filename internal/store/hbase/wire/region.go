@@ -238,8 +238,8 @@ func stripZnode(b []byte) ([]byte, error) {
 	return StripPB(b)
 }
 
-// DecodeMetaZnode decodes the data of meta-region-server. Where meta is not open
-// at the moment it says so.
+// DecodeMetaZnode decodes the data of meta-region-server. It returns open false if meta is not
+// open at the moment.
 func DecodeMetaZnode(data []byte) (server ServerName, open bool, err error) {
 	b, err := stripZnode(data)
 	if err != nil {
@@ -298,7 +298,7 @@ func DecodeClusterID(param []byte) (string, error) {
 	return id, d.done("ClusterId")
 }
 
-// A TableState is what table:state of meta says.
+// A TableState is the value of table:state in meta.
 type TableState uint8
 
 // The states of a table.

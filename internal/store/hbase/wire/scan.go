@@ -36,7 +36,7 @@ type Scan struct {
 	MVCCReadPoint uint64 // of an earlier response, 0 is now
 	ReadType      ReadType
 	Raw           bool // also deletes, and what they hide
-	NeedCursor    bool // heartbeats say in Cursor how far they have come
+	NeedCursor    bool // heartbeats have in Cursor the row that they have reached
 }
 
 func (s *Scan) append(dst []byte) []byte {
@@ -83,7 +83,7 @@ type ScanRequest struct {
 	Scan        *Scan
 	ScannerID   uint64
 	NextCallSeq uint64
-	Rows        uint32 // most Results in the response; 0 gives none
+	Rows        uint32 // most Results in the response; 0 is none
 	Limit       uint32 // rows still wanted, which the server does not remember; 0 is no limit
 	Partials    bool   // Results may be parts of rows
 	Heartbeats  bool   // responses may come before there is something; needs Partials
@@ -129,9 +129,9 @@ type ScanResponse struct {
 	TTL            uint32 // lease in ms, in the opening response
 	Heartbeat      bool
 	MVCCReadPoint  uint64
-	Cursor         []byte // a row that has been reached, aliases the message; nil is not told
+	Cursor         []byte // a row that has been reached, aliases the message; nil if the server does not send it
 
-	// Looked at in this order. Where the server does not say it is true.
+	// The client reads them in this order. A field that the server does not send is true.
 	MoreResults  bool // false: the whole scan is over
 	MoreInRegion bool // false: the region is done and its scanner closed
 }

@@ -6,13 +6,13 @@ import "google.golang.org/protobuf/encoding/protowire"
 type Snapshot struct {
 	Name    string
 	Table   TableName
-	Created uint64 // ms of the Unix epoch; 0 asks the master to say
+	Created uint64 // ms of the Unix epoch; if it is 0, the master sets it
 	Type    SnapshotType
 	Owner   string // empty where permissions are not checked
 	TTL     uint64 // seconds until the master deletes it; 0 is never
 }
 
-// A SnapshotType says whether a snapshot has the cells that the servers held in memory.
+// A SnapshotType determines whether a snapshot has the cells that the servers held in memory.
 type SnapshotType uint8
 
 // The types of snapshots.

@@ -83,7 +83,7 @@ func (s *ClusterStatus) decodeVersion(b []byte) error {
 	return d.done("HBaseVersionFileContent")
 }
 
-// server takes one ServerName of a repeated field.
+// server decodes one ServerName of a repeated field.
 func (d *decoder) server(to *[]ServerName) {
 	var s ServerName
 	d.message(s.decode)

@@ -157,7 +157,7 @@ type TableRequest struct{ Table TableName }
 // Append appends the message.
 func (r TableRequest) Append(dst []byte) []byte { return r.Table.append(dst, 1) }
 
-// DecodeProcedureID decodes the response to a master's call that takes its time.
+// DecodeProcedureID decodes the response to a call of the master that starts a procedure.
 func DecodeProcedureID(param []byte) (uint64, error) {
 	var id uint64
 	found := false
@@ -183,7 +183,7 @@ type ProcedureRequest struct{ ID uint64 }
 // Append appends the message.
 func (r ProcedureRequest) Append(dst []byte) []byte { return appendUint(dst, 1, r.ID) }
 
-// A ProcedureState says how far a procedure is.
+// A ProcedureState is the progress of a procedure.
 type ProcedureState uint8
 
 // The states of a procedure.
@@ -213,8 +213,8 @@ func DecodeProcedure(param []byte) (ProcedureState, *ServerError, error) {
 	return ProcedureState(state), failed, d.done("GetProcedureResultResponse")
 }
 
-// CheckTableName returns an error if HBase takes name for no table: a namespace and a colon,
-// or neither, and a qualifier.
+// CheckTableName returns an error if HBase does not accept name for a table. A name is a
+// qualifier, or a namespace, a colon and a qualifier.
 func CheckTableName(name string) error {
 	space, qualifier, spaced := strings.Cut(name, ":")
 	if !spaced {
@@ -229,7 +229,7 @@ func CheckTableName(name string) error {
 	return nil
 }
 
-// CheckSnapshotName returns an error if HBase takes name for no snapshot.
+// CheckSnapshotName returns an error if HBase does not accept name for a snapshot.
 func CheckSnapshotName(name string) error {
 	if name == "" || !isName(name, "_-.") || strings.ContainsRune("-.", rune(name[0])) {
 		return fmt.Errorf("a snapshot cannot be called %q: a name has letters and digits of any language, _, - and ., the latter two not at its start", name)
@@ -237,9 +237,10 @@ func CheckSnapshotName(name string) error {
 	return nil
 }
 
-// isName reports whether s has only letters and digits, as Java's Character.isAlphabetic and
-// isDigit tell them of 16-bit characters, and others. ZooKeeper keeps its own name.
-// Source: TableName.isLegalTableQualifierName, isLegalNamespaceName.
+// isName reports whether s has only letters and digits, and the characters in others. Letters
+// and digits are the 16-bit characters for which Java's Character.isAlphabetic or isDigit
+// returns true. The name zookeeper is reserved. Source: TableName.isLegalTableQualifierName,
+// isLegalNamespaceName.
 func isName(s, others string) bool {
 	if s == "zookeeper" || !utf8.ValidString(s) {
 		return false

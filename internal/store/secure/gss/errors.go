@@ -11,7 +11,7 @@ import (
 // A Code is an error code of Kerberos: RFC 4120, section 7.5.9.
 type Code int
 
-// The codes that a client can tell its user about.
+// The codes for which a client has a message.
 const (
 	CodeClientUnknown    Code = 6
 	CodeServiceUnknown   Code = 7

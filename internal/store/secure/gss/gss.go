@@ -112,7 +112,7 @@ func Initiate(t *Ticket) (*Context, []byte, error) {
 	}
 	var number [4]byte
 	_, _ = rand.Read(number[:]) // it never fails
-	// Some servers take the number for a signed integer, and count it up.
+	// Some servers treat the number as a signed integer and increment it.
 	c.send.number = uint64(binary.BigEndian.Uint32(number[:]) >> 2)
 	seal, err := etype.New(t.Key, usageAuthenticator)
 	if err != nil {

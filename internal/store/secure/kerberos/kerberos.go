@@ -36,9 +36,9 @@ import (
 	"usertrail/internal/store/secure/gss"
 )
 
-// A Config says who the user is. A zero field takes the default in the comment next to it.
+// A Config determines the user. A zero field means the default in the comment next to it.
 type Config struct {
-	Principal string // user@REALM; the only one of the keytab, or that of the cache
+	Principal string // user@REALM; the only principal of the keytab, or the principal of the cache
 	Keytab    string // a file; none: the ticket cache is used
 	Cache     string // of tickets; $KRB5CCNAME, else default_ccache_name of krb5.conf, else FILE:/tmp/krb5cc_UID
 	Krb5Conf  string // files between colons; $KRB5_CONFIG, else /etc/krb5.conf

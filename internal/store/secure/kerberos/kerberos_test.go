@@ -78,7 +78,7 @@ func TestTicketCachesAreRead(t *testing.T) {
 	}
 }
 
-// TestATicketIsRenewed has a cache that says that its ticket ends soon, so that a Login renews it.
+// TestATicketIsRenewed has a cache in which the ticket ends soon, so that a Login renews it.
 func TestATicketIsRenewed(t *testing.T) {
 	c := clustertest.Secure(t)
 	file := filepath.Join(t.TempDir(), "cache")

@@ -174,7 +174,7 @@ func TestGSSAPIRefuses(t *testing.T) {
 	}
 }
 
-// TestAListOfProtectionsCannotBeChanged takes privacy out of the server's signed list.
+// TestAListOfProtectionsCannotBeChanged removes privacy from the server's signed list.
 func TestAListOfProtectionsCannotBeChanged(t *testing.T) {
 	service := gsstest.NewService(t, "hbase/rs1.test", etype.AES256SHA1)
 	server := &sasltest.Server{Service: service, Offers: list(auth, sign, priv)}

@@ -19,7 +19,7 @@
 //	server  rspauth=…
 //
 // Nothing signs the server's list. Therefore the response covers the chosen qop and both sides
-// compute keys from it, and a Policy says the least that the client accepts.
+// compute keys from it, and a Policy has the least protection that the client accepts.
 //
 //	signed  text | HMAC-MD5(Ki, number | text), 10 bytes | 0001 | number, 4 bytes
 //	sealed  cipher(Kc, text | padding | HMAC-MD5(…), 10 bytes) | 0001 | number
@@ -70,7 +70,8 @@ var (
 	ErrPassword = errors.New("the server did not prove that it knows the token")
 )
 
-// A Policy says which protections a client accepts. The zero Policy accepts authentication.
+// A Policy determines the protections that a client accepts. The zero Policy accepts
+// authentication.
 type Policy struct {
 	Listed []Protection // what the configuration lists
 	Least  Protection   // whatever is listed, no less than this
@@ -143,9 +144,9 @@ type Mechanism interface {
 	// called.
 	Next(token []byte) ([]byte, error)
 	// Done reports whether the exchange has ended, and the server has proved who it is. The
-	// last response of Next must still be sent if LastWord says so.
+	// last response of Next must still be sent if LastWord returns true.
 	Done() bool
-	// LastWord reports whether the client speaks last.
+	// LastWord reports whether the client sends the last message.
 	LastWord() bool
 	// Layer returns how bytes are protected after the exchange. It is nil if they are not.
 	Layer() Layer

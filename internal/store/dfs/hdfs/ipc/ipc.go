@@ -79,7 +79,7 @@ const (
 	wrap
 )
 
-// A Choose returns the offer that the client takes, and its side of the exchange.
+// A Choose returns the offer that the client accepts, and its side of the exchange.
 type Choose func(offers []Auth) (Auth, sasl.Mechanism, error)
 
 // Secure makes the exchange on nc. The caller limits its time by deadlines of nc.

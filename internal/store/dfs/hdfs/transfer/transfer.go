@@ -33,7 +33,7 @@ import (
 // ErrRefused is wrapped if a DataNode refuses a client's block token.
 var ErrRefused = errors.New("the DataNode refuses the block token")
 
-// A Config says how connections are protected.
+// A Config determines how connections are protected.
 type Config struct {
 	Policy sasl.Policy
 	AES    bool // ask for AES-CTR in place of the ciphers of DIGEST-MD5

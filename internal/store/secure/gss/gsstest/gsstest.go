@@ -86,7 +86,7 @@ func (s *Service) Ticket(t testing.TB, client string) *gss.Ticket {
 	}
 }
 
-// A Reply says how an acceptor responds. The zero Reply is an honest response.
+// A Reply determines how an acceptor responds. The zero Reply is an honest response.
 type Reply struct {
 	Subkey    bool          // the acceptor chooses the key of the tokens
 	TimeOff   time.Duration // the time that it repeats is wrong by

@@ -18,9 +18,9 @@ import (
 type Kinit struct {
 	Krb5Conf, Keytab string
 	User, Realm      string
-	Life, Renew      time.Duration // that it asks for; a ticket with Renew 0 cannot be renewed
-	Early            time.Duration // by which the cache says that the ticket ends, and may be renewed, before it really does
-	Old              time.Duration // by which the cache says that the ticket began earlier
+	Life, Renew      time.Duration // that it requests; a ticket with Renew 0 cannot be renewed
+	Early            time.Duration // the cache has an end of the ticket, and of its renewal, that is earlier by this time
+	Old              time.Duration // the cache has a start of the ticket that is earlier by this time
 }
 
 // Run writes the ticket to a file. It replaces the file at once.
