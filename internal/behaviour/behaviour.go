@@ -40,8 +40,8 @@ type Schema struct {
 	Kinds []Kind `json:"kinds"` // in order of ID
 }
 
-// A Record is one event. Its byte slices belong to the function that made it, which says
-// how long they are valid.
+// A Record is one event. Its byte slices belong to the function that made it. The comment of
+// that function states how long they are valid.
 type Record struct {
 	User   []byte
 	Kind   int      // index in Schema.Kinds

@@ -326,7 +326,8 @@ func TestASpanGrowsByDays(t *testing.T) {
 	}
 }
 
-// TestNoDateSaysWhy tells a day that its month does not have from another form.
+// TestNoDateSaysWhy checks that the error of a day that its month does not have differs from
+// the error of another form.
 func TestNoDateSaysWhy(t *testing.T) {
 	const form = "write YYYY-MM-DD, such as 2014-09-01"
 	for text, want := range map[string]string{

@@ -96,7 +96,7 @@ func TestWrongShortNames(t *testing.T) {
 	}
 }
 
-// TestLaterShortNamesReplaceEarlierOnes merges jobs that give and leave out short names, or move them to
+// TestLaterShortNamesReplaceEarlierOnes merges jobs that add and remove short names, or move them to
 // another behaviour.
 func TestLaterShortNamesReplaceEarlierOnes(t *testing.T) {
 	for want, change := range map[string]func(s *behaviour.Schema){

@@ -21,8 +21,8 @@ const (
 	DeleteFamily        Type = 14
 )
 
-// A Cell is one version of one column of one row. The function that returns a Cell says how
-// long its bytes are valid.
+// A Cell is one version of one column of one row. The comment of the function that returns a
+// Cell states how long its bytes are valid.
 type Cell struct {
 	Row       []byte // 1..32767 bytes
 	Family    []byte // at most 127 bytes

@@ -15,8 +15,8 @@
 //	bits 62..38   the file's number, from its path below the logs' root
 //	bits 37..0    the byte offset of the record in the file's decompressed text
 //
-// Number computes a file's number. If two paths of a table have the same number, the later
-// file takes the next free number, and the table's ledger stores it.
+// Number computes a file's number. If two paths of a table have the same number, the later file
+// gets the next free number, and the table's ledger stores it.
 //
 // # Prefix trap
 //

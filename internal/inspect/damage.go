@@ -7,16 +7,16 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// reasons says why a file with a state is damaged.
+// reasons has the reason why a file with a state is damaged.
 var reasons = map[manifest.FileState]string{
 	manifest.Missing:    "it is gone",
 	manifest.OtherSize:  "its size is not the size in " + extractManifest,
 	manifest.OtherBytes: "its digest is not the digest in " + extractManifest,
 }
 
-// Damage returns an error if a file of a result or of a table is not as the manifest says. For a
+// Damage returns an error if a file of a result or of a table differs from the manifest. For a
 // result the error wraps dfs.ErrDamaged, names the first such file, and counts the others. For a
-// table it wraps table.ErrDamaged, and an older manifest is damage too.
+// table it wraps table.ErrDamaged. An older manifest is also damage.
 func (r Report) Damage() error {
 	if r.damage != nil {
 		return fmt.Errorf("inspect %s: %w", r.Path, r.damage)

@@ -7,7 +7,7 @@
 //	extract      a directory with a _manifest.json, or that file
 //	hfile        the trailer of an HFile
 //	roll         the trailer of a roll
-//	trail part   a Parquet, Arrow, csv or jsonl file whose first columns are those of
+//	trail part   a Parquet, Arrow, csv or jsonl file whose first columns are the columns of
 //	             trails
 //	manifest     the JSON of a table's manifest, away from its ledgers
 //	ledger       the JSON of one load

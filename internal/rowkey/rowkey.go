@@ -187,7 +187,7 @@ func AppendUser(dst, prefix []byte) ([]byte, error) {
 }
 
 // unescape returns the ID that was escaped as esc, in a new slice. It returns false if
-// escaping cannot give esc.
+// escaping cannot return esc.
 func unescape(esc []byte) ([]byte, bool) {
 	plain := make([]byte, 0, len(esc))
 	for i := 0; i < len(esc); i++ {

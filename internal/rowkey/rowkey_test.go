@@ -229,7 +229,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzOrder checks that two keys compare as the package comment says, and that a key of a
+// FuzzOrder checks that two keys compare as the package comment states, and that a key of a
 // third user never sorts between two keys of one user.
 func FuzzOrder(f *testing.F) {
 	for i, u := range users {

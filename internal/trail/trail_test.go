@@ -175,7 +175,7 @@ func BenchmarkSort(b *testing.B) {
 }
 
 // TestABatchHoldsWhatARefReaches adds a value that would end past the bytes that the 32 bits of a Ref reach. The
-// Batch must refuse it. The bytes before are never written, so that they take no memory.
+// Batch must refuse it. The bytes before are never written, so that they need no memory.
 func TestABatchHoldsWhatARefReaches(t *testing.T) {
 	b := trail.Batch{Data: make([]byte, trail.MaxData-2)}
 	if _, err := b.Put([]byte("abc")); !errors.Is(err, trail.ErrFull) {

@@ -1,5 +1,5 @@
-// Package exit defines the exit statuses of both commands. The package in which an error
-// arises gives the error its status. Of returns the status of any error.
+// Package exit defines the exit statuses of both commands. The package in which an error arises
+// sets the status of the error. Of returns the status of any error.
 package exit
 
 import (

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// An HBaseSecurity is how hbase-site.xml says that servers and clients are secured.
+// An HBaseSecurity has the settings of hbase-site.xml that secure servers and clients.
 type HBaseSecurity struct {
 	Kerberos     bool
 	Protections  []string // hbase.rpc.protection
@@ -63,7 +63,8 @@ func (c *Conf) HBaseSecurity() (HBaseSecurity, error) {
 	return s, g.err
 }
 
-// An HDFSSecurity is how core-site.xml and hdfs-site.xml say that servers and clients are secured.
+// An HDFSSecurity has the settings of core-site.xml and hdfs-site.xml that secure servers and
+// clients.
 type HDFSSecurity struct {
 	Kerberos    bool
 	Protections []string // hadoop.rpc.protection: of the NameNode

@@ -80,7 +80,7 @@ func (r report) countsText() string {
 }
 
 // sentence returns the last report as text: "reading logs: 1.5 GB in 13.8s (109 MB/s),
-// 10,000,000 records". It says so if the step did not reach its total.
+// 10,000,000 records". If the step did not reach its total, the text has the total, too.
 func (r report) sentence() string {
 	s := r.title + ": " + r.amount(r.done)
 	if r.done < r.total {

@@ -105,8 +105,8 @@ type bound struct {
 	limit *rate.Limiter
 }
 
-// rest is the divisor for unused amounts: while nobody takes, a bound saves up 1/rest of
-// the amount of a second.
+// rest is the divisor for unused amounts: while nothing is used, a bound saves up 1/rest of the
+// amount of a second.
 const rest = 50
 
 // newBound returns a bound without saved-up amount.

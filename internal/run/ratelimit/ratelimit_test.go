@@ -60,7 +60,7 @@ func TestWhatIsWrongWithLimitsIsNamed(t *testing.T) {
 	}
 }
 
-// TestNoMoreThanTheLimitIsTaken takes large and small amounts in many goroutines. After each
+// TestNoMoreThanTheLimitIsTaken reserves large and small amounts in many goroutines. After each
 // it checks that the elapsed time allows the sum.
 func TestNoMoreThanTheLimitIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
