@@ -86,9 +86,9 @@ func (c *Cluster) Create(t testing.TB, family string, options ...string) string 
 	return name
 }
 
-// Shared returns a table of one family that all tests which ask for the same options share.
-// They read only its description, its regions and its absence of rows. No test puts into it,
-// grants or alters: the table stays as long as the cluster is up.
+// Shared returns a table of one family that all tests with the same options share. They read
+// only its description, its regions and its absence of rows. No test puts into it, grants or
+// alters: the table stays as long as the cluster is up.
 func (c *Cluster) Shared(t testing.TB, family string, options ...string) string {
 	t.Helper()
 	words := append([]string{family}, options...)

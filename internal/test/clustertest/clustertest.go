@@ -1,6 +1,6 @@
-// Package clustertest gives tests a real HDFS, ZooKeeper and HBase, which scripts/cluster
-// starts. The cluster has three DataNodes and three RegionServers. Each daemon is a process
-// that a test may kill or freeze. YARN is started for tests that need it.
+// Package clustertest provides a real HDFS, ZooKeeper and HBase to tests. scripts/cluster
+// starts them. The cluster has three DataNodes and three RegionServers. Each daemon is a
+// process that a test may kill or freeze. YARN is started for tests that need it.
 //
 // All test binaries of a checkout share one cluster, in .cache/cluster. It is the cluster of
 // `make cluster`, if it is up. Otherwise the first test starts it. It stays up for the next
@@ -12,8 +12,8 @@
 // $USERTRAIL_CLUSTER names another cluster for all tests: the run directory of a cluster that
 // is up (a relative path begins at the checkout). "none" skips the tests that need a cluster.
 //
-// Secure gives tests another cluster, with Kerberos and TLS, in .cache/cluster-secure. It has
-// one DataNode and two RegionServers. $USERTRAIL_SECURE_CLUSTER names another one, or none.
+// Secure provides another cluster, with Kerberos and TLS, in .cache/cluster-secure. It has one
+// DataNode and two RegionServers. $USERTRAIL_SECURE_CLUSTER names another one, or none.
 package clustertest
 
 import (

@@ -13,8 +13,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// The users of a secured cluster, besides its administrator. None has a right in HBase. Alice
-// and Bob have a directory on HDFS, /user/NAME.
+// The users of a secured cluster, in addition to its administrator. None has a right in HBase.
+// Alice and Bob have a directory on HDFS, /user/NAME.
 const (
 	Alice   = "alice"
 	Bob     = "bob"
@@ -43,8 +43,8 @@ func Secure(t testing.TB) *Cluster {
 	return keep(t, secure.lend(t, false))
 }
 
-// secureUp tells whether the secured cluster of the checkout was up when a test of this process
-// first asked for it.
+// secureUp has whether the secured cluster of the checkout was up when a test of this process
+// first needed it.
 var secureUp struct {
 	sync.Once
 	yes bool

@@ -266,8 +266,8 @@ func TestResultsAreRead(t *testing.T) {
 
 var versionField = regexp.MustCompile(`("version": ?)1\b`)
 
-// TestWhatANewerReleaseWroteIsRefused gives each kind of file a version that no release has
-// written yet.
+// TestWhatANewerReleaseWroteIsRefused sets the version of each kind of file to a version that
+// no release has written yet.
 func TestWhatANewerReleaseWroteIsRefused(t *testing.T) {
 	each(t, func(p *place) {
 		piece, _, _ := strings.Cut(p.read("query.pieces"), "\n")

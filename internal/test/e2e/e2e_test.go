@@ -1,6 +1,6 @@
-// Package e2e_test holds tests that span packages. Real logs must give the right results, all
-// readers must read the same results, and the commands of the documents must do what the
-// documents say.
+// Package e2e_test holds tests that span packages. Extracts from real logs must have the right
+// results. All readers must read the same results. The commands of the documents must do what
+// the documents describe.
 //
 // Tests that use programs not written in Go have DuckDB or Python in their names.
 package e2e_test

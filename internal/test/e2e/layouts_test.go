@@ -27,7 +27,7 @@ import (
 )
 
 // TestEveryLayoutGivesTheSameTrails loads a spring of the journeys, in which clocks change,
-// into a table of every layout, including the toy's. All must give the same results.
+// into a table of every layout, including the toy's. All must have the same results.
 func TestEveryLayoutGivesTheSameTrails(t *testing.T) {
 	s := span(t, "2017-03-05", "2017-03-19")
 	var want []string

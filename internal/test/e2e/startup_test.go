@@ -13,8 +13,8 @@ import (
 
 var initTrace = regexp.MustCompile(`(?m)^init (\S+) @.* clock, ([0-9]+) bytes`)
 
-// TestCommandsStartWithLittleWork looks at the memory that the variables of each package
-// take before main. A large table or expression costs each of the many short runs of a command.
+// TestCommandsStartWithLittleWork measures the memory that the variables of each package need
+// before main. A large table or expression costs each of the many short runs of a command.
 func TestCommandsStartWithLittleWork(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20 // bytes

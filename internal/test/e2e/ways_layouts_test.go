@@ -26,7 +26,7 @@ var journeyErrands = []tableQuery{
 }
 
 // TestEveryLayoutInHBase loads a table of each layout by puts and then by HFiles, and another
-// one by an import. Gets, scans and a snapshot of each must give the same results as a table
+// one by an import. Gets, scans and a snapshot of each must return the same results as a table
 // of files in the default layout. A run that does not cover everything uses one layout. The
 // suite of live tables uses all layouts.
 func TestEveryLayoutInHBase(t *testing.T) {

@@ -158,7 +158,7 @@ var tableQueries = []tableQuery{
 }
 
 // turn returns all queries or, in a run that does not cover everything, the first and one other.
-// The other queries take turns by n.
+// n chooses the other query.
 func turn(n int) []tableQuery {
 	others := tableQueries[1:]
 	return testkit.Pick([]tableQuery{tableQueries[0], others[n%len(others)]}, tableQueries)
@@ -175,7 +175,7 @@ func of(results map[string]string, queries []tableQuery) map[string]string {
 }
 
 // resultsOf returns the Parquet files and the counts of queries. Without rolls, only the rows
-// tell which users exist.
+// show which users exist.
 func (w *waysFixture) resultsOf(queries []tableQuery, s table.Store, plan fetch.Plan, rolls bool) map[string]string {
 	w.t.Helper()
 	var asked table.Table

@@ -177,7 +177,7 @@ func (w *work) checkEnds(t *testing.T) {
 	w.r.checkLoad(t, w.fixture)
 }
 
-// level gives each RegionServer the same number of regions of each fixture.
+// level moves regions so that each RegionServer has the same number of regions of each fixture.
 func level(t *testing.T, fixtures ...*fixture) {
 	t.Helper()
 	for _, h := range fixtures {
@@ -233,8 +233,8 @@ func freezeRegionServer(t *testing.T, w *work) {
 
 // freeze freezes a RegionServer for longer than a call waits for its response, and calls goOn
 // during the freeze. The duration is part of the fault, and no check depends on it. If the
-// freeze takes longer than ZooKeeper's session, the server ends itself, and the processes
-// must also succeed.
+// freeze is longer than ZooKeeper's session, the server ends itself, and the processes must
+// also succeed.
 func freeze(t *testing.T, c *clustertest.Cluster, goOn func()) {
 	t.Helper()
 	name := other(t, c)

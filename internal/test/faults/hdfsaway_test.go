@@ -47,7 +47,7 @@ func (p *planned) commit(t *testing.T, s stop, flags ...string) *process {
 	return start(t, p.dir, append(p.env(), s.env()...), "bulkload", append([]string{"commit", "--quiet", "--pieces", p.pieces}, flags...)...)
 }
 
-// An absence takes the NameNode away, at a step of a commit or before it.
+// An absence stops the NameNode, at a step of a commit or before it.
 type absence struct {
 	name string
 	at   stop // of the commit

@@ -234,7 +234,7 @@ func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
 	h.hasNoSecret(t, c)
 }
 
-// silentKDC returns a configuration of Kerberos whose KDC takes connections and never responds.
+// silentKDC returns a configuration of Kerberos whose KDC accepts connections and never responds.
 func silentKDC(t *testing.T, c *clustertest.Cluster) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -38,7 +38,7 @@ var (
 	pathName = regexp.MustCompile(`^(?:internal|cmd|scripts|docs)(?:/[\w.-]+)+/?$|^cmd$`)
 )
 
-// endings tell the name of a file from the name of something in a package.
+// endings distinguish the name of a file from the name of something in a package.
 var endings = []string{"json", "yaml", "md", "go", "csv"}
 
 // foreign lists the packages of others that the pages name.

@@ -1,5 +1,5 @@
 // Package lint_test holds the tests that only read the repository: documents, links, imports,
-// the length of functions, and the names of tests in the Makefile. They take some seconds, and
+// the length of functions, and the names of tests in the Makefile. They need some seconds, and
 // scripts/check runs them.
 package lint_test
 

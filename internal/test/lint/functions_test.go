@@ -29,7 +29,7 @@ func TestFunctionsAreShort(t *testing.T) {
 }
 
 // longFunctions returns the functions with more than most lines below cmd and internal, without
-// those of tests.
+// the functions of tests.
 func longFunctions(tree fs.FS, most int) ([]string, error) {
 	var long []string
 	for _, root := range []string{"cmd", "internal"} {

@@ -185,8 +185,8 @@ func (w *damageWorld) damaged(t *testing.T, kind *fileKind, file, another string
 // there are spaces in its place.
 var checksumField = regexp.MustCompile(`"sha256": "[^"]*",`)
 
-// TestOtherVersionsAreRefused gives each file that has a version a later or an earlier one. A
-// command that reads the file names it, both versions and the next step.
+// TestOtherVersionsAreRefused changes the version of each file that has one to a later or an
+// earlier version. A command that reads the file names it, both versions and the next step.
 func TestOtherVersionsAreRefused(t *testing.T) {
 	w := newDamageWorld(t)
 	const ours = "\n \"version\": 1"
@@ -220,8 +220,8 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 	}
 }
 
-// otherVersion has the readings of a kind read another version of a file. A reading that refuses
-// it says all of want.
+// otherVersion has the readings of a kind read another version of a file. The message of a
+// reading that refuses it must have all of want.
 func (w *damageWorld) otherVersion(t *testing.T, kind *fileKind, file string, damaged []byte, want []string) {
 	refused := 0
 	look := func(name string, read func() reading) {

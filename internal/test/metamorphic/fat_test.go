@@ -134,7 +134,7 @@ func (t *table) heaviest() int {
 	return most
 }
 
-// heldWhole is the number of bytes that the trail of one user may take in an extract with the
+// heldWhole is the largest number of bytes of the trail of one user in an extract with the
 // least memory, without the fixed part of a trail.
 const heldWhole = 15 << 20
 

@@ -54,8 +54,8 @@ func (t *table) mayMiss(s *Step) bool {
 	})
 }
 
-// covers reports whether a load of the file shows that the table has one of the behaviours of p. A load takes one
-// behaviour of a file without a part.
+// covers reports whether a load of the file shows that the table has one of the behaviours of p. A load without a
+// part reads the whole file, which has one behaviour.
 func (e *entry) covers(p *part) bool {
 	if e.part == nil {
 		return slices.Contains(p.kinds, kindOf(e.path))

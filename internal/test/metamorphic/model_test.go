@@ -9,7 +9,7 @@ import (
 )
 
 // A model holds the expected state: the delivered files, and the content of each table. It
-// consists of plain slices and loops, and shares no code with the programs.
+// consists of plain slices and loops. It shares no code with the programs.
 type model struct {
 	*Sequence
 	job    Job
@@ -19,7 +19,7 @@ type model struct {
 	outs   map[string]bool      // existing results of extracts
 	grown  map[string]*growing  // results to which extracts were appended
 
-	half    *table          // the table as it would be if the killed load by puts had written everything
+	half    *table          // the table as it would be if the killed load by puts had been complete; nil if no such load was killed
 	halfJob Job             // of that load
 	leftOut map[string]bool // files that the current load refuses: a killed load put their records by another job
 }
@@ -34,7 +34,7 @@ type delivered struct {
 
 // A table is the content of a table.
 type table struct {
-	there        bool // otherwise there are at most bad lines
+	there        bool // the table exists; otherwise there are at most quarantine files
 	layout, zone string
 	kinds        []Kind
 	dropped      string // the first date that was not dropped
@@ -60,15 +60,15 @@ type entry struct {
 	bytes string
 	part  *part
 	same  string       // an earlier loaded file with the same bytes
-	copy  bool         // everything requested was in such files
+	copy  bool         // earlier loaded files with the same bytes had everything that was requested
 	lines map[int]bool // replayed lines; nil for a load
 	texts map[int]string
-	bad   map[int]bool // of a load
+	bad   map[int]bool // indexes of the bad records; nil for replayed records
 
 	loaded int // number of records
 }
 
-// A part is the part of a file that a load reads; nil is all of it.
+// A part is the part of a file that a load reads. A nil part is the whole file.
 type part struct {
 	from, until string // empty is every date
 	kinds       []string
@@ -96,14 +96,14 @@ type badLine struct {
 
 // counts are the counts of a command's last line.
 type counts struct {
-	read, loaded, bad, left int
-	older                   int // the part of left that belongs to dropped days
+	read, loaded, bad, left int // left are the skipped records and the duplicates
+	older                   int // the records of left that belong to dropped days
 }
 
 // An outcome is the expected outcome of a command.
 type outcome struct {
 	statuses []int
-	refusals []int    // other allowed statuses, with which the command has done nothing
+	refusals []int    // other allowed statuses; with them the command must not have changed anything
 	counts   *counts  // nil is unknown
 	next     *table   // nil: the table does not change
 	unsure   []string // quarantine files that may exist or not
@@ -123,7 +123,8 @@ func (m *model) table(name string) *table {
 	return nil
 }
 
-// ground returns a copy of a table, or of the state in its place.
+// ground returns a copy of a table. If the table does not exist, it returns a table with the
+// quarantine files that exist.
 func (m *model) ground(name string) *table {
 	if t := m.tables[name]; t != nil {
 		return t.clone()
@@ -140,7 +141,7 @@ func (t *table) clone() *table {
 	return &c
 }
 
-// has reports whether a record belongs to p. Its text is in the column of the behaviour, or it is the
+// has reports whether a record belongs to p. text is the text in the column of the behaviour, or the
 // behaviour in the path.
 func (p *part) has(date, text string) bool {
 	return p == nil || (p.from == "" || p.from <= date && date <= p.until) && slices.Contains(p.kinds, p.named(text))
@@ -158,7 +159,7 @@ func (p *part) texts() []string {
 	return slices.DeleteFunc(slices.Clone(allTexts), func(text string) bool { return !slices.Contains(p.kinds, p.named(text)) })
 }
 
-// covers reports whether all of o belongs to p. A file lacks the texts in absent.
+// covers reports whether all of o belongs to p. The file has no record with a text in absent.
 func (p *part) covers(o *part, absent ...string) bool {
 	switch {
 	case p == nil:
@@ -392,7 +393,7 @@ func (t *table) undropped(p *part, path string) *part {
 	return &out
 }
 
-// take adds files to a table.
+// take adds the records of files to a table.
 func (m *model) take(next *table, s *Step, todo []string) outcome {
 	var failed []int
 	var sum counts
@@ -407,7 +408,7 @@ func (m *model) take(next *table, s *Step, todo []string) outcome {
 		c, lines := m.count(path)
 		if m.job.tooBad(c.read, c.bad) {
 			failed = append(failed, 65)
-			next.replaceBad(path, next.besideKept(path, m.files[path].bytes, lines))
+			next.replaceBad(path, next.withKept(path, m.files[path].bytes, lines))
 			continue
 		}
 		loaded = true
@@ -500,7 +501,7 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	if c.older > 0 {
 		e.part = t.undropped(want, path)
 	}
-	bad = t.besideKept(path, f.bytes, bad)
+	bad = t.withKept(path, f.bytes, bad)
 	t.entries = append(t.entries, e)
 	switch {
 	case c.bad > 0:
@@ -517,10 +518,10 @@ func (t *table) add(e event) {
 	t.events = append(t.events, e)
 }
 
-// besideKept adds to the bad records of a file the lines that its quarantine file keeps from
-// an earlier load of the same bytes: corrected lines, and all lines if a load took records of the
-// file before.
-func (t *table) besideKept(path, bytes string, bad []badLine) []badLine {
+// withKept adds lines to the bad records of a file: the lines that its quarantine file keeps from
+// an earlier load of the same bytes. These are corrected lines, and all lines if an earlier load
+// has loaded records of the file.
+func (t *table) withKept(path, bytes string, bad []badLine) []badLine {
 	covered := slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.lines == nil })
 	var old, out []badLine
 	for _, b := range t.bad[path] {
@@ -619,9 +620,9 @@ func (m *model) quarantined(s *Step) []badLine {
 	return nil
 }
 
-// brought reports whether a load has added the record of a line. This happens if the file was
-// read again for other behaviours with a job that finds the record bad. The first load that
-// requested a record decides.
+// brought reports whether a load has added the record of a line. The first load that requested
+// a record decides. A line of an added record exists if the file was read again for other
+// behaviours, by a job for which the record is bad.
 func (t *table) brought(b *badLine, zone string) bool {
 	for _, e := range t.entries {
 		if e.lines == nil && e.bytes == b.bytes && kindOf(e.path) == kindOf(b.path) && e.part.has(b.rec.date(zone), b.rec.Kind) {
@@ -695,7 +696,7 @@ func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	return out
 }
 
-// replayedText returns the text with which a replay brought a record.
+// replayedText returns the text with which a replay added a record.
 func (t *table) replayedText(path string, index int) (string, bool) {
 	for _, e := range t.entries {
 		if text, ok := e.texts[index]; ok && e.path == path {

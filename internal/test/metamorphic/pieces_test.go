@@ -67,9 +67,9 @@ func (x *run) commitLoad(s *Step, lines []string) (said, error) {
 	return x.command(s, "bulkload", strings.Join(lines, ""), "commit", "--quiet")
 }
 
-// cutPiece cuts a file that a piece wrote, if the step says so. The commit must publish nothing. The pieces
-// then run again. Pieces that put into HBase have no files, and
-// files on a real cluster are not damaged.
+// cutPiece truncates a file that a piece wrote, if the step requires it. The commit must publish nothing.
+// The pieces then run again. Pieces that are loaded by puts have no files, and files on a real cluster are
+// not damaged.
 func (x *run) cutPiece(s *Step, lines []string) error {
 	if s.Damage == "" || x.inHBase(s.Table) || x.Real {
 		return nil

@@ -36,7 +36,7 @@ const (
 const (
 	inFiles = "files" // in local directories
 	inHDFS  = "hdfs"  // in directories of a file system whose locks are leases
-	inHBase = "hbase" // in HBase, loaded by puts, or by HFiles if a step's flags say so
+	inHBase = "hbase" // in HBase, loaded by puts, or by HFiles if the flags of a step choose them
 )
 
 // A Step is one step of a sequence. Do determines which fields are used.

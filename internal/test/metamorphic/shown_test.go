@@ -10,7 +10,7 @@ import (
 	"usertrail/internal/behaviour"
 )
 
-// Shown says which columns of its events a result has, and in which form.
+// Shown selects the columns of its events that a result has, and their form.
 type Shown struct {
 	Fields []string `json:"fields,omitempty"` // behaviour and field, with a dot between them; with Wide the columns of each behaviour; empty is all
 	Local  bool     `json:"local,omitempty"`  // also local times

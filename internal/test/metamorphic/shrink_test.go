@@ -26,7 +26,7 @@ func play(t testing.TB, p *programs, q *Sequence) (step int, text string, why er
 // attempts is the largest number of runs of a sequence while it is shrunk.
 const attempts = 300
 
-// slowAttempts is the same for sequences that take long.
+// slowAttempts is the same for slow sequences.
 const slowAttempts = 15
 
 // reruns is the largest number of runs until a failing sequence fails again.

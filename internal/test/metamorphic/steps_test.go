@@ -122,8 +122,8 @@ func (t *table) holds(o *table) bool {
 	})
 }
 
-// steal stops a load at a step at which it holds the table's lock, and gives the lock to a
-// second load. After the second load has opened the table, the first load continues, and then
+// steal stops a load at a step at which it holds the table's lock, and lets a second load take
+// over the lock. After the second load has opened the table, the first load continues, and then
 // the second. Everything that a load reports as done must be in the table.
 func (x *run) steal(s *Step) error {
 	if x.Store != inHDFS || x.Real || len(s.During) != 1 || x.held[s.Table] {

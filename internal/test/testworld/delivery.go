@@ -288,7 +288,7 @@ func (w *W) write(dir string, wanted func(File) bool) error {
 	return nil
 }
 
-// Write writes the file below dir/logs, compressed as its name says.
+// Write writes the file below dir/logs, compressed by the ending of its name.
 func (f File) Write(dir string) error {
 	body, err := f.compressed()
 	if err != nil {

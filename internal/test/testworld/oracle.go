@@ -125,7 +125,7 @@ func (r Row) String() string {
 	return fmt.Sprintf("%q %s %s %s %d %q", r.User, r.Date, r.Time, r.Behaviour, r.ID, r.Values)
 }
 
-// Queries generates n queries. The first asks for everything.
+// Queries generates n queries. The first requests everything.
 func (w *W) Queries(seed uint64, n int) []Query {
 	r := rand.New(rand.NewPCG(seed, 2))
 	out := []Query{{Span: w.Span, Kinds: w.Names(), Active: "any"}}
