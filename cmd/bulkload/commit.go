@@ -24,9 +24,9 @@ func newCommit(env *cli.Env) *cobra.Command {
 		Long: `Commit reads all lines that bulkload plan printed, and adds the output of their pieces to the table in
 one step. If it is killed, the same command continues.
 
-Status 75 says that pieces are not finished, or that the output of a piece is damaged, and names them.
-Status 64 says that the plan is out of date because another load has loaded one of its files: run
-plan again. Status 99 says that the plan was committed before.`,
+Status 75 means that pieces are not finished, or that the output of a piece is damaged, and names them.
+Status 64 means that the plan is out of date because another load has loaded one of its files: run
+plan again. Status 99 means that the plan was committed before.`,
 		Example: `  bulkload commit --pieces pieces
   bulkload commit <pieces`,
 		Args: cli.NoArgs,

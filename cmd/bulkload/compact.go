@@ -39,7 +39,7 @@ Compact holds the table's lock, so no load runs at the same time. Extracts can r
 kept for --keep-for, and the first load, compact or drop after that removes them. Until then the
 table needs the space of the old and the new files. The result of every query stays the same.
 
-Status 99 says that there is nothing to merge.`,
+Status 99 means that there is nothing to merge.`,
 		Example: `  bulkload compact --table ./trails
   bulkload compact --table hdfs://nn:8020/trails --dry-run
   bulkload compact --job usertrail.yaml --memory 4GiB --keep-for 48h`,

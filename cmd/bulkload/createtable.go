@@ -63,7 +63,7 @@ func newCreateTable(env *cli.Env) *cobra.Command {
 The namespace must exist. --print prints the statement for HBase's shell and creates nothing. It needs
 the address of the catalog: name a catalog in the job, or set $HADOOP_CONF_DIR.
 
-Status 99 says that the table exists with these settings, 73 that it exists with other settings.`,
+Status 99 means that the table exists with these settings, 73 that it exists with other settings.`,
 		Example: `  bulkload create-table --table hbase://zk1,zk2:2181/stb:trails --from 2014-09-01 --to 2014-09-03 --regions 64
   bulkload create-table --ids 0000000001..0062951396 --regions 64 --print`,
 		Args: cli.NoArgs,

@@ -31,7 +31,7 @@ kept for --keep-for, and the first load, compact or drop after that removes them
 
 In HBase, events expire by age instead: set "table: {ttl: 400d}" in the job of create-table.
 
-Status 99 says that these days were dropped before.`,
+Status 99 means that these days were dropped before.`,
 		Example: `  bulkload drop --before 2013-09-01 --table ./trails --dry-run
   bulkload drop --before 2013-09-01 --table hdfs://nn:8020/trails`,
 		Args: cli.NoArgs,

@@ -29,7 +29,7 @@ duplicate them: truncate the table first.
 Forget changes nothing in HBase. It holds the table's lock, so no load runs at the same time. The moved
 rolls and ledgers can be moved back by hand.
 
-Status 99 says that there is no catalog.`,
+Status 99 means that there is no catalog.`,
 		Example: `  bulkload forget --table hbase://zk1,zk2:2181/stb:trails
   bulkload forget --job usertrail.yaml`,
 		Args: cli.NoArgs,

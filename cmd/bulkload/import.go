@@ -30,7 +30,7 @@ func newImport(env *cli.Env) *cobra.Command {
 the ledgers too, so the table in HBase knows the delivered files, and the records keep their column
 IDs. Import skips what the table has already, so the same command continues where it was stopped.
 
-Status 99 says that everything was imported before.`,
+Status 99 means that everything was imported before.`,
 		Example: `  bulkload import --from ./trails --table hbase://zk1,zk2:2181/namespace:table`,
 		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

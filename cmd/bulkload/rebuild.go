@@ -54,7 +54,7 @@ Rebuild reads no HFile; run bulkload verify after it, which does. Ledgers of old
 the files of their loads. The first load, compact or drop by this release records them in base.
 
 Rebuild needs no job file if --table names a table that knows its catalog. It holds the table's lock,
-so no load runs at the same time. Status 99 says that these files are correct.`,
+so no load runs at the same time. Status 99 means that these files are correct.`,
 		Example: `  bulkload rebuild --table ./trails && bulkload verify --table ./trails
   bulkload rebuild --job usertrail.yaml`,
 		Args: cli.NoArgs,

@@ -31,13 +31,13 @@ duplicate. Records that are still bad are written to a new quarantine file, and 
 65 if the job or the table skips a record, or if the table has it with another text; its line stays.
 
 When the records are in the table, replay removes their lines from the file. Lines of records that are
-still bad move to the new file. --keep leaves the file as it is. If no record was corrected, replay says so, and writes nothing.
+still bad move to the new file. --keep leaves the file as it is. If no record was corrected, replay reports this, and writes nothing.
 
 From a folder, such as trails/quarantine, replay reads each .jsonl file in which a record was corrected.
 A file that cannot be replayed does not stop the others. Files of another job's logs are only counted:
 replay the folder with that job, too.
 
-Status 99 says that the file or folder has no bad records of the job's logs.`,
+Status 99 means that the file or folder has no bad records of the job's logs.`,
 		Example: `  bulkload replay trails/quarantine/2014-09-01__play.csv.jsonl
   bulkload replay trails/quarantine
   bulkload replay --job usertrail.yaml --keep corrected.jsonl`,

@@ -31,7 +31,7 @@ Anyone with the file can act as its user until the tokens expire. Its mode is 06
 valid for a day if nobody renews them, HBase's for a week, unless the clusters have other settings. Run
 token again for later runs.
 
-Status 99 says that the clusters have no Kerberos, so no tokens are needed.`,
+Status 99 means that the clusters have no Kerberos, so no tokens are needed.`,
 		Example: `  bulkload token --job usertrail.yaml --keytab loader.keytab --out tokens
   HADOOP_TOKEN_FILE_LOCATION=$PWD/tokens bulkload run-piece <piece.json`,
 		Args: cli.NoArgs,

@@ -22,8 +22,8 @@ the dropped days, run these loads again to load the records. Earlier drops are n
 
 Undrop holds the table's lock, so no load runs at the same time.
 
-Status 64 says that the drop can no longer be undone: load the days from their logs into a new table.
-Status 99 says that no days were dropped.`,
+Status 64 means that the drop can no longer be undone: load the days from their logs into a new table.
+Status 99 means that no days were dropped.`,
 		Example: `  bulkload undrop --table ./trails
   bulkload undrop --job usertrail.yaml`,
 		Args: cli.NoArgs,

@@ -23,7 +23,7 @@ import (
 type patience struct {
 	wait    time.Duration
 	settle  time.Duration
-	asked   bool // --wait is given
+	asked   bool // --wait is set
 	settles bool // --settle is
 }
 
@@ -146,7 +146,7 @@ func (o *options) arrive(ctx context.Context, cfg load.Config, w *arrival.Watch,
 	return w.Wait(ctx)
 }
 
-// say prints a message on standard error, unless --quiet is given.
+// say prints a message on standard error, unless --quiet is set.
 func (o *options) say(text string) {
 	if !o.flags.Quiet {
 		fmt.Fprintf(o.env.Stderr, "bulkload: %s\n", text)

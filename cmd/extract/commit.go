@@ -26,8 +26,8 @@ directory of their --out in one step. If the plan had --append, it adds the outp
 If it is killed, the same command continues. Commit does not read the table: each piece has checked that
 the table was as planned.
 
-Status 75 says that pieces are not finished, or that the output of a piece is damaged, and names them.
-Status 99 says that the plan was committed before.`,
+Status 75 means that pieces are not finished, or that the output of a piece is damaged, and names them.
+Status 99 means that the plan was committed before.`,
 		Example: `  extract commit --pieces pieces
   extract commit <pieces`,
 		Args: cli.NoArgs,

@@ -20,11 +20,11 @@ func newExplain(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain",
 		Short: "Estimate what a query would read, without running it",
-		Long: `Explain takes the flags of an extract. It prints the possible plans, what each plan would read, about
+		Long: `Explain has the flags of an extract. It prints the possible plans, what each plan would read, about
 how long it would take, which plan extract would choose, and why. Explain reads the rolls, the ledgers
 and the locations of regions, but no row. It prints which rows and cells the plan reads in the table's
 layout, what the servers or files filter out, and why the plan reads more than twice what the result
-needs, if it does. It also says if reading the raw logs would be cheaper.
+needs, if it does. It also reports whether reading the raw logs would be cheaper.
 
 The last line of standard output is one JSON object, also after a failure.`,
 		Example: `  extract explain --users all --from 2014-09-01 --to 2014-09-10 --types play,order,visit,login

@@ -349,8 +349,8 @@ func (o *options) undated() string {
 	return "--from and --to are missing"
 }
 
-// sayDates prints the completed dates s. own is the span of the table; any reports whether the
-// table has records.
+// sayDates prints the dates s that replace missing flags. own is the span of the table; any
+// reports whether the table has records.
 func (o *options) sayDates(s, own behaviour.Span, any bool) {
 	why := ""
 	switch {

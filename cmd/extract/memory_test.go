@@ -77,8 +77,8 @@ func weigh(t *testing.T, dir, step, program string, args ...string) (int64, int)
 
 // TestMemoryIsKept measures extracts of users with large values and a small --memory. An
 // eighth more than --memory is allowed, because the runtime's limit is soft and a busy
-// machine collects garbage later. In a run that does not cover everything, the outputs and the two
-// limits take turns.
+// machine collects garbage later. A run that does not cover everything uses only some pairs of
+// output and limit.
 func TestMemoryIsKept(t *testing.T) {
 	t.Parallel()
 	bin := testkit.Commands(t) // without the race detector, which takes memory of its own

@@ -38,8 +38,8 @@ For a piece that is finished, run-piece does nothing and ends with 0. If another
 run-piece waits for it, up to --retry-for. After a kill, a piece continues after its last complete
 part.
 
-Status 64 says that the table has changed since the plan, or while it was read: run plan again.
-Status 75 says that a load was still being added to the table after --retry-for.`,
+Status 64 means that the table has changed since the plan, or while it was read: run plan again.
+Status 75 means that a load was still being added to the table after --retry-for.`,
 		Example: `  extract run-piece <pieces
   extract run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
 		Args: cli.NoArgs,

@@ -74,7 +74,7 @@ table has instead.`,
 	f.StringVar(&o.after, "after", "", "token that the previous page printed (default the first page)")
 	f.IntVar(&o.latest, "latest", 0, "show the last N events instead of a page")
 	f.StringVar(&o.at, "at", "", "show the last event of each behaviour at or before a time in the table's time zone: '2014-09-05 18:00:00', or 2014-09-05 for the end of the day")
-	f.StringVar(&o.around, "around", "", "show the events before and after a time in the table's time zone, such as '2014-09-05 18:00:00': 20 events, or as many as --page says")
+	f.StringVar(&o.around, "around", "", "show the events before and after a time in the table's time zone, such as '2014-09-05 18:00:00': 20 events, or the number in --page")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON, one object per event")
 	f.BoolVar(&o.asCSV, "csv", false, "print CSV")
 	o.flags.AddMemory(c, show.MinMemory)

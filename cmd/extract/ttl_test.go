@@ -14,9 +14,9 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// TestCellsExpireBetweenALoadAndAnExtract gives the family of a loaded table a TTL, so that HBase
-// hides its first nights, and later all nights. Every plan has the nights that are left, with
-// rolls and without: before HBase removes the hidden cells, and after.
+// TestCellsExpireBetweenALoadAndAnExtract sets a TTL for the family of a loaded table, so that
+// HBase hides its first nights, and later all nights. Every plan returns the remaining nights,
+// with rolls and without, before and after HBase removes the hidden cells.
 func TestCellsExpireBetweenALoadAndAnExtract(t *testing.T) {
 	testExpiring(t, layout.Default, tabletest.Files)
 }

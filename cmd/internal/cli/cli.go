@@ -141,7 +141,7 @@ func (e *Env) Group(root *cobra.Command, id, title string, commands ...*cobra.Co
 }
 
 // hide removes a flag of root from -h of c, which refuses it. The command line still accepts the flag, so that the
-// error can say why c refuses it.
+// error can have the reason why c refuses it.
 func hide(c, root *cobra.Command, name string) {
 	f := *root.PersistentFlags().Lookup(name)
 	f.Hidden = true
@@ -362,13 +362,13 @@ func (f *Flags) AddRun(c *cobra.Command, least uint64) {
 	f.AddQuiet(c)
 }
 
-// AddMemory adds --memory. -h says its minimum, which Limits checks.
+// AddMemory adds --memory. -h shows its minimum, which Limits checks.
 func (f *Flags) AddMemory(c *cobra.Command, least uint64) {
 	c.Flags().StringVar(&f.Memory, "memory", "1GiB", "memory limit of the whole process, such as 512MiB or 4GiB; at least "+strings.ReplaceAll(humanize.IBytes(least), " ", ""))
 }
 
-// AddWorkers adds --workers, whose default is the number of CPUs. -h says so in words, to
-// be the same on every machine.
+// AddWorkers adds --workers, whose default is the number of CPUs. -h has this in words, so that
+// it is the same on every machine.
 func (f *Flags) AddWorkers(c *cobra.Command, usage string) {
 	c.Flags().IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), usage+" (default one per CPU)")
 	c.Flags().Lookup("workers").DefValue = "0" // pflag does not show it

@@ -25,7 +25,7 @@ const (
 	protectionVariable = "USERTRAIL_PROTECTION"
 )
 
-// credentials are the flags that say who the user of secured clusters is.
+// credentials are the flags that determine the user of secured clusters.
 type credentials struct {
 	keytab, principal, protection string
 }
@@ -34,7 +34,7 @@ func (w *credentials) add(c *cobra.Command) {
 	p := c.PersistentFlags()
 	p.StringVar(&w.keytab, keytabFlag, "", "file with the user's key, for clusters with Kerberos (default $"+keytabVariable+", else the ticket cache)")
 	p.StringVar(&w.principal, principalFlag, "", "the user's principal (default $"+principalVariable+", else the only one of the keytab)")
-	p.StringVar(&w.protection, protectionFlag, "", "least protection of every connection to HBase and HDFS: authentication, integrity or privacy (default $"+protectionVariable+", else what Hadoop's configuration says)")
+	p.StringVar(&w.protection, protectionFlag, "", "least protection of every connection to HBase and HDFS: authentication, integrity or privacy (default $"+protectionVariable+", else the protection in Hadoop's configuration)")
 }
 
 // use makes the flags, or else the environment, the user of the process.
@@ -60,7 +60,8 @@ func (w *credentials) use(c *cobra.Command) error {
 	return nil
 }
 
-// useJob adds what only the job says.
+// useJob adds the settings of the job: keytab and principal if they are not set yet, and the
+// protection if it is higher.
 func useJob(j *job.Job) error {
 	k := j.Kerberos
 	if k == (job.Kerberos{}) {

@@ -99,7 +99,7 @@ func (e *Env) hear(ctx context.Context) {
 		stopped := false
 		for s := range l.signals {
 			if s == syscall.SIGUSR1 || s == syscall.SIGQUIT {
-				e.tell()
+				e.printWorkers()
 			}
 			switch {
 			case s == syscall.SIGUSR1:
@@ -114,8 +114,8 @@ func (e *Env) hear(ctx context.Context) {
 	}()
 }
 
-// tell prints on standard error what each worker does.
-func (e *Env) tell() {
+// printWorkers prints on standard error what each worker does.
+func (e *Env) printWorkers() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: process %d, %s after its start:\n", e.name, os.Getpid(), time.Since(e.Began).Round(100*time.Millisecond))
 	for _, line := range e.board().Lines() {

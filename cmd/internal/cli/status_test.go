@@ -173,7 +173,7 @@ func TestEveryErrorWithAStatusIsListed(t *testing.T) {
 	}
 }
 
-// TestOtherErrorsHaveStatus1 has errors that no package gives a status.
+// TestOtherErrorsHaveStatus1 checks errors without a status.
 func TestOtherErrorsHaveStatus1(t *testing.T) {
 	if got := cli.Status(nil); got != 0 {
 		t.Errorf("no error: status %d, want 0", got)

@@ -47,7 +47,7 @@ func (e *Env) patient(c *cobra.Command, most time.Duration) error {
 	return nil
 }
 
-// waitingFiles is a file system whose Lock waits as --wait-lock says.
+// waitingFiles is a file system whose Lock waits for the time of --wait-lock.
 type waitingFiles struct{ *dfs.Mux }
 
 // Lock implements dfs.FS.
@@ -55,7 +55,7 @@ func (f waitingFiles) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	return waitFor(ctx, func() (dfs.Lock, error) { return f.Mux.Lock(ctx, name) })
 }
 
-// waitFor retries to take a lock until it is free or --wait-lock has passed.
+// waitFor retries until the lock is free or the time of --wait-lock has passed.
 func waitFor(ctx context.Context, take func() (dfs.Lock, error)) (dfs.Lock, error) {
 	l, err := take()
 	w, ok := ctx.Value(lockWaitKey{}).(*lockWait)

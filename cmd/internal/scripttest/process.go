@@ -125,8 +125,8 @@ func (p *Process) GoOn(t *testing.T, signals ...os.Signal) {
 // Pid returns the process ID.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Reads waits until a thread of the process is in a read of a file descriptor, as Linux
-// tells in /proc/PID/task/TID/syscall: see proc(5).
+// Reads waits until a thread of the process is in a read of a file descriptor. Linux shows this
+// in /proc/PID/task/TID/syscall: see proc(5).
 func (p *Process) Reads(t *testing.T, fd int) {
 	t.Helper()
 	call := fmt.Sprintf("%d %#x ", syscall.SYS_READ, fd)

@@ -8,7 +8,7 @@
 //	                          these values; the conservation law holds in it
 //	jsonlog                   every line of stderr is a JSON object of a log
 //	lineage FILE              every line is an event that fits OpenLineage's schemas
-//	load FROM TO [TYPES]      loads as ./usertrail.yaml says, for scripts of extract
+//	load FROM TO [TYPES]      loads by ./usertrail.yaml, for scripts of extract
 //	rows DIR                  prints the events of a table or a result, one per
 //	                          line, without the id
 //	lock FILE                 holds a lock until the script ends
