@@ -37,7 +37,8 @@ func (h held) Lock(context.Context) (dfs.Lock, error) {
 	return nil, errTaken
 }
 
-// TestAWaitEndsWithTheLock: a load that waits up to a minute starts soon after the lock is free.
+// TestAWaitEndsWithTheLock checks that a load that waits up to a minute starts soon after the lock
+// is free.
 func TestAWaitEndsWithTheLock(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o777); err != nil {

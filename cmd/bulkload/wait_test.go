@@ -74,7 +74,7 @@ func (w *waited) found(ctx context.Context) []job.Input {
 	return f.Inputs
 }
 
-// TestALogThatGrowsBehindTheLockIsWaitedForAgain: another run holds the lock for an hour.
+// TestALogThatGrowsBehindTheLockIsWaitedForAgain lets another run hold the lock for an hour.
 // Meanwhile a log grows that had not changed for long enough.
 func TestALogThatGrowsBehindTheLockIsWaitedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,8 @@ func TestALogThatGrowsBehindTheLockIsWaitedForAgain(t *testing.T) {
 	})
 }
 
-// TestALogThatGrowsAtTheEndIsLeftOut: no time is left to wait for it again.
+// TestALogThatGrowsAtTheEndIsLeftOut has a log that grows when no time is left to wait for it
+// again.
 func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 	for name, p := range map[string]patience{
 		"wait":   {wait: time.Hour, settle: time.Minute, asked: true},
@@ -125,8 +126,8 @@ func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestSettleAloneWaitsForNothingThatIsMissing: without --wait a load checks the existing logs
-// twice, or once if all of them are loaded.
+// TestSettleAloneWaitsForNothingThatIsMissing checks that a load without --wait looks at the
+// existing logs twice, or once if all of them are loaded.
 func TestSettleAloneWaitsForNothingThatIsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaited(t, patience{settle: time.Minute, settles: true})

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAtIsReadAsLoadsReadTimes: a time that occurs twice is the first one, and a time in a gap
-// is before the gap.
+// TestAtIsReadAsLoadsReadTimes checks times on days on which clocks are set. A time that occurs
+// twice is the first one. A time that does not occur is read with the offset before the change.
 func TestAtIsReadAsLoadsReadTimes(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

@@ -289,7 +289,7 @@ type Store interface {
 	Lock(ctx context.Context) (dfs.Lock, error)
 	// Open opens the table. It returns ErrNoTable if there is none.
 	Open(ctx context.Context) (Loader, error)
-	// New returns a new table. It exists when its first load is taken in.
+	// New returns a new table. It exists when its first load is committed.
 	New(ctx context.Context, p Plan) (Loader, error)
 	// Quarantine returns the name of the file for bad records of a delivered file.
 	Quarantine(path string) string

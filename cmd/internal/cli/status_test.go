@@ -188,8 +188,8 @@ func TestOtherErrorsHaveStatus1(t *testing.T) {
 	}
 }
 
-// TestALostLockIsToldFirst: after the loss of the lock no other error is certain, so the run
-// must be repeated.
+// TestALostLockIsToldFirst checks that the loss of the lock decides the status. After it no
+// other error is certain, so the run must be repeated.
 func TestALostLockIsToldFirst(t *testing.T) {
 	for _, other := range []error{bulkload.ErrTooBad, bulkload.ErrRequest, bulkload.ErrNothing, dfs.ErrUnavailable} {
 		err := errors.Join(other, fmt.Errorf("unlock: %w", dfs.ErrLockLost))

@@ -15,7 +15,8 @@ type noLock struct{}
 func (noLock) Unlock() error { return nil }
 func (noLock) Drop() error   { return nil }
 
-// TestALockIsWaitedFor: until it is free, and at most for --wait-lock.
+// TestALockIsWaitedFor checks that a command waits until the lock is free, and at most for
+// --wait-lock.
 func TestALockIsWaitedFor(t *testing.T) {
 	for _, x := range []struct {
 		what       string

@@ -363,7 +363,8 @@ func TestThereMustBeRecords(t *testing.T) {
 	}
 }
 
-// TestAPipeIsNoLog: nobody writes into it.
+// TestAPipeIsNoLog checks that a named pipe in the place of a log is an error. Nobody writes
+// into it, so a read would wait forever.
 func TestAPipeIsNoLog(t *testing.T) {
 	dir := writeLogs(t, 10, 5, "%d")
 	if err := syscall.Mkfifo(filepath.Join(dir, "logs", days.From.String(), "visit.csv.gz"), 0o600); err != nil {

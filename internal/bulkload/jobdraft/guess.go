@@ -397,7 +397,7 @@ func (k *kind) read(g *guessed, s *sheet, columns []column, w timeSource) error 
 	return nil
 }
 
-// readFields makes fields of the columns that are not taken. If filled is not nil, it makes
+// readFields makes fields of the columns that are not used yet. If filled is not nil, it makes
 // fields only of those that filled lists.
 func (k *kind) readFields(g *guessed, s *sheet, columns []column, taken []int, filled map[int]bool) {
 	k.partly, k.twice, k.nameless = s.partly, s.twice, s.numbers

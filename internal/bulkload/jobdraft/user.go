@@ -51,8 +51,8 @@ var userInText = []string{
 	`(?i)\buser=([^ &;,"]+)`,
 }
 
-// chooseUser finds the user of some behaviours among the columns that are not taken. A question
-// calls the behaviours of.
+// chooseUser finds the user of some behaviours among the columns that are not used yet. A
+// question calls the behaviours of.
 func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string) (userSource, error) {
 	all := s.users(columns, taken)
 	w := userSource{taken: -1}

@@ -292,7 +292,7 @@ func (x *Index) Overlapping(in *manifest.Input) (Copy, bool) {
 }
 
 // Share reports whether two loads of one file may have added the same record. A load without a list of
-// its bad records is taken to have found every replayed record bad.
+// its bad records is assumed to have found every replayed record bad.
 func Share(a, b *manifest.Input) bool {
 	switch {
 	case a.SameAs != "" || b.SameAs != "":

@@ -134,7 +134,8 @@ func TestCopiesAreOfOneContent(t *testing.T) {
 	}
 }
 
-// TestDroppedDaysMakeNoOtherCopy: a plan lists a copy with the days that a later drop removes.
+// TestDroppedDaysMakeNoOtherCopy compares a copy in a plan with the same copy after a drop, which
+// has fewer days.
 func TestDroppedDaysMakeNoOtherCopy(t *testing.T) {
 	first := behaviour.Date(12)
 	planned := ledger.Copy{Path: "a", Part: part(10, 20, "play")}

@@ -60,8 +60,8 @@ func TestEmptyLogsHideNoCopy(t *testing.T) {
 	}
 }
 
-// TestOtherFilesThanLogsAreRefused: a file whose header does not fit is not loaded, with
-// records or without.
+// TestOtherFilesThanLogsAreRefused loads files whose header does not fit the job, with records
+// and without.
 func TestOtherFilesThanLogsAreRefused(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	for _, way := range bulkloadtest.Ways {
@@ -146,7 +146,7 @@ func TestTooFewRecordsAreRefused(t *testing.T) {
 	}
 }
 
-// TestPreCheckSeesTooFewRecords: an empty file is found without a load.
+// TestPreCheckSeesTooFewRecords checks that a pre-check finds an empty file without a load.
 func TestPreCheckSeesTooFewRecords(t *testing.T) {
 	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "max_bad", "min_records: 1\n  max_bad", 1))
 	y.Write("2014-09-01/play.csv", "")

@@ -183,7 +183,8 @@ func TestAllUsersOfALoadMayBeDeleted(t *testing.T) {
 	})
 }
 
-// TestRowsMayExpire: nothing is concluded from days that the TTL may have taken.
+// TestRowsMayExpire deletes all rows of a table with a TTL. The table opens, because the rows
+// may have expired.
 func TestRowsMayExpire(t *testing.T) {
 	onBothWays(t, func(t *testing.T, p *bulkloadtest.HBase, mode bulkload.Mode) {
 		p.Cluster.Alter(bulkloadtest.TrailsTable, "TTL", "86400")

@@ -48,7 +48,8 @@ func TestAFileThatCannotBeReadFailsAlone(t *testing.T) {
 	}
 }
 
-// TestAnErrorOfServersEndsTheLoad: what keeps one file from being read keeps others, too.
+// TestAnErrorOfServersEndsTheLoad checks that an error of the servers is not treated as an
+// error of one file.
 func TestAnErrorOfServersEndsTheLoad(t *testing.T) {
 	for _, opens := range []int64{0, 1, 100} {
 		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)

@@ -99,7 +99,8 @@ behaviours:
 	}
 }
 
-// TestEqualLinesAreTwoBehaviours: nothing is a duplicate for looking alike.
+// TestEqualLinesAreTwoBehaviours checks that equal lines of one file are two records, not
+// duplicates.
 func TestEqualLinesAreTwoBehaviours(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays+"a,2014-09-01 10:00:00,one,1\n")
@@ -436,8 +437,8 @@ a,2014-09-02 00:00:00,one,4
 	}
 }
 
-// TestNamesMustBeUTF8: a file that the table cannot remember is left out, each time; the
-// others are loaded.
+// TestNamesMustBeUTF8 loads a file whose name a ledger cannot hold. Each load leaves it out,
+// and loads the others.
 func TestNamesMustBeUTF8(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.\xb5\xe7.csv", bulkloadtest.Plays)

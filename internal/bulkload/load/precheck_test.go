@@ -97,7 +97,8 @@ func TestPreCheckCountsSkippedRecords(t *testing.T) {
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.OK, "5 records of 1 file, 1 of them whole: 1 good, 0 bad, 4 skipped")
 }
 
-// TestPreCheckRefusesRecordsOfNoBehaviour: a load would skip them with status 0.
+// TestPreCheckRefusesRecordsOfNoBehaviour checks a job that knows no behaviour of the log. A load
+// would skip all records and end with status 0.
 func TestPreCheckRefusesRecordsOfNoBehaviour(t *testing.T) {
 	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
 	const lines = "user,time,kind\na,2014-09-01 08:00:00,Play\nb,2014-09-01 08:00:00,Play\n"
@@ -338,7 +339,8 @@ func TestPreCheckWantsRoom(t *testing.T) {
 	}
 }
 
-// TestPreCheckWantsRoomForWhatIsUploaded: HFiles for HDFS wait in the same place as sorted runs.
+// TestPreCheckWantsRoomForWhatIsUploaded checks the room for HFiles that are uploaded to HDFS. Until
+// then they are in the directory of the sorted runs.
 func TestPreCheckWantsRoomForWhatIsUploaded(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Header+strings.Repeat("u1,2014-09-01 08:00:00,a,1\n", 400_000))

@@ -58,7 +58,7 @@ func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
 	y.Commit(bulkload.ErrNothing, parts)
 }
 
-// TestCommitsRepeatWhatMayStillBeWritten: the plan left out a log without its marker. Each commit ends as a load would, until
+// TestCommitsRepeatWhatMayStillBeWritten has a plan that left out a log without its marker. Each commit ends as a load would, until
 // a load has loaded the log.
 func TestCommitsRepeatWhatMayStillBeWritten(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
@@ -79,8 +79,8 @@ func TestCommitsRepeatWhatMayStillBeWritten(t *testing.T) {
 	y.Commit(bulkload.ErrNothing, parts)
 }
 
-// TestCommitsRepeatWhatWasLeftOutOfAKnownName: an earlier load had a file of the name of one
-// that is left out, with other records or without any.
+// TestCommitsRepeatWhatWasLeftOutOfAKnownName leaves out a file under a name that an earlier
+// load had loaded with other bytes or without records.
 func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
 	second := strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-02")
 	for _, c := range []struct {
@@ -165,7 +165,8 @@ func TestAPieceLeavesOutWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAnEmptyLogEndsNoPlan: loads keep the plan of the true log, which has its name.
+// TestAnEmptyLogEndsNoPlan plans a log that was empty in an earlier load. Other loads keep this
+// plan.
 func TestAnEmptyLogEndsNoPlan(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", "user,time,title,seconds\n")

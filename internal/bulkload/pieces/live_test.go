@@ -111,7 +111,8 @@ func finish(p *bulkloadtest.HBase, fs dfs.FS, parts []pieces.Piece) error {
 	return err
 }
 
-// TestAKilledCommitIsFinishedByTheNextCommand: by another load, or by the same commit.
+// TestAKilledCommitIsFinishedByTheNextCommand kills a commit. Another load or the same commit
+// finishes it.
 func TestAKilledCommitIsFinishedByTheNextCommand(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
 	for _, who := range []string{"the same commit", "another load"} {
@@ -150,8 +151,8 @@ func TestAKilledCommitIsFinishedByTheNextCommand(t *testing.T) {
 	}
 }
 
-// TestALoadTakesOverWhatAPieceBeganToPut: who died before the report has put some cells;
-// readers know, and a load of the same file makes the plan out of date.
+// TestALoadTakesOverWhatAPieceBeganToPut kills a worker that has put some cells but written no
+// report. Readers see these cells. A load of the same file makes the plan out of date.
 func TestALoadTakesOverWhatAPieceBeganToPut(t *testing.T) {
 	one := bulkloadtest.NewHBase(t)
 	p := bulkloadtest.NewHBase(t)

@@ -12,7 +12,7 @@ import (
 	"usertrail/internal/run/piece"
 )
 
-// TestADropIsUndoneBetweenPieceAndCommit: a piece that skipped days is done again.
+// TestADropIsUndoneBetweenPieceAndCommit checks that a piece that skipped the dropped days must run again.
 func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
@@ -139,8 +139,8 @@ func TestPiecesOfLaterDatesThanADropAreCommitted(t *testing.T) {
 	y.WantTrails("a 2014-09-02 2014-09-02T08:00:00Z play title=x seconds=2", "a 2014-09-03 2014-09-03T08:00:00Z play title=x seconds=3")
 }
 
-// TestCopiesOfOnePlanAfterADrop: two files of the same bytes come in one plan, and some of their
-// records are of dropped days.
+// TestCopiesOfOnePlanAfterADrop plans two files with the same bytes. Some of their records are
+// of dropped days.
 func TestCopiesOfOnePlanAfterADrop(t *testing.T) {
 	job := strings.ReplaceAll(bulkloadtest.TwoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.*.csv")
 	y := bulkloadtest.New(t, job)

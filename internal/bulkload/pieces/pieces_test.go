@@ -226,7 +226,8 @@ func TestABadFileOfAPieceIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestACommitWithNothingGoodSaysSo: it is as bad when it is asked again.
+// TestACommitWithNothingGoodSaysSo commits a plan whose only file has too many bad records. Each
+// commit ends with the same error.
 func TestACommitWithNothingGoodSaysSo(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "50%", "0", 1))
@@ -288,7 +289,8 @@ func TestAFileThatWasLoadedMeanwhileIsNotLoadedTwice(t *testing.T) {
 	y.Same(one)
 }
 
-// TestBytesThatCameMeanwhileAreNoticed: a duplicate that no plan foresaw.
+// TestBytesThatCameMeanwhileAreNoticed loads a file with the same bytes between the plan and the
+// commit. The plan is then out of date.
 func TestBytesThatCameMeanwhileAreNoticed(t *testing.T) {
 	y := bulkloadtest.New(t, `
 logs: {path: "logs/{date}/{behaviour}.*.csv"}
@@ -531,7 +533,7 @@ func TestPartsOfFilesComeInPieces(t *testing.T) {
 	}
 }
 
-// TestPiecesHaveNotTooManyFiles: a line is handed to a process.
+// TestPiecesHaveNotTooManyFiles checks that a piece has at most 1000 files.
 func TestPiecesHaveNotTooManyFiles(t *testing.T) {
 	text := `
 logs: {path: "logs/{date}/{behaviour}.*.csv"}

@@ -78,8 +78,9 @@ func TestRangesMakeTheTableOfOneLoad(t *testing.T) {
 	}
 }
 
-// TestRangesAreJudgedTogether: of a file with too many bad records no range is loaded,
-// though one has none; of another all are, though one has nothing but bad ones.
+// TestRangesAreJudgedTogether checks that max_bad holds for the whole file. If a file has too
+// many bad records, no range is loaded, even a range without bad records. Otherwise all ranges
+// are loaded, even a range with only bad records.
 func TestRangesAreJudgedTogether(t *testing.T) {
 	text := strings.Replace(bulkloadtest.TwoKinds, "50%", "2", 1)
 	y := bulkloadtest.New(t, text)
@@ -193,7 +194,8 @@ func TestRangesOfAFileWithoutItsColumns(t *testing.T) {
 	}
 }
 
-// TestPartsOfAFileComeInRanges: some behaviours of a file, and then those that are left.
+// TestPartsOfAFileComeInRanges loads some behaviours of a file in ranges, and then the other
+// behaviours.
 func TestPartsOfAFileComeInRanges(t *testing.T) {
 	text := strings.Replace(mixedKinds, "unique: [title], ", "", 1)
 	y := bulkloadtest.New(t, text)

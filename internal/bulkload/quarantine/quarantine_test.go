@@ -223,7 +223,7 @@ func TestCorrectedLinesAreKept(t *testing.T) {
 	}
 }
 
-// TestADamagedLineStays: the user must see it.
+// TestADamagedLineStays checks that a damaged line stays in the file, so that the user sees it.
 func TestADamagedLineStays(t *testing.T) {
 	dir := t.TempDir()
 	name, from := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")

@@ -20,7 +20,8 @@ func withLong() string {
 	return "user,time,title,seconds\n" + strings.Repeat("a,2014-09-01 10:00:00,one,1\n", 900) + "b,2014-09-01 11:00:00," + strings.Repeat("ä long title ", 1000) + ",2\nc,2014-09-01 12:00:00,three,3\n"
 }
 
-// TestTooLongRecordsAreReplayedWhole: the quarantine file has the beginning of a record alone.
+// TestTooLongRecordsAreReplayedWhole replays records of which the quarantine file has only the
+// beginning.
 func TestTooLongRecordsAreReplayedWhole(t *testing.T) {
 	for _, ending := range []string{"csv", "csv.gz"} {
 		for _, way := range []string{"load", "pieces", "ranges"} {
@@ -83,7 +84,7 @@ func TestCutRecordsOfOlderReleases(t *testing.T) {
 	}
 }
 
-// TestCutRecordsAreNotGuessed: a cut text is no record.
+// TestCutRecordsAreNotGuessed checks that a text that was cut is not loaded as a record.
 func TestCutRecordsAreNotGuessed(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	named := func(most string) string {

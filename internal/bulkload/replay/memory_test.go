@@ -107,8 +107,8 @@ func TestAReplayLargerThanTheMemory(t *testing.T) {
 	}
 }
 
-// TestWhatAReplayCannotHold: a line, the texts of one record and the records of one file that
-// do not fit are refused by name, and nothing is loaded.
+// TestWhatAReplayCannotHold replays a line, the texts of one record, and the records of one
+// file that do not fit in memory. Each error names what does not fit, and nothing is loaded.
 func TestWhatAReplayCannotHold(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "50%", "100%", 1))

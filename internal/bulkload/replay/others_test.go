@@ -56,7 +56,8 @@ func TestASecondCorrectionIsNotLost(t *testing.T) {
 	}
 }
 
-// TestLedgersWithoutTextsAreRead: a ledger of an older version does not show which text a replay brought.
+// TestLedgersWithoutTextsAreRead reads ledgers of older versions, which do not show the text that a
+// replay added.
 func TestLedgersWithoutTextsAreRead(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := loadCorrected(t, name)

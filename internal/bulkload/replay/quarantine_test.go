@@ -120,7 +120,8 @@ func TestCorrectionsOfAnEarlierDeliveryAreKept(t *testing.T) {
 	}
 }
 
-// TestOldQuarantineFilesAreReplayed: lines without a digest must be bad in the delivered file.
+// TestOldQuarantineFilesAreReplayed replays lines without a digest. Their records must be bad in
+// the delivered file.
 func TestOldQuarantineFilesAreReplayed(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
@@ -144,8 +145,8 @@ func TestOldQuarantineFilesAreReplayed(t *testing.T) {
 	y.WantCounts(y.Replay(nil, name), 2, 2, 0, 0, 0)
 }
 
-// TestQuarantineStaysWhereItIsNeeded: a line that a load found bad is in the table only if it
-// is replayed, whatever a later load of another part of the file finds.
+// TestQuarantineStaysWhereItIsNeeded checks that only a replay adds a record that was bad in a
+// load. A later load of another part of the file does not change this.
 func TestQuarantineStaysWhereItIsNeeded(t *testing.T) {
 	const seconds = "logs: {path: \"logs/*.csv\", max_bad: 70%}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}\n"
 	y := bulkloadtest.New(t, seconds)
@@ -225,7 +226,8 @@ func TestAKilledReplayIsRepeated(t *testing.T) {
 	}
 }
 
-// TestQuarantineFilesOfAllPaths: each path has a quarantine file of its own, however long it is.
+// TestQuarantineFilesOfAllPaths checks that each path has a quarantine file of its own, however
+// long the path is.
 func TestQuarantineFilesOfAllPaths(t *testing.T) {
 	y := bulkloadtest.New(t, "logs: {path: [\"logs/*.csv\", \"logs/*/*.csv\"], max_bad: 50%}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string}}}\n")
 	names := []string{"a/b.csv", "a__b.csv", "a_/b.csv", "a/_b.csv", strings.Repeat("f", 200) + "/" + strings.Repeat("g", 200) + ".csv", strings.Repeat("ü", 120) + ".csv"}
@@ -248,7 +250,7 @@ func TestQuarantineFilesOfAllPaths(t *testing.T) {
 	y.WantTrails(want...)
 }
 
-// TestReplayFindsTheCorrection: a line that is still bad may stand next to its correction.
+// TestReplayFindsTheCorrection replays a file that has a bad line and also its correction.
 func TestReplayFindsTheCorrection(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	for _, order := range [][]string{{"many", "8"}, {"8", "many"}, {"many", "8", "8", "many"}} {

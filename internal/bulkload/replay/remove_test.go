@@ -89,7 +89,8 @@ func TestReplayOfDuplicatesRemovesThem(t *testing.T) {
 	}
 }
 
-// TestARefusedReplayRemovesNothing: a corrected text holds two records.
+// TestARefusedReplayRemovesNothing replays a corrected text with two records. The replay is
+// refused, and the file stays as it is.
 func TestARefusedReplayRemovesNothing(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)

@@ -119,8 +119,8 @@ func TestTheShareOfAWholeFileDecides(t *testing.T) {
 	}
 }
 
-// TestASmallSampleIsNoProof: bad records of a part of a file refuse the file only if their number
-// cannot be chance.
+// TestASmallSampleIsNoProof checks that the bad records of a sample refuse a file only if their
+// number is very unlikely for an acceptable file.
 func TestASmallSampleIsNoProof(t *testing.T) {
 	w := newWorld(t, kinds)
 	for _, c := range []struct {

@@ -20,7 +20,7 @@ const distinctName = "count_distinct"
 const quoted = "\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`"
 
 // distinctCall matches the beginning of a count(distinct FIELD). It also matches a text in quotes, so that
-// nothing in quotes is taken for one.
+// text in quotes is not mistaken for one.
 var distinctCall = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(quoted + `|\bcount\s*\(\s*(?i:distinct)\s+[\p{L}_$\[]`)
 })

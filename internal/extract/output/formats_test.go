@@ -380,7 +380,7 @@ func streamed(t *testing.T, h *extracttest.Fixture, q testworld.Query, o query.O
 	return h.Extract(t.Context(), q, u, "-")
 }
 
-// TestAStreamIsThePartsInOrder, with one header.
+// TestAStreamIsThePartsInOrder checks that a stream has the parts in order, and one header.
 func TestAStreamIsThePartsInOrder(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	for _, f := range []query.Format{query.CSV, query.JSONL} {
@@ -460,7 +460,8 @@ type writerFunc func(b []byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// TestAnEmptyStreamHasItsHeader, and a stream of jsonl has nothing.
+// TestAnEmptyStreamHasItsHeader checks a stream without rows: it has its header. In jsonl it is
+// empty.
 func TestAnEmptyStreamHasItsHeader(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	h.Load(t, extracttest.Plain, w.Span)

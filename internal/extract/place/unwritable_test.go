@@ -25,7 +25,8 @@ type unlockable struct {
 
 func (r unlockable) Lock(context.Context, string) (dfs.Lock, error) { return nil, r.err }
 
-// TestUnwritableOut: another try does not help where this user can write nothing.
+// TestUnwritableOut checks the status of an OUT that cannot be locked. If this user may not write
+// there, another try does not help.
 func TestUnwritableOut(t *testing.T) {
 	h, q := extracttest.Crowd(t, 4, 1)
 	c, err := h.Config(t.Context(), q, extracttest.Turn{Name: "trails", Workers: 1}, filepath.Join(h.Dir, "out"))

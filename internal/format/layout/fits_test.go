@@ -84,7 +84,8 @@ func TestWhatTheTableHasToKeep(t *testing.T) {
 	}
 }
 
-// TestFuzzyIsForDaysThatAreFew: each is compared with every row.
+// TestFuzzyIsForDaysThatAreFew checks that a query of many days has no Fuzzy, because a server
+// compares each of them with every row.
 func TestFuzzyIsForDaysThatAreFew(t *testing.T) {
 	l, s := named(t, "fixed"), fuzzSchema()
 	for days, want := range map[int]int{1: 1, 2: 2, 1000: 1000, 1001: 0} {

@@ -28,7 +28,8 @@ func TestFixedCellsAreAsDrawn(t *testing.T) {
 	}
 }
 
-// TestFixedStopTakesInTheLastDay, which the published stop row leaves out.
+// TestFixedStopTakesInTheLastDay checks that ranges include the last day. The published stop
+// row excludes it.
 func TestFixedStopTakesInTheLastDay(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
 	q := layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: day, To: day + 1}}
@@ -44,8 +45,8 @@ func TestFixedStopTakesInTheLastDay(t *testing.T) {
 	checkTexts(t, "ranges of times out of the span", rangesAsText(t, fixed, september, "42", q))
 }
 
-// TestFixedHasNoRowsOfForeignUsers: users that do not fit have keys of their own, and ranges
-// without rows.
+// TestFixedHasNoRowsOfForeignUsers checks users that do not fit. They have keys of their own,
+// and ranges without rows.
 func TestFixedHasNoRowsOfForeignUsers(t *testing.T) {
 	fixed := named(t, "fixed")
 	q := layout.Want{Kinds: []int{0}, Span: behaviour.Span{From: 0, To: 20_000}}
@@ -113,7 +114,8 @@ func TestFixedSizes(t *testing.T) {
 	}
 }
 
-// TestFixedSkipsToADay: rows of other days are told by the bytes of the date.
+// TestFixedSkipsToADay checks that servers can skip rows of other days by the bytes of the
+// date.
 func TestFixedSkipsToADay(t *testing.T) {
 	day := behaviour.DateOf(2014, 9, 1)
 	for _, c := range []struct {
@@ -142,8 +144,8 @@ func TestFixedSkipsToADay(t *testing.T) {
 	}
 }
 
-// TestDaysOfClocksPutBackAreReadWhole: hours that are shown twice at midnight, or come
-// back to the day before, are in the ranges of their date and not in another's.
+// TestDaysOfClocksPutBackAreReadWhole reads days on which the clock is put back at midnight.
+// Each hour is in the ranges of its date, and in no others.
 func TestDaysOfClocksPutBackAreReadWhole(t *testing.T) {
 	for zone, first := range map[string]behaviour.Date{
 		"Asia/Amman": behaviour.DateOf(2014, 10, 30), "America/St_Johns": behaviour.DateOf(2005, 10, 29), "America/Sao_Paulo": behaviour.DateOf(2014, 2, 15),

@@ -59,8 +59,8 @@ func TestGameCellsAreAsDrawn(t *testing.T) {
 		cell.Cell{Row: []byte("u1_login_1969-12-31 23:59:59_0000000000000000000"), Qualifier: []byte("_"), Time: -1})
 }
 
-// TestGameRanges: one for each behaviour, in order of row, from local midnight to the
-// last second of the local day, both in UTC.
+// TestGameRanges checks that a query has one range for each behaviour, in order of row. It
+// begins at local midnight and ends with the last second of the local day, both in UTC.
 func TestGameRanges(t *testing.T) {
 	s := &behaviour.Schema{Zone: "Asia/Shanghai", Kinds: []behaviour.Kind{{ID: 1, Name: "play_list"}, {ID: 2, Name: "play"}}}
 	day := behaviour.DateOf(2014, 9, 1)

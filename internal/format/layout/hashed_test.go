@@ -133,7 +133,8 @@ func TestHashedRefusesOtherRows(t *testing.T) {
 	}
 }
 
-// TestHashedIsOneRowForEachKind: rows and ranges ascend by row, whatever the order of kinds.
+// TestHashedIsOneRowForEachKind checks that rows and ranges ascend, whatever the order of
+// kinds.
 func TestHashedIsOneRowForEachKind(t *testing.T) {
 	s := hashedSchema()
 	reads, err := layout.Hashed{}.Reads(s, hashedAll)
@@ -192,8 +193,8 @@ func TestHashedAsksForTheRemark(t *testing.T) {
 	}
 }
 
-// TestHashedKeepsDaysApart: one column has a version for each day that gave the same
-// column ID, the latest first, and each record comes back whole.
+// TestHashedKeepsDaysApart decodes records of several days with the same column ID. A column
+// has a version for each day, the latest first.
 func TestHashedKeepsDaysApart(t *testing.T) {
 	s := hashedSchema()
 	const day = 86_400_000_000

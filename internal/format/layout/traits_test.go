@@ -119,7 +119,8 @@ func probedReads(t *testing.T, l layout.Layout, s *behaviour.Schema) (limits lay
 	return layout.Limits{Kinds: ranges != fewer, Dates: ranges != later, Times: ranges != part}, prefixes != fewerPrefixes
 }
 
-// TestPackedIsNoCellOfItsOwn: the name is known to the layout and to no other.
+// TestPackedIsNoCellOfItsOwn checks that a field with the name Traits.Packed has no cell of its
+// own.
 func TestPackedIsNoCellOfItsOwn(t *testing.T) {
 	for _, name := range names() {
 		l := named(t, name)

@@ -49,8 +49,8 @@ func TestUserKeyThatNoUserHas(t *testing.T) {
 	}
 }
 
-// TestUsersDoNotMix: rows in order have the users in the order of their keys, each in
-// one piece, whatever follows the key.
+// TestUsersDoNotMix sorts rows. The rows of a user are adjacent, and users are in the order of
+// their keys, whatever follows the key.
 func TestUsersDoNotMix(t *testing.T) {
 	var rows []string
 	for _, user := range []string{"u1", "u10", "u", "u_", "u_1", `u\`, "u1 ", "u1\x00", "u1\U0010ffff", "_", "__", `\u`} {

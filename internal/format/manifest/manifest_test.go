@@ -11,7 +11,8 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// TestReadSaysWhatIsWrong: a file of a newer release is not damaged, and a ledger is no manifest.
+// TestReadSaysWhatIsWrong checks the errors of Read. A file of a newer release is not damaged, and
+// a ledger is no manifest.
 func TestReadSaysWhatIsWrong(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "000001.json")
 	read := func(text string) error {

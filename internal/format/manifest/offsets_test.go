@@ -28,8 +28,8 @@ func TestOffsetsStayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatAreNotThere: a ledger of an older program does not have them, and damaged
-// ones are too few.
+// TestOffsetsThatAreNotThere reads ledgers of older programs, which have no offsets, and
+// damaged ledgers, which have too few.
 func TestOffsetsThatAreNotThere(t *testing.T) {
 	whole := manifest.OffsetsOf([]int64{1000, 2000})
 	for _, bad := range []manifest.Offsets{nil, whole[:len(whole)-1], {0xff}} {

@@ -53,10 +53,10 @@
 //
 // # Values
 //
-// A text is taken as it is written, blanks included. An int64 may be written as 7.0 or
-// 4.0128e+10 if that is an integer that fits into 64 bits. A double may be
-// NaN or Inf in any case. A bool is true, t, yes, 1, false, f, no or 0, in any case.
-// A date is the day that is written, whatever offset is written with it.
+// A text is used as it is written, blanks included. An int64 may be written as 7.0 or
+// 4.0128e+10 if that is an integer that fits into 64 bits. A double may be NaN or Inf in any
+// case. A bool is true, t, yes, 1, false, f, no or 0, in any case. A date is the day that is
+// written, whatever offset is written with it.
 //
 // # Time
 //

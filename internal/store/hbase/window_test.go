@@ -131,8 +131,8 @@ func TestWhomOthersWaitForIsServedFirst(t *testing.T) {
 	})
 }
 
-// TestBusyIsSaidOnceAndWhenItIsOver: the saw-tooth of growing until it is too much
-// again is one time of being busy.
+// TestBusyIsSaidOnceAndWhenItIsOver shrinks and grows a window many times. This is one busy
+// time: the log has one line for its begin and one for its end.
 func TestBusyIsSaidOnceAndWhenItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestWindow(6)

@@ -48,7 +48,8 @@ func (u unlistable) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	return u.FS.List(ctx, dir)
 }
 
-// TestUnlistableLedgers: a table whose ledgers this user may not list is unfit, as one whose manifest is unreadable.
+// TestUnlistableLedgers checks that a table is unfit if this user may not list its ledgers, or not
+// read its manifest.
 func TestUnlistableLedgers(t *testing.T) {
 	dir, _ := loadedTable(t)
 	_, err := catalog.Open(t.Context(), unlistable{local.New()}, dir)

@@ -237,7 +237,8 @@ func TestErrorsOfEmitAndOfBatchesEndEach(t *testing.T) {
 	})
 }
 
-// TestEachEndsWhenItsContextDoes: synctest fails the test if a goroutine is left.
+// TestEachEndsWhenItsContextDoes cancels the context of Each. If a goroutine is left, synctest
+// fails the test.
 func TestEachEndsWhenItsContextDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		errStop := errors.New("enough")

@@ -55,7 +55,7 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Table, error) {
 	return newTable(fs, c), nil
 }
 
-// New returns a new table. It exists in dir when its first load is taken in.
+// New returns a new table. It exists in dir when its first load is committed.
 func New(ctx context.Context, fs dfs.FS, dir string, p table.Plan) (*Table, error) {
 	points, err := p.Splits(ctx)
 	if err != nil {

@@ -196,7 +196,7 @@ func (c *challenge) chooseCipher() (string, error) {
 }
 
 // parseFields parses name=value and name="value" between commas. In quotes a backslash stands
-// before a character that is taken as it is. If a realm is repeated, the first one counts. Other names must not be repeated.
+// before a character that stands for itself. If a realm is repeated, the first one counts. Other names must not be repeated.
 func parseFields(token []byte) (map[string]string, error) {
 	fields := map[string]string{}
 	for rest := string(token); ; {
