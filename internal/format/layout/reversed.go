@@ -21,10 +21,10 @@ import (
 //	timestamp  the behaviour's time in milliseconds
 //	value      the field's value, as package behaviour encodes it; null is no cell
 //
-// Every record has a cell in its kind's first field, or else a marker: a cell of
-// the field column.Marker. A read of any fields therefore finds every record, at the cost
-// of at most one more cell. The marker also holds the microseconds that
-// the timestamp would lose.
+// Every record has a cell in its kind's first field, or else a marker: a cell of the field
+// column.Marker. Therefore a read of any fields finds every record, at the cost of at most one
+// more cell. The marker also has the microseconds of the time, because the timestamp has only
+// milliseconds.
 type Reversed struct{}
 
 var _ = Register(Reversed{})
@@ -262,9 +262,9 @@ func (Reversed) Decoder(s *behaviour.Schema, q Want) Decoder {
 	return d
 }
 
-// reversedDecoder assembles the records of a row from its cells, which are added field by field.
-// known has the row's records that have a cell in an earlier field. fresh has the records whose first
-// cell is in this field. Both are in order of ID.
+// reversedDecoder makes the records of a row from its cells, which are added field by field. known
+// has the row's records that have a cell in an earlier field. fresh has the records whose first cell
+// is in this field. Both are in order of ID.
 type reversedDecoder struct {
 	schema *behaviour.Schema
 	orders []order
@@ -273,13 +273,13 @@ type reversedDecoder struct {
 
 	rowState
 	o     *order
-	pos   int // field in o, -1 before the first
+	pos   int // index of the current field in o, -1 before the first
 	slot  int
-	asked bool  // the field's values are requested
-	last  int64 // column ID in that field
+	asked bool  // the query requests the values of the current field
+	last  int64 // the last column ID in the current field
 
 	known, fresh, spare []record
-	at                  int // in known
+	at                  int // index of the next record of known
 }
 
 type record struct {
@@ -410,7 +410,8 @@ func (d *reversedDecoder) merge() {
 	d.spare, d.known, d.fresh = d.known, out, d.fresh[:0]
 }
 
-// event returns the row's event with an ID. It makes the event at the first cell.
+// event returns the row's event with an ID. At the first cell of the event it adds the event to the
+// batch.
 func (d *reversedDecoder) event(id, millis int64) (*trail.Event, error) {
 	for d.at < len(d.known) && d.known[d.at].id < id {
 		d.at++

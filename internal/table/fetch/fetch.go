@@ -57,9 +57,9 @@ type Work[T any] func(ctx context.Context, p *Batch, emit func(T) error) error
 func Each[T any](ctx context.Context, batches iter.Seq2[*Batch, error], workers int, begin func() (Work[T], error), emit func(T) error) error {
 	workers = max(workers, 1)
 	g, ctx := errgroup.WithContext(ctx)
-	todo := make(chan order[T])
-	queue := make(chan order[T], 2*workers)
-	g.Go(func() error { return hand(ctx, batches, todo, queue) })
+	todo := make(chan assignment[T])
+	queue := make(chan assignment[T], 2*workers)
+	g.Go(func() error { return distribute(ctx, batches, todo, queue) })
 	for range workers {
 		g.Go(func() error {
 			work, err := begin()
@@ -80,16 +80,16 @@ func Each[T any](ctx context.Context, batches iter.Seq2[*Batch, error], workers 
 	return g.Wait()
 }
 
-// An order is a batch and the place where its results will be put, which is closed behind
-// the last.
-type order[T any] struct {
+// An assignment is a batch and the channel of its results. The worker closes the channel after the
+// last result.
+type assignment[T any] struct {
 	batch   *Batch
 	results chan T
 }
 
-// hand sends every batch to a free worker, and its place in the queue to the collector. The
-// queue's length limits the number of batches in flight.
-func hand[T any](ctx context.Context, batches iter.Seq2[*Batch, error], todo, queue chan<- order[T]) error {
+// distribute sends every batch to a free worker, and to the queue of the collector. The length of
+// the queue limits the number of batches that are held at once.
+func distribute[T any](ctx context.Context, batches iter.Seq2[*Batch, error], todo, queue chan<- assignment[T]) error {
 	defer close(todo)
 	defer close(queue)
 	for p, err := range batches {
@@ -97,7 +97,7 @@ func hand[T any](ctx context.Context, batches iter.Seq2[*Batch, error], todo, qu
 			return err
 		}
 		p.turn = make(chan struct{})
-		o := order[T]{p, make(chan T, 1)}
+		o := assignment[T]{p, make(chan T, 1)}
 		if err := pipe.Send(ctx, queue, o); err != nil {
 			return err
 		}
@@ -108,7 +108,8 @@ func hand[T any](ctx context.Context, batches iter.Seq2[*Batch, error], todo, qu
 	return nil
 }
 
-func collect[T any](ctx context.Context, queue <-chan order[T], emit func(T) error) error {
+// collect emits the results of the batches in the queue, in order.
+func collect[T any](ctx context.Context, queue <-chan assignment[T], emit func(T) error) error {
 	for o := range queue {
 		close(o.batch.turn)
 		for {

@@ -47,7 +47,7 @@ func Look(ctx context.Context, fs dfs.FS, address string, o Options) (*Candidate
 	}
 	s = &Store{fs: fs, address: a, home: func() (string, error) { return a.home(o) }}
 	if s.find("", o) != nil {
-		s.dir = "" // its error is reported, or would be the next one
+		s.dir = "" // the error of find is not reported now: err comes first
 	}
 	return &Candidate{Store: s, wrong: err}, nil
 }

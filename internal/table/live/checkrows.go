@@ -33,13 +33,13 @@ import (
 // look for, Open accepts the catalog.
 
 const (
-	// askUsers is the number of users of a load whose rows are read. askFiles is the number of
-	// rolls of the load from which these users are taken.
+	// askUsers is the number of users of a load whose rows are read. The users are in askFiles
+	// rolls of the load.
 	askUsers = 256
 	askFiles = 8
 
-	// enoughUsers is the number of users without any row from which a load counts as lost. With
-	// fewer users, they may have been deleted.
+	// enoughUsers is the number of users from which a load counts as lost if none of them has a
+	// row. If there are fewer users, they may have been deleted.
 	enoughUsers = 16
 
 	// askLoads limits the number of loads that are checked.

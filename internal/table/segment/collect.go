@@ -41,7 +41,7 @@ type Collector struct {
 	row    []byte
 	counts Counts      // of the row
 	day    Day         // of the latest cells
-	before tally.Tally // cells before the first of these
+	before tally.Tally // of the cells before these
 }
 
 // A CollectorConfig describes the records of a Collector.
