@@ -123,7 +123,7 @@ func (c *reports) void(ctx context.Context, of *Piece, r *manifest.Report) (stri
 }
 
 // commitAgain is the next step after the error of a directory in the place of a file of a piece. The next
-// commit says that the piece has to be done again.
+// commit reports that the piece has to be done again.
 const commitAgain = "remove it, and commit again"
 
 // voidBad returns the reason why the files of a report's bad records are not as they were written,
