@@ -48,7 +48,7 @@ behaviours:
 }
 
 // firstForeign is a table whose rows begin with a column of another program, between rows of
-// that program. A scan that asks only which rows exist sees only that column.
+// that program. A scan that requests only which rows exist sees only that column.
 type firstForeign struct{ table.Table }
 
 func (f firstForeign) Read(ctx context.Context, q table.Query, emit func(*cell.Cell) error) error {

@@ -91,7 +91,7 @@ func TestRollsOffIsAnotherQuery(t *testing.T) {
 	}
 }
 
-// goesOn asks for a result whose last part is called last.
+// goesOn extracts a result whose last part is called last.
 func goesOn(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extracttest.Turn, last string) {
 	t.Helper()
 	home := testkit.Scratch(t)

@@ -64,8 +64,8 @@ func TestAResultIsNotReplacedUnasked(t *testing.T) {
 	}
 }
 
-// TestAListLeavesRoomForTrails asks with two lists. One fits into the least memory next to
-// the trails, and the other does not.
+// TestAListLeavesRoomForTrails extracts two lists. One fits into the least memory next to the
+// trails, and the other does not.
 func TestAListLeavesRoomForTrails(t *testing.T) {
 	w, h := extracttest.Tiny(t)
 	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}

@@ -10,8 +10,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestResultsAreTheOracles loads worlds and asks them many queries: lists and
-// all users, spans, behaviours, all, any and min:N.
+// TestResultsAreTheOracles loads worlds and runs many queries: lists and all users, spans,
+// behaviours, all, any and min:N.
 func TestResultsAreTheOracles(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3, 4, 5, 6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -180,7 +180,7 @@ func dayOf(f advise.Figure, queries []job.Query, a *advise.Advice) float64 {
 	return work
 }
 
-// TestMoreWorkNeverCostsLess asks for more of everything.
+// TestMoreWorkNeverCostsLess increases each amount of work.
 func TestMoreWorkNeverCostsLess(t *testing.T) {
 	j := parse(t, writeLogs(t, 100, 7, "%d"), fourKinds)
 	cfg := advise.Config{Job: j, Sample: take(t, j, advise.DefaultBytes), Figures: measured(t)}

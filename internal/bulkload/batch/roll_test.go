@@ -183,8 +183,8 @@ func TestANewBehaviourOfKilledPutsIsKnown(t *testing.T) {
 	p.Extracts("in the end")
 }
 
-// TestNewFieldsOfKilledPutsKeepTheirPlaces kills a load of puts that brings a new field. A
-// load of another day brings another one meanwhile.
+// TestNewFieldsOfKilledPutsKeepTheirPlaces kills a load of puts that adds a new field. A load
+// of another day adds another field meanwhile.
 func TestNewFieldsOfKilledPutsKeepTheirPlaces(t *testing.T) {
 	const plays = `
 logs: {path: "logs/{date}/play.csv"}
@@ -390,7 +390,7 @@ func aLostRollIsNotTrusted(t *testing.T) {
 	p.NamesAll("in the end")
 }
 
-// TestAUserOfTwoRegionsIsNamedOnce asks regions that end between the rows of a user.
+// TestAUserOfTwoRegionsIsNamedOnce reads regions that end between the rows of a user.
 func TestAUserOfTwoRegionsIsNamedOnce(t *testing.T) {
 	p := bulkloadtest.NewHBase(t)
 	p.Cluster.Split(bulkloadtest.TrailsTable, []byte("c,20140902"))

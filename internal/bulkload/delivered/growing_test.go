@@ -24,7 +24,7 @@ func (f written) Held(_ context.Context, name string) (bool, string, error) {
 	return name == f.open, "", nil
 }
 
-// TestAFileThatIsBeingWrittenIsGrowing asks HDFS which files are open.
+// TestAFileThatIsBeingWrittenIsGrowing checks which files HDFS reports as open.
 func TestAFileThatIsBeingWrittenIsGrowing(t *testing.T) {
 	var files []*delivered.File
 	for _, name := range []string{"hdfs://nn/logs/a.csv", "hdfs://nn/logs/b.csv", "logs/c.csv"} {

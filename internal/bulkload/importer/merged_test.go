@@ -12,7 +12,7 @@ import (
 )
 
 // TestAnImportOfMergedFilesContinues imports a night, and then a table that has this night and
-// later nights in one merged file. The second import brings only the missing records of the
+// later nights in one merged file. The second import copies only the missing records of the
 // file.
 func TestAnImportOfMergedFilesContinues(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
@@ -59,7 +59,7 @@ func TestAnImportWithoutDroppedDays(t *testing.T) {
 }
 
 // TestAnImportOfMoreTexts imports a table before and after its job has more texts and its files
-// were merged. The new records are in the files of one load, and the import brings only these.
+// were merged. The new records are in the files of one load, and the import copies only these.
 func TestAnImportOfMoreTexts(t *testing.T) {
 	job := func(texts string) string {
 		return "logs: {path: \"logs/{date}/a.csv\", behaviour: {column: kind, others: skip, texts: {" + texts + "}}}\nuser: user\nbehaviours: {play: {id: 1}}\n"

@@ -86,7 +86,7 @@ func TestADraftAllowsBadRecordsOfAKnownReason(t *testing.T) {
 	}
 }
 
-// TestAnswersAreTaken asks for everything that a log without names leaves open.
+// TestAnswersAreTaken asks every question that a log without names leaves open.
 func TestAnswersAreTaken(t *testing.T) {
 	var b strings.Builder
 	for i := range 300 {

@@ -18,7 +18,7 @@ import (
 )
 
 // TestAFileThatCannotBeReadFailsAlone has a file that cannot be opened, or read, or that goes
-// between two looks. All others are loaded, and the next load brings it when it can be read.
+// between two looks. All others are loaded, and the next load loads it when it can be read.
 func TestAFileThatCannotBeReadFailsAlone(t *testing.T) {
 	for _, err := range []error{fs.ErrPermission, fs.ErrNotExist, syscall.EIO, syscall.ELOOP} {
 		for _, c := range []struct {

@@ -345,8 +345,8 @@ func TestTheFirstLoadBetweenPieces(t *testing.T) {
 	}
 }
 
-// TestASnapshotIsOfOneState asks for a snapshot while a load is in the table in part, and has
-// a load come while one is taken. Neither is read, and none stays.
+// TestASnapshotIsOfOneState makes a snapshot while a load is in the table in part, and begins a
+// load while a snapshot is made. Neither is read, and none stays.
 func TestASnapshotIsOfOneState(t *testing.T) {
 	p := firstLoaded(t)
 	if err := killedBetweenRegions(p, 1); err != nil {

@@ -74,7 +74,7 @@ func (j readJob) text(dated bool) string {
 // readBehaviours are the behaviours of the jobs, in the order in which they come.
 var readBehaviours = []string{"play", "order", "watch"}
 
-// asks reports whether j asks for a record on some date.
+// asks reports whether j requests a record on some date.
 func (j readJob) asks(r readRecord) bool {
 	text, user := r.event, "u"
 	if j.path {

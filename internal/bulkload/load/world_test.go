@@ -154,8 +154,8 @@ func TestDayByDayIsAllAtOnce(t *testing.T) {
 	}
 }
 
-// TestLateFilesAreAdded loads the files that a first load finds, asks, then loads the late
-// files, and asks again. The earlier rows are still there, with the same column IDs: the
+// TestLateFilesAreAdded loads the files that a first load finds, extracts, then loads the late
+// files, and extracts again. The earlier rows are still there, with the same column IDs: the
 // oracle knows only one ID for each.
 func TestLateFilesAreAdded(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2, 3) {

@@ -279,7 +279,7 @@ func fields(p *bulkloadtest.HBase, behaviour string) []string {
 	return out
 }
 
-// seesAll fails unless the rolls name everybody who has rows.
+// seesAll fails unless the rolls have every user who has rows.
 func seesAll(p *bulkloadtest.HBase, when string) {
 	p.T.Helper()
 	p.NamesAll(when)

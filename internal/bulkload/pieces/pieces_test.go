@@ -161,7 +161,7 @@ func TestUniqueKeysStayTogether(t *testing.T) {
 		t.Fatalf("%d pieces, want both files in one", len(parts))
 	}
 	y.DoAll(parts)
-	// Another load brings one of the records that the piece found new.
+	// Another load adds one of the records that the piece found new.
 	y.Write("2014-08-31/late.csv", head+"b,2014-09-01 01:00:00,play,x\n")
 	y.Load(nil, "2014-08-31", "2014-08-31")
 	y.Commit(piece.ErrMissing, parts)

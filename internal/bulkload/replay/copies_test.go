@@ -178,7 +178,7 @@ func TestReplayOfACopyOfAFileThatTheJobDoesNotHave(t *testing.T) {
 	}
 }
 
-// TestReplayFindsARecordByItsColumnID is for a record that a load brought whose ledger does not show it. The table has the record
+// TestReplayFindsARecordByItsColumnID is for a record that a load added whose ledger does not show it. The table has the record
 // under another user, day or behaviour than its correction.
 func TestReplayFindsARecordByItsColumnID(t *testing.T) {
 	const name, bad = "2014-09-02.csv", "b,2014-09-02 11:00:00,play,play,many"
@@ -232,7 +232,7 @@ func TestReplayKeepsCorrections(t *testing.T) {
 	wantReplay(y, []string{again}, 1, 1, r1+"play s=r1 n=5", r2+"play s=r2 n=7", "b 2014-09-02 2014-09-02T12:00:00Z play s=r3 n=6")
 }
 
-// TestAReplayedDayIsLoaded replays a record of a day that no load brought. The table has the day if the path has none.
+// TestAReplayedDayIsLoaded replays a record of a day that no load has added. The table has the day if the path has none.
 func TestAReplayedDayIsLoaded(t *testing.T) {
 	for _, c := range []struct{ path, name, want string }{
 		{byPath, "play-a.csv", "[{[play] [2014-09-03]}]"},
@@ -254,7 +254,7 @@ func TestAReplayedDayIsLoaded(t *testing.T) {
 }
 
 // TestAReplayOfALineThatNoLoadWrote replays a corrected copy of the quarantine file of a refused load. For a later job the record is good:
-// its load brought the record under the user and day that the file has, and skipped another record.
+// its load added the record under the user and day that the file has, and skipped another record.
 func TestAReplayOfALineThatNoLoadWrote(t *testing.T) {
 	const name = "a.csv"
 	for what, corrected := range map[string]string{"user": "b,2014-09-02 11:00:00,play,r2,7", "day": "a,2014-09-03 11:00:00,play,r2,7"} {

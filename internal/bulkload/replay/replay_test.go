@@ -263,7 +263,7 @@ func forget(y *bulkloadtest.Fixture, pattern string) {
 }
 
 // TestReplayOfAPartialCopy replays the bad records of a file and of its copy. Each is loaded
-// once, although the copy brought records too.
+// once, although the copy added records, too.
 func TestReplayOfAPartialCopy(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.MixedJob)
 	y.Write("a.csv", "user,time,kind,title\na,2014-09-01 10:00:00,play,x\nb,never,play,x\na,2014-09-02 10:00:00,play,y\n")

@@ -129,7 +129,7 @@ func TestReplayLoadsARecordThatTwoLoadsSkipped(t *testing.T) {
 }
 
 // TestReplayFindsARecordThatALaterLoadBrought is for a record that the first load skipped by its condition, and the
-// second load brought as another behaviour than the job has now. A copy in the folder of another day has it as bad.
+// second load added as another behaviour than the job has now. A copy in the folder of another day has it as bad.
 func TestReplayFindsARecordThatALaterLoadBrought(t *testing.T) {
 	const log = "user,time,kind,x\na,2014-09-01 10:00:00,watch,1\n"
 	job := strings.Replace(skippingJob("kind", ", texts: {watch: play}", ""), "max_bad", "slack: 1, max_bad", 1)

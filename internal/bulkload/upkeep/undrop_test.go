@@ -262,7 +262,7 @@ func TestUndropAfterAKilledCompact(t *testing.T) {
 }
 
 // TestWithoutItsListNothingIsRemoved removes the list of retired files. No command then removes the files
-// of the dropped days, and Undrop brings them back when the list is there again.
+// of the dropped days, and Undrop restores them when the list exists again.
 func TestWithoutItsListNothingIsRemoved(t *testing.T) {
 	h := newFixture(t, testworld.World(6, 4))
 	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})

@@ -84,7 +84,7 @@ func TestExplainKnowsWhoWithoutReading(t *testing.T) {
 func notRead(r extract.Result, c manifest.Cost) int64 { return max(r.Active-c.Estimate.Users, 0) }
 
 // TestEstimatesComeTrue compares the estimated cost of queries without conditions with the
-// real cost. Rows are exact, unless late files bring a row twice. The other numbers are
+// real cost. Rows are exact, unless late files have a row a second time. The other numbers are
 // within a factor.
 func TestEstimatesComeTrue(t *testing.T) {
 	const factor = 2
@@ -131,7 +131,7 @@ func TestEstimatesComeTrue(t *testing.T) {
 	}
 }
 
-// TestTheOutcomeIsOfTheQuery asks with one worker and with several, with screens and
+// TestTheOutcomeIsOfTheQuery extracts with one worker and with several, with screens and
 // without. The recorded cost of the result is the same.
 func TestTheOutcomeIsOfTheQuery(t *testing.T) {
 	screened := 0
@@ -168,7 +168,7 @@ func TestTheOutcomeIsOfTheQuery(t *testing.T) {
 	}
 }
 
-// TestExplainTellsOfPlans asks tables that know less or more, or can do more.
+// TestExplainTellsOfPlans explains queries of tables that know less or more, or can do more.
 func TestExplainTellsOfPlans(t *testing.T) {
 	w := testworld.World(1, 60)
 	h := extracttest.Delivered(t, w)
@@ -221,8 +221,8 @@ func TestExplainTellsOfPlans(t *testing.T) {
 	}
 }
 
-// TestExplainEstimatesWithoutRolls asks a table to which others write, and a table without
-// a record of its loads. It reads no row to find out.
+// TestExplainEstimatesWithoutRolls explains queries of a table to which others write, and a
+// table without a record of its loads. It reads no row to find out.
 func TestExplainEstimatesWithoutRolls(t *testing.T) {
 	w := testworld.World(3, 150)
 	h := extracttest.Delivered(t, w)

@@ -22,7 +22,7 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestOverflowIsTheQueries asks for sums that need more than 64 bits.
+// TestOverflowIsTheQueries requests sums that need more than 64 bits.
 func TestOverflowIsTheQueries(t *testing.T) {
 	h, q := extracttest.Crowd(t, 40, 1)
 	q.Kinds = []string{"play"}
@@ -38,8 +38,8 @@ func TestOverflowIsTheQueries(t *testing.T) {
 	}
 }
 
-// TestConditionsAreTheOracles asks worlds many queries with conditions made up, in
-// any combination: of the table, of its rows alone, and with rolls that name too much.
+// TestConditionsAreTheOracles runs many queries with random conditions, in any combination: of
+// the table, of its rows alone, and with rolls that name too much.
 func TestConditionsAreTheOracles(t *testing.T) {
 	worlds, some := testkit.Seeds(t, 1, 2, 3, 4), 0
 	for _, seed := range worlds {
@@ -113,8 +113,9 @@ func (a *asking) note(q table.Query) {
 	}
 }
 
-// TestWhoFirstPayloadAfter asks for a list by rows alone: of each further behaviour
-// only of those who can be active yet, and everything only of those who stay.
+// TestWhoFirstPayloadAfter looks for the users of a list by rows alone. It looks for each
+// further behaviour only among users who can still be active. It reads everything only of the
+// users who stay.
 func TestWhoFirstPayloadAfter(t *testing.T) {
 	w := testworld.World(3, 300)
 	h := extracttest.Delivered(t, w)
@@ -154,7 +155,7 @@ func TestWhoFirstPayloadAfter(t *testing.T) {
 	}
 }
 
-// TestWhereReadsNoMoreKinds asks for plays that --where keeps, though it would keep other
+// TestWhereReadsNoMoreKinds requests plays that --where keeps, though it would keep other
 // behaviours as well: they are not in the result and judge no user, so they are not read.
 func TestWhereReadsNoMoreKinds(t *testing.T) {
 	w := testworld.World(3, 100)

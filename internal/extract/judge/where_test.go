@@ -88,9 +88,9 @@ func passes(row []*cell.Cell, where [][]table.ColumnTest) bool {
 	})
 }
 
-// TestConditionsWhereTheTableLies asks tables of all layouts: tables that skip the rows they
-// may skip, tables that do not, and tables without rolls. Results equal the oracle's. Rows
-// are skipped if a row is one record.
+// TestConditionsWhereTheTableLies queries tables of all layouts: tables that skip the rows they
+// may skip, tables that do not, and tables without rolls. Results equal the oracle's. Rows are
+// skipped if a row is one record.
 func TestConditionsWhereTheTableLies(t *testing.T) {
 	rich := []uint64{1, 2} // worlds whose queries let servers skip rows; the queries of a new world may have no condition that a server can evaluate
 	for _, seed := range testkit.Seeds(t, rich...) {

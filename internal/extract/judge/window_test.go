@@ -76,7 +76,7 @@ func someTime(w *testworld.W, r *rand.Rand, q *testworld.Query) {
 	q.Conditions.At = &at
 }
 
-// TestAWindowChangesNoResult asks tables of all layouts queries that look at a part of
+// TestAWindowChangesNoResult runs, on tables of all layouts, queries that look at a part of
 // each trail, with rolls and without.
 func TestAWindowChangesNoResult(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
@@ -168,8 +168,8 @@ func TestAWindowIsReadAlone(t *testing.T) {
 	})
 }
 
-// TestWhoIsSureIsActive asks for hours without events: the active users are
-// settled over the whole day all the same.
+// TestWhoIsSureIsActive requests hours without events: the active users are settled over the
+// whole day all the same.
 func TestWhoIsSureIsActive(t *testing.T) {
 	w := testworld.Numbered(3, 40)
 	h := extracttest.Delivered(t, w)

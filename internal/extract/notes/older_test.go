@@ -26,8 +26,8 @@ type aging struct {
 
 func (a aging) TTL(context.Context) (time.Duration, error) { return a.ttl, nil }
 
-// TestDaysThatAreGoneAreSaid asks for days that were dropped or have expired, and for
-// days that have not.
+// TestDaysThatAreGoneAreSaid requests days that were dropped or have expired, and days that
+// have not.
 func TestDaysThatAreGoneAreSaid(t *testing.T) {
 	w := testworld.World(4, 5)
 	h := extracttest.Delivered(t, w)

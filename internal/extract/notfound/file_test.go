@@ -15,8 +15,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestNamesOfThoseNotFoundAreSorted asks tables of several layouts for a list that has more
-// strangers than are sorted in memory: they are named in the order of the IDs' bytes.
+// TestNamesOfThoseNotFoundAreSorted extracts, from tables of several layouts, a list that has
+// more strangers than are sorted in memory: they are named in the order of the IDs' bytes.
 func TestNamesOfThoseNotFoundAreSorted(t *testing.T) {
 	var list, want []string
 	for i := range 20_000 {

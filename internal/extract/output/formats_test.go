@@ -56,8 +56,8 @@ func resultIn(t *testing.T, h *extracttest.Fixture, q testworld.Query, o query.O
 	return r, out
 }
 
-// TestEveryOutputIsTheOracles asks worlds, with conditions and without, and reads
-// the result in every shape it can have.
+// TestEveryOutputIsTheOracles queries worlds, with conditions and without, and reads the result
+// in every shape it can have.
 func TestEveryOutputIsTheOracles(t *testing.T) {
 	for _, seed := range testkit.Seeds(t, 1, 2) {
 		w := testworld.World(seed, 30)
@@ -372,7 +372,7 @@ func TestEveryOutputHasTheSameBytes(t *testing.T) {
 	}
 }
 
-// streamed asks for a stream of one format.
+// streamed extracts a stream of one format.
 func streamed(t *testing.T, h *extracttest.Fixture, q testworld.Query, o query.Output, to io.Writer) (extract.Result, error) {
 	t.Helper()
 	u := extracttest.Plain
@@ -521,8 +521,8 @@ func TestWrongOutputsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAStepsColumnIsNoField asks for a sequence where a field is called like one of
-// its columns.
+// TestAStepsColumnIsNoField requests a sequence where a field is called like one of its
+// columns.
 func TestAStepsColumnIsNoField(t *testing.T) {
 	h := extracttest.New(t, "logs: logs/{date}/{behaviour}.csv\ntable: trails\nbehaviours: {play: {id: 1, fields: {step_2: int64, other: int64}}}\n")
 	day := behaviour.DateOf(2014, 9, 1)

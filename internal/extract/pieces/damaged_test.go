@@ -17,8 +17,8 @@ import (
 )
 
 // TestCommitFindsDamagedParts damages a file of a piece that is done: before the commit, or
-// after a commit was killed that had brought the parts together. The commit names the piece
-// and publishes nothing; the piece is done again, and then the commit makes the result.
+// after a commit was killed that had collected the parts. The commit names the piece and
+// publishes nothing; the piece is done again, and then the commit makes the result.
 func TestCommitFindsDamagedParts(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	q.Users = []string{"nobody", "00003", "00250", "00499"}

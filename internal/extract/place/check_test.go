@@ -282,8 +282,8 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 	}
 }
 
-// TestTheResultOfTheSameQueryIsKnown asks a query twice, then others, and then the
-// first of a table that has changed.
+// TestTheResultOfTheSameQueryIsKnown extracts a query twice, then others, and then the first of
+// a table that has changed.
 func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 	w := testworld.World(1, 30)
 	h := extracttest.Delivered(t, w)

@@ -77,8 +77,8 @@ func TestWhateverAKilledExtractLeavesIsItsOwn(t *testing.T) {
 	}
 }
 
-// deadAt ends an extract dead at operation n, and asks again. It reports whether the
-// result was there before.
+// deadAt stops all operations of an extract from operation n on, and extracts again. It reports
+// whether the result existed before.
 func (k *killed) deadAt(t *testing.T, n int, mode dfstest.Mode) (past bool) {
 	t.Helper()
 	home := testkit.Scratch(t)

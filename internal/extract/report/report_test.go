@@ -235,8 +235,7 @@ func TestLongSpansAreSummedUp(t *testing.T) {
 	}
 }
 
-// TestAllOfTimeIsNarrowed asks for every day there can be, as --from and --to of
-// somebody who wants everything do.
+// TestAllOfTimeIsNarrowed requests every possible day with --from and --to.
 func TestAllOfTimeIsNarrowed(t *testing.T) {
 	m := family()
 	m.Query.Span = behaviour.AllDays
@@ -252,7 +251,7 @@ func TestAllOfTimeIsNarrowed(t *testing.T) {
 	page(t, makeReport(t, m.write(t), 1))
 }
 
-// TestNoUserReachesAStep asks for a sequence that no user has.
+// TestNoUserReachesAStep requests a sequence that no user has.
 func TestNoUserReachesAStep(t *testing.T) {
 	m := nothing()
 	m.Query.Sequence = "play -> order -> visit"

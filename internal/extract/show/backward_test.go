@@ -67,7 +67,7 @@ func (h *fixture) deliverRandom(t *testing.T, seed uint64, span behaviour.Span, 
 	}
 }
 
-// TestTheEndOfATrail asks for the last events in every layout, and compares them with the end
+// TestTheEndOfATrail requests the last events in every layout, and compares them with the end
 // of the whole trail.
 func TestTheEndOfATrail(t *testing.T) {
 	const days = 12
@@ -175,7 +175,7 @@ func lastOfEach(t *testing.T, all []shown, at int64) []shown {
 	return out
 }
 
-// checkEnd asks for the end of a trail and compares it. The number of events of a day must be
+// checkEnd requests the end of a trail and compares it. The number of events of a day must be
 // right or unknown. Only the first two days may be unknown.
 func checkEnd(t *testing.T, c show.Config, want []shown) {
 	t.Helper()
@@ -205,7 +205,8 @@ func checkEnd(t *testing.T, c show.Config, want []shown) {
 	}
 }
 
-// checkAround asks for a page of events around a time, and continues after it to the end of the trail.
+// checkAround requests a page of events around a time, and continues after it to the end of the
+// trail.
 func checkAround(t *testing.T, c show.Config, all []shown, at int64, page int) {
 	t.Helper()
 	n := 0
@@ -248,8 +249,8 @@ func (b bare) Users(ctx context.Context, r split.Region, span behaviour.Span) (t
 	return table.RowUsers(ctx, b.Loader, r, span), nil
 }
 
-// TestManyOfOneInstant asks for events before an instant that has more events than one read
-// may hold.
+// TestManyOfOneInstant requests events before an instant that has more events than one read may
+// hold.
 func TestManyOfOneInstant(t *testing.T) {
 	const many = 40_000
 	first := behaviour.DateOf(2014, 1, 1)
@@ -266,8 +267,8 @@ func TestManyOfOneInstant(t *testing.T) {
 	}
 }
 
-// TestTheNewestOfTwoFiles asks for an order that is older than more plays of its night than
-// the first read returns. An older night has an order too.
+// TestTheNewestOfTwoFiles requests an order that is older than more plays of its night than the
+// first read returns. An older night has an order too.
 func TestTheNewestOfTwoFiles(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	start := int64(first) * day
@@ -289,7 +290,7 @@ func TestTheNewestOfTwoFiles(t *testing.T) {
 	}
 }
 
-// TestEndsOfDaysThatComeAgain asks for the ends of trails in nights in which a clock is put
+// TestEndsOfDaysThatComeAgain requests the ends of trails in nights in which a clock is put
 // back past midnight.
 func TestEndsOfDaysThatComeAgain(t *testing.T) {
 	for zone, night := range map[string]behaviour.Date{
@@ -319,7 +320,7 @@ func TestEndsOfDaysThatComeAgain(t *testing.T) {
 	}
 }
 
-// TestTheEndOfABusyTrail asks for the last events of a user who was busy long before the last
+// TestTheEndOfABusyTrail requests the last events of a user who was busy long before the last
 // day, in a table without rolls. No read may hold many more events than needed.
 func TestTheEndOfABusyTrail(t *testing.T) {
 	const busy, perDay, idle, latest = 60, 1440, 300, 3000
@@ -417,7 +418,7 @@ func TestEndsAreChecked(t *testing.T) {
 // Manifest returns the table's manifest.
 func (s *spy) Unwrap() table.Table { return s.Loader }
 
-// TestTheLatestCostTheSame asks for the last events of a short trail and of a long one, in
+// TestTheLatestCostTheSame requests the last events of a short trail and of a long one, in
 // tables of one night and of many, for all behaviours and for a rare one.
 func TestTheLatestCostTheSame(t *testing.T) {
 	const latest, nights = 10, 20

@@ -17,8 +17,8 @@ import (
 	"usertrail/internal/test/testworld"
 )
 
-// TestPagesAreTheOracles asks for every user of some worlds, in pages of many sizes. Each
-// world uses another layout. The users do not fit into the layout fixed.
+// TestPagesAreTheOracles shows every user of some worlds, in pages of many sizes. Each world
+// uses another layout. The users do not fit into the layout fixed.
 func TestPagesAreTheOracles(t *testing.T) {
 	names := slices.DeleteFunc(layout.Names(), func(name string) bool { return name == "fixed" })
 	for i, name := range names {
@@ -332,7 +332,8 @@ func (w without) Info() table.Info {
 	return info
 }
 
-// TestDroppedDaysAreNamed asks for a dropped day of a user with events on other days, and of another user.
+// TestDroppedDaysAreNamed requests a dropped day of a user with events on other days, and of
+// another user.
 func TestDroppedDaysAreNamed(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 1)
 	h := newFixture(t, fmt.Sprintf(longJob, "UTC"))

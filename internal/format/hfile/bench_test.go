@@ -74,7 +74,7 @@ var (
 	textWorld   = sync.OnceValue(func() []cell.Cell { return benchWorld(texts) })
 )
 
-// benchFiles holds the file whose speed the design asks for, and variants of it.
+// benchFiles holds the file whose speed the design requires, and variants of it.
 var benchFiles = []struct {
 	name  string
 	world func() []cell.Cell

@@ -32,7 +32,7 @@ func checkTexts(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// prefixesAsked are the columns that a query asks for.
+// prefixesAsked are the columns that a query requests.
 func prefixesAsked(t *testing.T, l layout.Layout, s *behaviour.Schema, q layout.Want) []string {
 	t.Helper()
 	reads, err := l.Reads(s, q)

@@ -155,7 +155,7 @@ func (l *lender) spoil() {
 	}
 }
 
-// found are the records that a decoder finds in cells, of the users asked.
+// found are the records of the requested users that a decoder finds in cells.
 func found(l layout.Layout, s *behaviour.Schema, d layout.Decoder, cells []*cell.Cell, asked func(user string) bool) ([]behaviour.Record, error) {
 	var b trail.Batch
 	b.Reset()

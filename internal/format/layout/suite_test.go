@@ -257,7 +257,7 @@ type reading struct {
 	rows   *part // nil where they cannot be told
 }
 
-// drawReading asks of some of the users, and of others who may not be there.
+// drawReading draws a query of some of the users, and of others who may not exist.
 func drawReading(t *testing.T, r *rand.Rand, l layout.Layout, w *world) *reading {
 	t.Helper()
 	q := &reading{w: w, l: l, want: w.drawWant(r)}

@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/format/layout"
 )
 
-// TestTraitsAreTrue lays records out and asks for reads. It compares the rows, cells, ranges and
+// TestTraitsAreTrue encodes records and makes reads. It compares the rows, cells, ranges and
 // columns with the traits of every layout.
 func TestTraitsAreTrue(t *testing.T) {
 	onEach(t, 20, func(t *testing.T, r *rand.Rand, l layout.Layout) {
@@ -87,8 +87,9 @@ func probedCells(t *testing.T, l layout.Layout, s *behaviour.Schema, kind int) (
 	return own, len(own) > 0 && count(0, 1) > count(0, 0)
 }
 
-// probedReads asks for one kind of all, for other days, and for a part of the days. It finds
-// which of these change the ranges, and whether the first changes the prefixes of columns.
+// probedReads makes reads for one kind of all, for other days, and for a part of the days. It
+// finds which of these change the ranges, and whether the first changes the prefixes of
+// columns.
 func probedReads(t *testing.T, l layout.Layout, s *behaviour.Schema) (limits layout.Limits, columns bool) {
 	t.Helper()
 	const hour = 3600 * 1e6

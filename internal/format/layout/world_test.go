@@ -275,8 +275,8 @@ func (w *world) drawWant(r *rand.Rand) layout.Want {
 	return q
 }
 
-// result returns the records of the users that q asks for: the records that must
-// come, and those that may, which are out of its Times.
+// result returns the records of the users that q requests: the records that must come, and
+// those that may, which are out of its Times.
 func (w *world) result(q layout.Want, asked func(user string) bool) (must, may []behaviour.Record) {
 	for _, r := range w.recs {
 		if !slices.Contains(q.Kinds, r.Kind) || !q.Span.Has(r.Date) || !asked(string(r.User)) {

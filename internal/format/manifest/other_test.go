@@ -6,7 +6,8 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// TestOtherTextsBelongToTheirBehaviour asks which records a load of a job with other: true took.
+// TestOtherTextsBelongToTheirBehaviour checks which records a load of a job with other: true has
+// loaded.
 func TestOtherTextsBelongToTheirBehaviour(t *testing.T) {
 	p := &manifest.Part{Behaviours: []string{"play", "rest"}, Texts: map[string]string{"p": "play", "o": "order", "order": "order"}, Other: "rest"}
 	left := &manifest.Part{Behaviours: []string{"play"}, Texts: map[string]string{"rest": "rest"}, Other: "rest"}

@@ -46,7 +46,7 @@ func TestAPartHasRecordsByTheirText(t *testing.T) {
 	}
 }
 
-// TestAPartCoversTexts compares the part of a load with the part that a later job asks for.
+// TestAPartCoversTexts compares the part of a load with the part that a later job requests.
 func TestAPartCoversTexts(t *testing.T) {
 	part := func(texts map[string]string, names ...string) *manifest.Part {
 		return &manifest.Part{Behaviours: names, Texts: texts}

@@ -13,7 +13,7 @@ type plain struct{ dfs.FS }
 
 func (plain) Stat(context.Context, string) (dfs.Info, error) { return dfs.Info{}, iofs.ErrNotExist }
 
-// TestAFileSystemWithoutLinksHasNone asks for names below a root, where nothing exists.
+// TestAFileSystemWithoutLinksHasNone looks for names below a root, where nothing exists.
 func TestAFileSystemWithoutLinksHasNone(t *testing.T) {
 	for _, name := range []string{"hdfs://nn/a", "hdfs://nn/a/b", "hdfs://nn/", "/a"} {
 		if is, err := dfs.IsLink(t.Context(), plain{}, name); is || err != nil {

@@ -176,7 +176,7 @@ func TestBackoffIsBounded(t *testing.T) {
 	}
 }
 
-// newTestWindow is of a server that nobody listens to.
+// newTestWindow returns the window of a server that does not exist.
 func newTestWindow(most int) *window {
 	return newWindow("rs:1", most, &overload{log: slog.New(slog.DiscardHandler)})
 }

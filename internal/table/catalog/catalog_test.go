@@ -35,7 +35,8 @@ func newCatalog(t *testing.T, dir string) *catalog.Catalog {
 	return c
 }
 
-// TestALayoutIsKeptByItsName with its sizes, and one that nobody knows is told.
+// TestALayoutIsKeptByItsName stores layouts with sizes, and checks the error of an unknown
+// layout.
 func TestALayoutIsKeptByItsName(t *testing.T) {
 	dir := t.TempDir()
 	schema := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login"}}}

@@ -16,8 +16,8 @@ import (
 	"usertrail/internal/table/catalog"
 )
 
-// replacedTable is a table of five loads. The fourth brought a file of pieces. A rewrite replaced the
-// files of the first load, and a later one the files of the second load and of the pieces.
+// replacedTable is a table of five loads. The fourth load added a file of pieces. A rewrite replaced
+// the files of the first load, and a later one the files of the second load and of the pieces.
 func replacedTable(t *testing.T, keepFor time.Duration) (dir string, lists []string) {
 	t.Helper()
 	dir, _ = loadedTable(t)

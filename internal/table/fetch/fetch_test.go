@@ -48,7 +48,7 @@ func config(workers int) asked {
 	}, workers}
 }
 
-// each has every worker ask r for the trails of its batches.
+// each has every worker read the trails of its batches from r.
 func each(ctx context.Context, r fetch.Reader, batches iter.Seq2[*fetch.Batch, error], a asked, emit func(*fetch.Trails) error) error {
 	begin := func() (fetch.Work[*fetch.Trails], error) {
 		asker, err := fetch.NewAsker(r, a.Config)
@@ -278,7 +278,7 @@ func TestHeldTrailsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestQueriesHoldTheirRanges checks what a table is told.
+// TestQueriesHoldTheirRanges checks the queries that a table receives.
 func TestQueriesHoldTheirRanges(t *testing.T) {
 	p := batch(0, 30)
 	one := func(yield func(*fetch.Batch, error) bool) { yield(p, nil) }
@@ -386,8 +386,8 @@ func TestABatchHasManyResults(t *testing.T) {
 	}
 }
 
-// TestManyUsersAreTooMuchForOneBatch asks for users whose values do not fit together, and
-// for each of them alone.
+// TestManyUsersAreTooMuchForOneBatch reads users whose values do not fit together, and each of
+// them alone.
 func TestManyUsersAreTooMuchForOneBatch(t *testing.T) {
 	cfg := config(1).Config
 	cfg.Schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "login", Fields: []behaviour.Field{{Name: "note"}}}}}
@@ -427,8 +427,7 @@ func TestManyUsersAreTooMuchForOneBatch(t *testing.T) {
 	}
 }
 
-// ExampleEach asks a table, here one that knows a login of everybody, for two
-// users' trails.
+// ExampleEach queries a table, here a table with a login of every user, for two users' trails.
 func ExampleEach() {
 	keys := new(fetch.Keys)
 	for _, id := range []string{"u1", "u2"} {

@@ -117,8 +117,8 @@ func testFit(t *testing.T, c *clustertest.Cluster, catalog, name string) {
 	expect(t, look(t, c, name, o, load), precheck.UnfinishedRun, precheck.OK)
 }
 
-// TestATableThatSuitsBadlyIsWarnedOf goes through all that a family can have that
-// trails do not want, and a table that is one region.
+// TestATableThatSuitsBadlyIsWarnedOf sets each unsuitable setting of a family, and has a table
+// with one region.
 func TestATableThatSuitsBadlyIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)
@@ -152,8 +152,8 @@ func TestATTLThatIsNotTheJobs(t *testing.T) {
 
 const day = 24 * time.Hour
 
-// testTTL checks a table for jobs that ask for TTLs. cases has the check's detail for each TTL; ""
-// means that the detail does not mention a TTL.
+// testTTL checks a table for jobs with TTLs. cases has the check's detail for each TTL; "" means
+// that the detail does not mention a TTL.
 func testTTL(t *testing.T, c *clustertest.Cluster, name string, cases map[time.Duration]string) {
 	t.Helper()
 	for asked, says := range cases {

@@ -84,7 +84,7 @@ func getHashed(t *testing.T, client *hbase.Client, name string, from, to behavio
 }
 
 // TestHashedKeepsItsVersions has a column with a version for each of 401 days, in a family
-// that keeps as many as the layout asks for, and in one that keeps what HBase does by itself.
+// that keeps as many as the layout requires, and in one that keeps what HBase does by itself.
 func TestHashedKeepsItsVersions(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)

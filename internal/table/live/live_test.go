@@ -89,7 +89,7 @@ func confOf(t *testing.T, c *clustertest.Cluster) *hadoopconf.Conf {
 	return conf
 }
 
-// TestACatalogIsFoundWhereItIs goes through what names one.
+// TestACatalogIsFoundWhereItIs tries every way to name a catalog.
 func TestACatalogIsFoundWhereItIs(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Get(t)

@@ -160,7 +160,7 @@ func (f *filled) of(user string, keep func(c *cell.Cell) bool) []string {
 
 func all(*cell.Cell) bool { return true }
 
-// query asks for ranges of users.
+// query requests ranges of users.
 func (f *filled) query(t *testing.T, want layout.Want, users ...string) table.Query {
 	t.Helper()
 	reads, err := f.layout.Reads(f.schema, want)
@@ -184,7 +184,7 @@ func (f *filled) query(t *testing.T, want layout.Want, users ...string) table.Qu
 	return q
 }
 
-// asRows asks for the same by gets.
+// asRows requests the same by gets.
 func (f *filled) asRows(t *testing.T, q table.Query, want layout.Want, users ...string) table.Query {
 	t.Helper()
 	reads, err := f.layout.Reads(f.schema, want)
@@ -262,7 +262,7 @@ var (
 	everybody   = numbered("2", 100, func(int) int { return 50 })
 )
 
-// testLatestCost asks for the latest of a user with ten thousand behaviours and of one with a
+// testLatestCost requests the latest of a user with ten thousand behaviours and of one with a
 // hundred. Servers send as many cells, in as many calls.
 func testLatestCost(t *testing.T, f *filled) {
 	want := layout.Want{Kinds: []int{0, 1}, Span: readSpan, Newest: 10}
@@ -287,8 +287,8 @@ func testLatestCost(t *testing.T, f *filled) {
 	}
 }
 
-// testLatestOfMany asks for the latest of many users at once, with columns between two
-// times, in order and not.
+// testLatestOfMany requests the latest of many users at once, with columns between two times,
+// in order and not.
 func testLatestOfMany(t *testing.T, f *filled) {
 	names := slices.Sorted(maps.Keys(manyUsers))
 	until := (readFirst + 6).Start(zoneOf(t, readSchema)).UnixMicro()
@@ -355,7 +355,7 @@ func testOtherTimes(t *testing.T, f *filled) {
 	}
 }
 
-// TestDeletedCellsStayDeleted deletes a behaviour today, and asks for its own day: also a
+// TestDeletedCellsStayDeleted deletes a behaviour today, and requests its own day: also a
 // family that keeps deleted cells does not show it.
 func TestDeletedCellsStayDeleted(t *testing.T) {
 	t.Parallel()
@@ -415,8 +415,8 @@ func testDayOfEverybody(t *testing.T, f *filled) {
 	}
 }
 
-// testOtherValues asks for rows by what their columns hold, alone and with ranges, columns and
-// times: no other row is sent.
+// testOtherValues requests rows by the values of their columns, alone and with ranges, columns
+// and times: no other row is sent.
 func testOtherValues(t *testing.T, f *filled) {
 	whole := func(v int64) []byte { return behaviour.AppendInt64(nil, v) }
 	upTo := func(first, last int64) behaviour.Range {

@@ -111,8 +111,8 @@ func (s *rollDir) users(q rolls.Query) []string {
 
 func text(u table.User) string { return fmt.Sprintf("%s %v %t", u.Key, u.Did, u.Sure) }
 
-// TestRowsThatLieApartHideNobody asks for the users of a region whose rows lie outside of
-// it: in the layout hashed they are where their hashes are.
+// TestRowsThatLieApartHideNobody requests the users of a region whose rows lie outside of it:
+// in the layout hashed they are where their hashes are.
 func TestRowsThatLieApartHideNobody(t *testing.T) {
 	hashed, err := layout.ByName("hashed")
 	if err != nil {
@@ -243,7 +243,7 @@ func (f *counted) Close() error {
 	return f.File.Close()
 }
 
-// TestFewRollsStayOpen asks for many rolls, one after the other and together.
+// TestFewRollsStayOpen reads many rolls, one after the other and together.
 func TestFewRollsStayOpen(t *testing.T) {
 	s, dice := newRollDir(t), rand.New(rand.NewPCG(2, 2))
 	var all []manifest.File

@@ -30,7 +30,7 @@ var twoKinds = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
 	{ID: 5, Name: "order", Fields: []behaviour.Field{{Name: "item", Type: behaviour.String}}},
 }}
 
-// originOf returns the load that brought a record of someDays.
+// originOf returns the load that added a record of someDays.
 func originOf(id int64, _ behaviour.Date, _ int) (int, error) { return 4 + int(id%3), nil }
 
 // someDays returns records of a few users, dates and kinds. Users have different numbers of
@@ -251,7 +251,7 @@ func TestFinishNamesLoadsAndDates(t *testing.T) {
 	}
 }
 
-// TestCollectorNamesTheRowOfAnUnknownRecord collects a record that no load brought.
+// TestCollectorNamesTheRowOfAnUnknownRecord collects a record that no load has added.
 func TestCollectorNamesTheRowOfAnUnknownRecord(t *testing.T) {
 	l, err := layout.ByName(layout.Names()[0])
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkRead reads a region of one file, and of several files whose rows alternate or are the
-// same. A row has 20 columns. A query asks for all columns or for three.
+// same. A row has 20 columns. A query requests all columns or three.
 func BenchmarkRead(b *testing.B) {
 	const rows, columns = 20_000, 20
 	for _, c := range []struct {

@@ -88,7 +88,7 @@ func (m *model) hidden(p *written) bool {
 	return false
 }
 
-// result returns the visible cells of the rows in [start, end) that the query asks for.
+// result returns the visible cells of the rows in [start, end) that the query requests.
 func (m *model) result(start, end string, asked choice) []string {
 	var puts []*written
 	for _, w := range m.all {

@@ -78,7 +78,7 @@ func TestLocksOfTheMasterAreJSON(t *testing.T) {
 	}
 }
 
-// TestASharedTableIsMadeOnce asks for it as several tests of two processes do.
+// TestASharedTableIsMadeOnce requests a shared table several times in two processes.
 func TestASharedTableIsMadeOnce(t *testing.T) {
 	c := Get(t)
 	other := &Cluster{net: c.net}

@@ -51,7 +51,7 @@ func loadHostile(t *testing.T, dir, layout string) map[string]int {
 	return counts
 }
 
-// TestHostileNamesInEveryLayout loads behaviours with hostile names, and asks for all of them, and for
+// TestHostileNamesInEveryLayout loads behaviours with hostile names, and requests all of them, and then
 // every other one by its name and by a condition.
 func TestHostileNamesInEveryLayout(t *testing.T) {
 	for _, name := range layout.Names() {

@@ -70,7 +70,7 @@ func (s *Shown) flags() (out []string) {
 	return out
 }
 
-// wrong reports whether s asks for a field that is not one of the types in the table.
+// wrong reports whether s requests a field that is not one of the types in the table.
 func (s *Shown) wrong(t *table, types []string) bool {
 	if s == nil || s.Wide {
 		return false
