@@ -98,7 +98,7 @@ func (c clockmaker) reader(format string) func(string, behaviour.Date) (record.W
 // texts are bad records.
 const mostRead = 0.9
 
-// monthDay is the form of a day that is too short to be told from a number.
+// monthDay is the form of a day that is too short to be distinguished from a number.
 const monthDay = "0102"
 
 // bestTimes returns the formats that read most of the texts, the most likely first.

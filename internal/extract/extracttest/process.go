@@ -191,7 +191,7 @@ func KillTwice(t *testing.T, h *Fixture, home string, want map[string]string, ma
 	for _, step := range steps {
 		kill(e, Moment{step, 1})
 	}
-	if len(e.Pieces) > 0 { // of which something is left until a commit is told that they are committed
+	if len(e.Pieces) > 0 { // files of the pieces remain until another commit finds that they are committed
 		if _, err := pieces.Commit(t.Context(), h.FS, e.Pieces); !errors.Is(err, pieces.ErrNothing) {
 			t.Errorf("commit after it was published: %v, want nothing to do", err)
 		}

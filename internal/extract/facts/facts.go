@@ -14,8 +14,8 @@ import (
 	"usertrail/internal/format/manifest"
 )
 
-// Facts describe a query before its rows are read. They give sizes for all behaviours
-// together, because the manifest does not have them for each behaviour.
+// Facts describe a query before its rows are read. They have sizes for all behaviours together,
+// because the manifest does not have them for each behaviour.
 type Facts struct {
 	estimate.Facts
 	Most int64 // users of the largest load of the span

@@ -19,10 +19,10 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// sourceBuffer is the number of bytes of a compressed file that one read asks for.
+// sourceBuffer is the number of bytes of a compressed file that one read requests.
 const sourceBuffer = 256 << 10
 
-// maxWindow limits the memory that a zstd file may ask for. The zstd command has the same
+// maxWindow limits the memory that a zstd file may require. The zstd command has the same
 // limit.
 const maxWindow = 128 << 20
 

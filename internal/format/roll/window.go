@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// readAhead is the number of bytes that one read asks for while blocks are read in sequence.
-// On HDFS, a read of 2 KiB and a read of 64 KiB took the same 0.9 ms. Many rolls are read at
-// the same time.
+// readAhead is the number of bytes that one read requests while blocks are read in sequence. On
+// HDFS, a read of 2 KiB and a read of 64 KiB took the same 0.9 ms. Many rolls are read at the
+// same time.
 const readAhead = 32 << 10
 
 // A window is a sequence of a roll's blocks as the file has them.

@@ -22,9 +22,8 @@ func (c *Client) Status(ctx context.Context) (wire.ClusterStatus, error) {
 }
 
 // Allowed asks the master whether the client's user has all of some permissions on a
-// family of a table. If family is empty, it asks for the whole table. The table need not
-// exist. A cluster that does not check permissions, or is older than 2.3, allows
-// everything.
+// family of a table. If family is empty, it checks the whole table. The table need not exist. A
+// cluster that does not check permissions, or is older than 2.3, allows everything.
 func (c *Client) Allowed(ctx context.Context, tableName, family string, actions ...wire.Permission) (bool, error) {
 	if len(actions) == 0 {
 		return true, nil

@@ -45,9 +45,8 @@ var (
 )
 
 const (
-	// readAhead is the most that one read of a file asks for, leastAhead the
-	// least of many files, and allAhead is about what all files of a region ask
-	// for together.
+	// readAhead is the most that one read of a file requests, leastAhead the least of many
+	// files, and allAhead is about what all files of a region ask for together.
 	readAhead  = 1 << 20
 	leastAhead = 128 << 10
 	allAhead   = 8 << 20

@@ -8,7 +8,7 @@ import (
 	"usertrail/internal/store/secure/token"
 )
 
-// TokenRequest is the parameter of "ExecService" at the server of hbase:meta that asks for a
+// TokenRequest is the parameter of "ExecService" at the server of hbase:meta that requests a
 // delegation token of the connection's user. Authentication.proto has the service, whose name
 // comes without its package.
 type TokenRequest struct{}

@@ -115,7 +115,7 @@ func (l *digestLayer) Unwrap(token []byte) ([]byte, error) {
 	text, sum := body[:len(body)-macLen], body[len(body)-macLen:]
 	var err error
 	if s.cipher != nil {
-		// A wrong padding must not be told from a wrong sum.
+		// A caller must not be able to distinguish a wrong padding from a wrong sum.
 		text, err = s.cipher.unpad(text)
 	}
 	mac := s.begin()

@@ -32,7 +32,7 @@ import (
 	"usertrail/internal/store/secure/sasl"
 )
 
-// ErrSimple is wrapped if the server does not ask for authentication.
+// ErrSimple is wrapped if the server does not require authentication.
 var ErrSimple = errors.New("the NameNode does not ask for Kerberos")
 
 // A ServerError is an exception of the server.
