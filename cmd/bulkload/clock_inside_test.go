@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/test/testkit"
 )
 
@@ -23,7 +23,7 @@ type clockWorld struct {
 // time, because each call has a bubble of its own, whose clock begins there.
 func (w *clockWorld) at(since time.Duration, args ...string) (status int, said string) {
 	w.t.Helper()
-	synctest.Test(w.t, func(t *testing.T) {
+	bulkloadtest.InBubble(w.t, func(t *testing.T) {
 		time.Sleep(since)
 		var out bytes.Buffer
 		status = run(t.Context(), args, strings.NewReader(""), &out, &out)
@@ -58,18 +58,6 @@ func TestClocksThatAreSet(t *testing.T) {
 	for n := range days {
 		day := fmt.Sprintf("2014-09-0%d", n+1)
 		write("logs/"+day+"/play.csv", "user,time\nu1,"+day+" 10:00:00\n")
-	}
-	// These commands make the codecs and pools that all commands share. They may not be made in a bubble.
-	other := filepath.Join(w.dir, "other")
-	for _, args := range [][]string{
-		{"--job", filepath.Join(w.dir, "usertrail.yaml"), "--from", "2014-09-01", "--to", "2014-09-05", "--quiet", "--table", other},
-		{"verify", "--table", other},
-		{"drop", "--table", other, "--before", "2014-09-03"},
-	} {
-		var out bytes.Buffer
-		if status := run(t.Context(), args, strings.NewReader(""), &out, &out); status != 0 {
-			t.Fatalf("%v: status %d\n%s", args, status, &out)
-		}
 	}
 	metrics := filepath.Join(w.dir, "load.prom")
 	noon := 240 * time.Hour

@@ -15,6 +15,7 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/format/job"
 	"usertrail/internal/run/exit"
@@ -129,7 +130,7 @@ func TestALogThatGrowsAtTheEndIsLeftOut(t *testing.T) {
 // TestSettleAloneWaitsForNothingThatIsMissing checks that a load without --wait looks at the
 // existing logs twice, or once if all of them are loaded.
 func TestSettleAloneWaitsForNothingThatIsMissing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bulkloadtest.InBubble(t, func(t *testing.T) {
 		w := newWaited(t, patience{settle: time.Minute, settles: true})
 		text := "user_id,time\nu1,2014-09-01 10:00:00\n"
 		testkit.WriteFile(t, w.log, text)
