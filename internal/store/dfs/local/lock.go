@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,11 +13,15 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"usertrail/internal/run/pipe"
 	"usertrail/internal/store/dfs"
 )
 
 // maxHolder is the largest size of a lock file in bytes. A longer file is not a lock.
 const maxHolder = 200
+
+// mostShared is the time after which a process that shares a lock is considered stopped.
+const mostShared = time.Minute
 
 // holderBegins is the beginning of a lock file's text.
 const holderBegins = "process "
@@ -36,7 +41,7 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	if err := mkdirAll(filepath.Dir(name)); err != nil {
 		return nil, unlockable(name, err)
 	}
-	l, err := take(name)
+	l, err := take(ctx, name)
 	if err != nil {
 		return nil, unlockable(name, err)
 	}
@@ -66,10 +71,10 @@ func unlockable(name string, err error) error {
 // take locks the file called name, and makes it if it does not exist. It returns nil if another
 // process has the lock. If the holder dropped the file between its opening and its locking,
 // take tries again.
-func take(name string) (*flock.Flock, error) {
+func take(ctx context.Context, name string) (*flock.Flock, error) {
 	for {
 		l := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
-		taken, err := tryLock(l)
+		taken, err := tryLock(ctx, l)
 		if err != nil || !taken {
 			return nil, errors.Join(err, l.Close())
 		}
@@ -99,15 +104,33 @@ func current(l *flock.Flock) (bool, error) {
 	return err == nil && os.SameFile(ours, there), err
 }
 
-// tryLock repeats the attempt for as long as Held may share the lock.
-func tryLock(l *flock.Flock) (bool, error) {
-	for n := 0; ; n++ {
+// tryLock repeats the attempt while other processes only share the lock, as Held does for a moment. On a busy
+// machine a process may share it for longer, but not for as long as mostShared.
+func tryLock(ctx context.Context, l *flock.Flock) (bool, error) {
+	for began := time.Now(); ; {
 		taken, err := l.TryLock()
-		if taken || err != nil || n == 3 {
+		if taken || err != nil || time.Since(began) > mostShared {
 			return taken, err
 		}
-		time.Sleep(5 * time.Millisecond)
+		if free, err := shareable(l.Path()); !free || err != nil {
+			return false, err
+		}
+		// Two processes that look at the same time see each other. They try again at different times.
+		if err := pipe.Sleep(ctx, time.Millisecond+rand.N(4*time.Millisecond)); err != nil {
+			return false, err
+		}
 	}
+}
+
+// shareable shares the lock called name for a moment, and reports whether no process has it. A file that
+// does not exist is no lock.
+func shareable(name string) (bool, error) {
+	l := flock.New(name, flock.SetFlag(os.O_RDONLY))
+	free, err := l.TryRLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return free, errors.Join(err, l.Close())
 }
 
 // Unlock releases the lock. A second call does nothing. The file stays.

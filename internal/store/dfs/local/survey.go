@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"usertrail/internal/store/dfs"
 )
 
@@ -72,21 +70,14 @@ func tryIn(dir string) (time.Time, error) {
 	return fi.ModTime(), nil
 }
 
-// Held implements dfs.Surveyor. It shares the lock for a moment. For this reason
-// Lock does not fail at the first attempt.
+// Held implements dfs.Surveyor. It shares the lock for a moment, and Lock tries again in the meantime.
 func (local) Held(ctx context.Context, name string) (held bool, who string, err error) {
 	if err := ready(ctx, "survey", name); err != nil {
 		return false, "", err
 	}
-	l := flock.New(name, flock.SetFlag(os.O_RDONLY))
-	free, err := l.TryRLock()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, "", nil
-	case err != nil:
+	free, err := shareable(name)
+	if free || err != nil {
 		return false, "", named("survey", name, err)
-	case free:
-		return false, "", named("survey", name, l.Unlock())
 	}
 	return true, told(name), nil
 }
