@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"usertrail/internal/test/testkit"
 )
@@ -20,10 +19,8 @@ import (
 // A fixture is a folder as the crontab wants one: a job, its logs, and a bin with the programs.
 type fixture struct {
 	dir string
-	day string // yesterday, in the zone of the crontab
+	day string // yesterday, by its clock
 }
-
-const zone = "Asia/Shanghai"
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
@@ -38,9 +35,8 @@ func newFixture(t *testing.T) *fixture {
 			t.Fatal(err)
 		}
 	}
-	c := exec.Command("date", "-d", "yesterday", "+%F")
-	c.Env = append(os.Environ(), "TZ="+zone)
-	h.day = strings.TrimSpace(h.must(t, c))
+	h.setClock(t, "2024-05-16")
+	h.day = "2024-05-15"
 	h.must(t, exec.Command(filepath.Join(h.dir, "bin", "bulkload"), "sample", filepath.Join(h.dir, "demo", "logs"), "--records", "2000", "--days", "1", "--from", h.day))
 	text, err := os.ReadFile(filepath.Join("..", "settopbox.yaml"))
 	if err != nil {
@@ -201,25 +197,31 @@ func TestTheCrontabLoadsANight(t *testing.T) {
 // TestTheCrontabExtractsTheLastFullWeek loads the days of that week but one. The line fails until
 // the week is complete, and then makes one result.
 func TestTheCrontabExtractsTheLastFullWeek(t *testing.T) {
-	h := newFixture(t)
+	for day, today := range map[string]string{"on Monday": "2024-05-13", "on Sunday": "2024-05-19"} {
+		t.Run(day, func(t *testing.T) {
+			h := newFixture(t)
+			h.setClock(t, today)
+			h.checkWeek(t, "2024-05-06", "2024-05-11", "2024-05-12")
+		})
+	}
+}
+
+// checkWeek runs the line of the week when the days from first to last are loaded, but not last, and when
+// all of them are. lastButOne is the day before last.
+func (h *fixture) checkWeek(t *testing.T, first, lastButOne, last string) {
+	t.Helper()
 	c := readCrontab(t, h.adapted(t, "usertrail-weekly.crontab"))
-	zone, err := time.LoadLocation(zone)
-	if err != nil || len(c.commands) != 1 {
-		t.Fatalf("the crontab has %d lines, want one: %v", len(c.commands), err)
+	if len(c.commands) != 1 {
+		t.Fatalf("the crontab has %d lines, want one", len(c.commands))
 	}
-	monday := time.Now().In(zone)
-	for monday.Weekday() != time.Monday {
-		monday = monday.AddDate(0, 0, -1)
-	}
-	first, last := monday.AddDate(0, 0, -7).Format(time.DateOnly), monday.AddDate(0, 0, -1).Format(time.DateOnly)
 	bulkload := filepath.Join(h.dir, "bin", "bulkload")
-	h.must(t, exec.Command(bulkload, "sample", filepath.Join(h.dir, "demo", "logs"), "--records", "2000", "--days", "7", "--from", first))
+	h.must(t, exec.Command(bulkload, "sample", filepath.Join(h.dir, "demo", "logs"), "--records", "2000", "--days", "7", "--from", first, "--bad", "0"))
 	load := func(to string) {
 		c := exec.Command(bulkload, "--from", first, "--to", to, "--quiet")
 		c.Dir = h.dir
 		h.must(t, c)
 	}
-	load(monday.AddDate(0, 0, -2).Format(time.DateOnly))
+	load(lastButOne)
 	week, stdin := unescape(c.commands[0])
 	if r := h.sh(t, week, stdin, c.env); r.status != 66 || stdin != "" || !strings.Contains(r.said, last) {
 		t.Errorf("without the last day, the line ended with status %d and said\n%s", r.status, r.said)
@@ -304,15 +306,15 @@ func (h *fixture) serviceOf(t *testing.T, text string) (command string, env []st
 	return "cd " + unit(text, "WorkingDirectory")[0] + " && " + command, env
 }
 
-// setClock has every command of the fixture see another day as today: it finds a date before
-// the system's.
+// setClock has every command of the fixture see another time: it finds a date before the system's. The
+// time is half past two in the zone of the jobs, when the day before has not ended in UTC.
 func (h *fixture) setClock(t *testing.T, today string) {
 	t.Helper()
 	date, err := exec.LookPath("date")
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = -d ] || exit 64\nexec %s -d \"%s 12:00 $2\" \"$3\"\n", date, today)
+	script := fmt.Sprintf("#!/bin/sh\nwhen=\n[ \"$1\" != -d ] || { when=$2; shift 2; }\nexec %s -d \"%s 02:30 +0800 $when\" \"$@\"\n", date, today)
 	if err := os.WriteFile(filepath.Join(h.dir, "bin", "date"), []byte(script), 0o777); err != nil {
 		t.Fatal(err)
 	}
