@@ -101,5 +101,6 @@ def stopped(table: Path, monkeypatch: pytest.MonkeyPatch) -> usertrail.Batches:
 
 def await_stop(pid: int) -> None:
     """Waits until a process has stopped itself."""
-    while Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "T":
+    while (state := Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]) != "T":
+        assert state != "Z", "the process has ended, and did not stop"
         time.sleep(0.01)

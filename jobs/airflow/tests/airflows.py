@@ -1,8 +1,10 @@
 """Starts a real Airflow for tests: its database, and its four processes on the loopback."""
 
+import errno
 import io
 import json
 import os
+import random
 import secrets
 import signal
 import socket
@@ -92,8 +94,15 @@ def airflow(env, *args):
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return s.getsockname()[1]
+    """Returns a port on which nothing listens. The system gives no such low port to other programs that leave
+    the choice to it, so the port is still free when Airflow is up."""
+    while True:
+        try:
+            with socket.create_server(("127.0.0.1", random.randrange(20_000, 30_000))) as s:
+                return s.getsockname()[1]
+        except OSError as e:
+            if e.errno != errno.EADDRINUSE:
+                raise
 
 
 class Airflow:
