@@ -6,11 +6,8 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
@@ -19,6 +16,7 @@ import (
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
 	"usertrail/internal/table/precheck"
+	"usertrail/internal/test/testkit"
 )
 
 // TestOneStatusForATableThatMayNotBeWritten changes the mode of one file or folder of a table, so that a
@@ -26,8 +24,9 @@ import (
 func TestOneStatusForATableThatMayNotBeWritten(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{"lock": 0o444, "d": 0o555, "loads": 0o555, "": 0o555, catalog.ManifestName: 0} {
 		t.Run(filepath.Join("trails", name), func(t *testing.T) {
-			s := files.Store{FS: local.New(), Dir: filepath.Join(t.TempDir(), "trails")}
-			open(t, filepath.Dir(filepath.Dir(s.Dir)))
+			dir := testkit.Enterable(t)
+			s := files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}
+			open(t, dir)
 			if err := loadInto(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +35,7 @@ func TestOneStatusForATableThatMayNotBeWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { os.Chmod(filepath.Join(s.Dir, name), 0o777) })
-			asNobody(t, func(ctx context.Context) {
+			testkit.AsNobody(t, dir, func(ctx context.Context) {
 				checked := precheck.Failure(s.Check(ctx, precheck.Load{}))
 				loaded := loadInto(ctx, s)
 				for what, err := range map[string]error{"check": checked, "load": loaded} {
@@ -84,22 +83,4 @@ func loadInto(ctx context.Context, s files.Store) (err error) {
 		return err
 	}
 	return to.TakeIn(ctx, &manifest.Load{Version: manifest.Version, Number: to.NextLoad()}, nil)
-}
-
-// asNobody calls do as a user who is not root, in a thread of its own. The thread is never returned to the
-// runtime and ends with its goroutine.
-func asNobody(t *testing.T, do func(context.Context)) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if os.Getuid() == 0 {
-			runtime.LockOSThread()
-			if err := unix.Setfsuid(65534); err != nil {
-				t.Errorf("setfsuid: %v", err)
-				return
-			}
-		}
-		do(t.Context())
-	}()
-	<-done
 }

@@ -171,24 +171,6 @@ func TestQueriesForServersAreRefused(t *testing.T) {
 	}
 }
 
-// TestNobodyMayReadTheFiles removes the right to read the files.
-func TestNobodyMayReadTheFiles(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root may read everything")
-	}
-	d := newDisk(t)
-	d.regions = []diskRegion{{id: 1}}
-	d.take(t, "s")
-	dir := filepath.Join(d.root, ".hbase-snapshot")
-	if err := os.Chmod(dir, 0); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Chmod(dir, 0o777)
-	if _, err := d.open(t); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), dir) {
-		t.Errorf("%v, want ErrUnfit and the path", err)
-	}
-}
-
 // TestFilesOfOtherTimesAreLeftOut queries few times. A file of other times is read only if it has
 // deletes for these times.
 func TestFilesOfOtherTimesAreLeftOut(t *testing.T) {

@@ -1,27 +1,24 @@
 package local_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
-const nobody = 65534
-
-// TestDenied removes the permission to enter a directory for one thread. Root may enter any
-// directory, so for root this thread becomes the user nobody for the file system. The thread
-// is never returned to the runtime and ends with its goroutine.
+// TestDenied removes the permission to enter a directory. Root may enter any directory, so root does the
+// test as the user nobody.
 func TestDenied(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "denied")
+	parent := testkit.Enterable(t)
+	dir := filepath.Join(parent, "denied")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -34,21 +31,11 @@ func TestDenied(t *testing.T) {
 		}
 		t.Cleanup(func() { os.Chmod(dir, 0o700) })
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if os.Getuid() == 0 {
-			runtime.LockOSThread()
-			if err := unix.Setfsuid(nobody); err != nil {
-				t.Errorf("setfsuid: %v", err)
-				return
-			}
-		}
+	testkit.AsNobody(t, parent, func(ctx context.Context) {
 		dfstest.Denied(t, local.New(), dir, "file")
-		_, err := local.New().Lock(t.Context(), filepath.Join(filepath.Dir(dir), "lock"))
+		_, err := local.New().Lock(ctx, filepath.Join(parent, "lock"))
 		if os.Getuid() == 0 && (!errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "which belongs to")) {
 			t.Errorf("lock: %v, want whose the folder is", err)
 		}
-	}()
-	<-done
+	})
 }
