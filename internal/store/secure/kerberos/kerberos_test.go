@@ -128,14 +128,9 @@ func TestWhatTheKDCRefusesIsNamed(t *testing.T) {
 }
 
 func TestAKDCThatIsNotThereIsNamed(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
+	const address = "127.0.0.1:1" // nobody listens there
 	l := open(t, krb5conf(t, "kdc = "+address), kerberos.Config{Keytab: keytabOf(t, "alice")})
-	_, err = l.Check(t.Context())
+	_, err := l.Check(t.Context())
 	if !errors.Is(err, kerberos.ErrSilent) || !strings.Contains(err.Error(), address) {
 		t.Errorf("%v, want ErrSilent with %s", err, address)
 	}
