@@ -239,15 +239,22 @@ func TestSafeMode(t *testing.T) {
 	write(t, as(c, ""), dfs.Join(dir, "old"), []byte("here"))
 	c.Admin(t, "safemode", "enter")
 	t.Cleanup(func() { c.Admin(t, "safemode", "leave") })
-	hasty := hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }, Patience: time.Second})
+	hasty := hdfs.New(hdfs.Config{Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(c.ConfDir()) }, Patience: 5 * time.Second})
 	_, err := hasty.Create(t.Context(), dfs.Join(dir, "new"))
 	if !errors.Is(err, dfs.ErrUnavailable) || !strings.Contains(err.Error(), "safe mode") {
 		t.Errorf("%v, want ErrUnavailable that says safe mode", err)
 	}
-	expectFile(t, hasty, dfs.Join(dir, "old"), []byte("here"))
+	expectFile(t, patient(c), dfs.Join(dir, "old"), []byte("here"))
 
+	refused := &listener{word: "SafeModeException", told: make(chan struct{})}
+	name := "hdfs://" + relay(t, c.NameNode(), refused.forward) + strings.TrimPrefix(dir, "hdfs://"+c.NameNode()) + "/new"
 	written := make(chan error, 1)
-	go func() { written <- dfs.WriteFile(t.Context(), patient(c), dfs.Join(dir, "new"), []byte("new")) }()
+	go func() { written <- dfs.WriteFile(t.Context(), patient(c), name, []byte("new")) }()
+	select {
+	case <-refused.told:
+	case err := <-written:
+		t.Fatalf("in safe mode a write ended: %v", err)
+	}
 	c.Admin(t, "safemode", "leave")
 	if err := <-written; err != nil {
 		t.Error(err)
@@ -327,14 +334,8 @@ func TestSweptFilesAreNotCommitted(t *testing.T) {
 	}
 }
 
-// A deafener forwards to a NameNode. After the first request that contains word, it closes
-// the connection instead of returning the response.
-type deafener struct {
-	word  string
-	fired atomic.Bool
-}
-
-func (d *deafener) listen(t *testing.T, to string) string {
+// relay listens for clients of a NameNode, and calls forward with the connections of each client.
+func relay(t *testing.T, to string, forward func(client, server net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -352,15 +353,52 @@ func (d *deafener) listen(t *testing.T, to string) string {
 				client.Close()
 				continue
 			}
-			go d.forward(client, server)
+			go func() {
+				defer client.Close()
+				defer server.Close()
+				forward(client, server)
+			}()
 		}
 	}()
 	return l.Addr().String()
 }
 
+// A listener forwards to a NameNode, and tells when a response contains word.
+type listener struct {
+	word string
+	once sync.Once
+	told chan struct{}
+}
+
+func (l *listener) forward(client, server net.Conn) {
+	go func() {
+		io.Copy(server, client)
+		server.Close()
+	}()
+	io.Copy(io.MultiWriter(client, l), server)
+}
+
+// Write implements io.Writer for responses.
+func (l *listener) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(l.word)) {
+		l.once.Do(func() { close(l.told) })
+	}
+	return len(b), nil
+}
+
+// A deafener forwards to a NameNode. After the first request that contains word, it closes
+// the connection instead of returning the response.
+type deafener struct {
+	word  string
+	fired atomic.Bool
+}
+
+func (d *deafener) listen(t *testing.T, to string) string {
+	t.Helper()
+	return relay(t, to, d.forward)
+}
+
 func (d *deafener) forward(client, server net.Conn) {
-	defer client.Close()
-	defer server.Close()
 	var deaf atomic.Bool
 	go func() {
 		b := make([]byte, 64<<10)
@@ -429,6 +467,9 @@ func TestLostResponses(t *testing.T) {
 		name := "hdfs://" + d.listen(t, c.NameNode()) + "/" + path + "/file"
 		write(t, as(c, ""), name, []byte("here"))
 		expectFile(t, as(c, ""), name, []byte("here"))
+		if !d.fired.Load() {
+			t.Error("there was no create")
+		}
 	})
 	t.Run("rename2 of Publish", func(t *testing.T) {
 		_, path, _ := strings.Cut(strings.TrimPrefix(c.HDFS(t), "hdfs://"), "/")
