@@ -23,7 +23,7 @@ type fault struct {
 	change func(*testing.T, *fixture) // changes the regions of a table
 }
 
-// callTimeout is shorter than the freeze that it must detect.
+// callTimeout is the --call-timeout of commands that meet a frozen server.
 const callTimeout = 3 * time.Second
 
 // regionFaults run before the faults of servers. After a recovery, HBase does not split or
@@ -231,16 +231,15 @@ func freezeRegionServer(t *testing.T, w *work) {
 	freeze(t, w.c, func() { w.goOn(t) })
 }
 
-// freeze freezes a RegionServer for longer than a call waits for its response, and calls goOn
-// during the freeze. The duration is part of the fault, and no check depends on it. If the
-// freeze is longer than ZooKeeper's session, the server ends itself, and the processes must
-// also succeed.
+// freeze freezes a RegionServer, calls goOn, and thaws the server when a client has closed its connection
+// because it had no response. If this takes longer than ZooKeeper's session, the server ends itself, and the
+// processes must also succeed.
 func freeze(t *testing.T, c *clustertest.Cluster, goOn func()) {
 	t.Helper()
 	name := other(t, c)
 	c.Freeze(t, name)
 	goOn()
-	time.Sleep(callTimeout + callTimeout/2)
+	c.AwaitHangUp(t, name)
 	c.Thaw(t, name)
 }
 

@@ -78,14 +78,14 @@ func TestACommitWithoutHDFS(t *testing.T) {
 			started := make([]*process, len(all))
 			for i, p := range all {
 				if x.at != nowhere {
-					started[i] = p.commit(t, x.at, "--retry-for", patience.String(), "--call-timeout", callTimeout.String())
+					started[i] = p.commit(t, x.at, "--retry-for", patience.String())
 					started[i].awaitStop(t)
 				}
 			}
 			x.take(t, c)
 			for i, p := range all {
 				if x.at == nowhere {
-					started[i] = p.commit(t, nowhere, "--retry-for", patience.String(), "--call-timeout", callTimeout.String())
+					started[i] = p.commit(t, nowhere, "--retry-for", patience.String())
 				} else {
 					started[i].resume(t)
 				}
