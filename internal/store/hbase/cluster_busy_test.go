@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"usertrail/internal/run/ratelimit"
-	"usertrail/internal/store/hbase/wire"
 	"usertrail/internal/test/clustertest"
 	"usertrail/internal/test/testkit"
 )
@@ -65,7 +64,7 @@ func TestRealQuota(t *testing.T) {
 			}
 			k.Admin(t, "throttle", name, kind, strconv.Itoa(quota))
 			defer k.Admin(t, "throttle", name, kind, "0")
-			awaitThrottle(t, k, name, kind)
+			awaitThrottle(t, k, name, kind, quota)
 			if kind == "WRITE_NUMBER" {
 				putReal(t, c, name, 0, n, nil)
 				scanReal(t, c, name, n, Scan{}, nil)
@@ -86,7 +85,7 @@ func TestRealQuota(t *testing.T) {
 func TestRealThrottledScanOfALargeRow(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
-	const columns, kind = 40, "READ_NUMBER"
+	const columns, kind, quota = 40, "READ_NUMBER", 2
 	c := dialReal(t, k)
 	name := createReal(t, k, c)
 	p, err := c.NewPutter(name, PutOptions{})
@@ -102,9 +101,9 @@ func TestRealThrottledScanOfALargeRow(t *testing.T) {
 	if err := errors.Join(p.Flush(t.Context()), p.Close()); err != nil {
 		t.Fatal(err)
 	}
-	k.Admin(t, "throttle", name, kind, "2")
+	k.Admin(t, "throttle", name, kind, strconv.Itoa(quota))
 	defer k.Admin(t, "throttle", name, kind, "0")
-	awaitThrottle(t, k, name, kind)
+	awaitThrottle(t, k, name, kind, quota)
 	for c.Held().Busy == 0 { // however slow the servers are
 		came := c.Came()
 		out := newSink(t)
@@ -119,27 +118,37 @@ func TestRealThrottledScanOfALargeRow(t *testing.T) {
 	t.Logf("held back: %+v", c.Held())
 }
 
-// awaitThrottle repeats one small request until the servers apply the quota.
-func awaitThrottle(t *testing.T, k *clustertest.Cluster, name, kind string) {
+// awaitThrottle repeats a request for more rows than the quota until the servers apply it. They refuse
+// such a request even if they are slow, and the client then sends it in parts.
+func awaitThrottle(t *testing.T, k *clustertest.Cluster, name, kind string, quota int) {
 	t.Helper()
 	c := dialReal(t, k)
 	for began := time.Now(); c.Held().Busy == 0; {
 		if kind == "READ_NUMBER" {
-			if _, err := c.Get(t.Context(), name, []byte(rowName(0)), wire.Get{}); err != nil {
+			if err := c.Gets(t.Context(), name, rowsOf(upTo(quota+1)...), GetOptions{}, newSink(t).emit); err != nil {
 				t.Fatal(err)
 			}
 		} else {
-			p, err := c.NewPutter(name, PutOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(p.Put(t.Context(), realCell(0, 0)), p.Flush(t.Context()), p.Close()); err != nil {
-				t.Fatal(err)
-			}
+			putFirst(t, c, name, quota+1)
 		}
 		if time.Since(began) > enough {
 			t.Fatal("the servers do not keep to the throttle")
 		}
+	}
+}
+
+// putFirst puts the first cell of each of n rows.
+func putFirst(t *testing.T, c *Client, name string, n int) {
+	t.Helper()
+	p, err := c.NewPutter(name, PutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		err = errors.Join(err, p.Put(t.Context(), realCell(i, 0)))
+	}
+	if err := errors.Join(err, p.Flush(t.Context()), p.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

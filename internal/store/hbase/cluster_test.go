@@ -422,7 +422,7 @@ func TestRealRegionServerEnds(t *testing.T) {
 	var once sync.Once
 	well := func() {
 		once = sync.Once{}
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), enough)
 		defer cancel()
 		if err := k.WaitHealthy(ctx); err != nil {
 			t.Fatal(err)

@@ -40,6 +40,9 @@ const (
 	healLimit = 10 * time.Minute
 	// callLimit is the limit for one request of a test.
 	callLimit = 5 * time.Minute
+	// checkLimit is the limit for one check of all daemons. A check reads from every region. If a server is
+	// gone, a check may hang, and the next check may not.
+	checkLimit = 2 * time.Minute
 )
 
 // A Cluster is a cluster that is up. Its methods may be called concurrently.

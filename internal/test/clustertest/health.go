@@ -112,7 +112,7 @@ func (c *Cluster) running(ctx context.Context) error {
 
 // working checks that the daemons work.
 func (c *Cluster) working(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	if err := c.checkNameNode(ctx); err != nil {
 		return err

@@ -125,7 +125,7 @@ func (h *fixture) isNotForEverybody(t *testing.T, dir string) {
 func (h *fixture) granted(t *testing.T, env []string, program string, args ...string) result {
 	t.Helper()
 	p := start(t, h.dir, env, program, args...)
-	for end := time.Now().Add(time.Minute); strings.Contains(p.wait(t).Error, "permission denied") && time.Now().Before(end); {
+	for end := time.Now().Add(deadline); strings.Contains(p.wait(t).Error, "permission denied") && time.Now().Before(end); {
 		p = start(t, h.dir, env, program, args...)
 	}
 	return p.done(t)
