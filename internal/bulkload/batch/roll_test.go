@@ -145,14 +145,15 @@ func TestKilledPutsAreNamed(t *testing.T) {
 	}
 }
 
-// killPuts kills a load of puts at its first call that puts something.
+// killPuts kills a load of puts when its first cells are in the table. Each call that puts something loses
+// its response, so the load does not end before it is killed.
 func killPuts(p *bulkloadtest.HBase, from, to string, types ...string) {
 	p.T.Helper()
 	ctx, kill := context.WithCancel(p.T.Context())
 	defer kill()
 	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method == "Multi" {
-			kill()
+			return hbasetest.Fault{Executed: kill, Drop: true}
 		}
 		return hbasetest.Fault{}
 	}})

@@ -201,8 +201,7 @@ func TestAKilledReplayIsRepeated(t *testing.T) {
 	ctx, kill := context.WithCancel(t.Context())
 	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
 		if c.Method == "Multi" {
-			defer kill()
-			return hbasetest.Fault{Drop: true}
+			return hbasetest.Fault{Executed: kill, Drop: true}
 		}
 		return hbasetest.Fault{}
 	}})
