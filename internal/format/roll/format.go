@@ -43,12 +43,16 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
+// encoders is the number of blocks that are compressed at the same time. Each has tables of a third of
+// a megabyte, and rolls are a small part of a load. Without a limit there would be tables for each processor.
+const encoders = 2
+
 // The coders are shared: EncodeAll and DecodeAll may be called at once, start
 // no goroutines and keep no state from one call to the next. A window of one
 // block keeps the encoder's tables small.
 var (
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-		return zstd.NewWriter(nil, zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<17))
+		return zstd.NewWriter(nil, zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<17), zstd.WithEncoderConcurrency(encoders))
 	})
 	decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 		return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxRaw), zstd.WithDecoderConcurrency(0))

@@ -484,7 +484,9 @@ func TestAnIndexIsInMemoryOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	enc.EncodeAll(make([]byte, blockSize), nil) // makes its tables
+	for range encoders {
+		enc.EncodeAll(make([]byte, blockSize), nil) // makes tables
+	}
 	var to heapWriter
 	before := testkit.Heap()
 	w := NewWriter(&to, ids(1), behaviour.Span{From: day, To: day})
