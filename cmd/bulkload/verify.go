@@ -111,6 +111,9 @@ func printVerified(w io.Writer, address string, r verify.Result) {
 	if len(r.Since) > 0 {
 		fmt.Fprintf(w, "meanwhile   %s committed\n", quantity.Of(len(r.Since), "load"))
 	}
+	if r.Note != "" {
+		fmt.Fprintf(w, "note        %s\n", r.Note)
+	}
 	fmt.Fprintf(w, "verified    %s of %s, %s of day and behaviour, in %s\n",
 		quantity.Of(r.Cells, "cell"), quantity.Of(r.Records, "record"), quantity.Of(r.Compared, "pair"), address)
 }

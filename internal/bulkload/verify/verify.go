@@ -69,6 +69,8 @@ type Result struct {
 	Unfinished []string `json:"unfinished,omitempty"`
 	// Since lists the numbers of loads that ended while the table was read.
 	Since []int `json:"since,omitempty"`
+	// Note says which days the table has, if it has no records of the requested days and behaviours.
+	Note string `json:"note,omitempty"`
 }
 
 // Counted implements outcome.Result.
@@ -186,6 +188,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := r.compare(ctx); err != nil {
 		return r.result, err
 	}
+	if err := r.note(ctx); err != nil {
+		return r.result, err
+	}
 	return r.result, r.result.differs()
 }
 
@@ -217,6 +222,26 @@ func (r *run) wants(k dayKey) bool { return r.wanted[k.kind] && r.span.Has(k.dat
 
 // whole reports whether the whole table is compared.
 func (r *run) whole() bool { return r.cfg.Span == nil && !slices.Contains(r.wanted, false) }
+
+// note sets the note of the result, if only a part of the table was compared and nothing was found in it.
+func (r *run) note(ctx context.Context) error {
+	if r.result.Compared > 0 || r.whole() {
+		return nil
+	}
+	text := "the table has no records of these days and behaviours"
+	has, ok, err := table.SpanOf(ctx, r.table)
+	if err != nil {
+		return err
+	}
+	if ok {
+		text += fmt.Sprintf("; it has records of %s", has)
+	}
+	if dropped := table.Dropped(r.table.Info().Dropped, r.span); dropped != "" {
+		text += "; " + dropped
+	}
+	r.result.Note = text
+	return nil
+}
 
 // read reads the table.
 func (r *run) read(ctx context.Context) error {
