@@ -629,8 +629,7 @@ func (x *run) convert(s *Step) error {
 	case s.To != secondTable || t.layout == s.Layout:
 		o.statuses = []int{64}
 	case s.Layout == "fixed" && !t.numbered():
-		o.statuses = []int{64}
-		x.tables[secondTable] = to // its lock and the record of the run
+		o.statuses = []int{64} // before the command makes a directory
 	default:
 		o.next = t.clone()
 		o.next.layout, o.next.undo = s.Layout, nil
