@@ -19,7 +19,7 @@ const (
 )
 
 const (
-	// patience is the --retry-for of commands that must fail. It leaves a busy machine enough
+	// patience is the --retry-for of commands that wait in vain. It leaves a busy machine enough
 	// time for the first failure.
 	patience = 10 * time.Second
 	// impatience is the time after which a command must have ignored its --retry-for. It is
@@ -40,7 +40,11 @@ type complaint struct {
 // start starts the command in a fixture's folder.
 func (x complaint) start(t *testing.T, h *fixture) *process {
 	t.Helper()
-	args := []string{"--retry-for", patience.String(), "--quiet", "--from", span.From.String(), "--to", span.From.String()}
+	retry := patience
+	if x.status != exitNotNow {
+		retry = impatience / 2 // a server that responds late must not hide what is wrong
+	}
+	args := []string{"--retry-for", retry.String(), "--quiet", "--from", span.From.String(), "--to", span.From.String()}
 	if x.program == "extract" {
 		args = append(args, "--users", filepath.Join(testkit.Home(), "users"), "--types", "play", "--plan", "get", "--overwrite")
 	}
