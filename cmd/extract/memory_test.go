@@ -159,7 +159,7 @@ func TestManyUsersFitIntoMemory(t *testing.T) {
 	for length, extracts := range map[int][]extract{
 		59:  testkit.Pick([]extract{{"users.txt", "parquet", ""}}, append(everyone, extract{"users.txt", "parquet", ""})),
 		120: testkit.Pick(everyone[:1], everyone),
-		200: testkit.Pick(everyone[1:2], everyone),
+		250: testkit.Pick(everyone[1:2], everyone),
 	} {
 		dir := testkit.Scratch(t)
 		manyUsers(t, dir, 300_000, length)

@@ -24,7 +24,7 @@ func (x *Extract) Write(ctx context.Context, out output.Sink, pieces []split.Reg
 		return judge.Counts{}, err
 	}
 	parts := make(chan *output.Part)
-	cutter := output.NewCutter(x.Query, x.Sizes, x.Shares.Heavy, x.Found, parts)
+	cutter := output.NewCutter(x.Query, x.Sizes, x.Found, parts)
 	var after []byte // key of the last user of an earlier run
 	done := out.All()
 	for i := range done {

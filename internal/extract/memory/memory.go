@@ -3,10 +3,9 @@
 //
 // The list of users is held to the end. A worker needs workerMemory: for several batches that it
 // reads, and for a part that it writes. If the trail of a user is larger than a batch, it is held
-// whole, one such trail at a time. Parts with many bytes of IDs share half of the rest; at least one
-// such part is held. A result in directories is sorted. If only rows show which users exist, and the
-// rows of a user are not adjacent, each pass over the rows collects as many users as fit into half of
-// the rest.
+// whole, one such trail at a time. A result in directories is sorted. If only rows show which users
+// exist, and the rows of a user are not adjacent, each pass over the rows collects as many users as
+// fit into half of the rest.
 package memory
 
 import (
@@ -30,20 +29,16 @@ const (
 	restMemory = 40 << 20
 	// minWalk is the smallest Shares.Walk.
 	minWalk = 8 << 20
-	// HeavyIDs is the size in bytes from which on the IDs of a part's users need more memory than its
-	// worker has. They are in memory twice: in the part and in the file that is written.
-	HeavyIDs = 8 << 20
-	// heavyMemory is the memory in bytes that such a part needs in addition: 131,072 IDs of 255 bytes.
-	heavyMemory = 64 << 20
 	// fullMemory is the memory of one worker without the trail of a user that is held whole.
 	fullMemory = 96 << 20
 )
 
 // Sizes limit the pieces in which events are held. Zero fields take their defaults. The
-// parts of a result depend on PartEvents and PartBytes, and on no other size.
+// parts of a result depend on PartEvents, PartBytes and PartIDs, and on no other size.
 type Sizes struct {
 	PartEvents int64 // events in a part, about; 131,072
 	PartBytes  int   // bytes of values in a part, about; 16 MiB
+	PartIDs    int   // bytes of the IDs of users in a part, about; 8 MiB
 	BatchBytes int   // largest trails of a batch of users; 8 MiB
 	SortBytes  int64 // memory for sorting; 16 MiB
 }
@@ -52,7 +47,7 @@ type Sizes struct {
 func (s Sizes) Full() Sizes {
 	return Sizes{
 		PartEvents: cmp.Or(s.PartEvents, 128<<10), PartBytes: cmp.Or(s.PartBytes, 16<<20),
-		BatchBytes: cmp.Or(s.BatchBytes, 8<<20), SortBytes: cmp.Or(s.SortBytes, 16<<20),
+		PartIDs: cmp.Or(s.PartIDs, 8<<20), BatchBytes: cmp.Or(s.BatchBytes, 8<<20), SortBytes: cmp.Or(s.SortBytes, 16<<20),
 	}
 }
 
@@ -75,7 +70,6 @@ type Shares struct {
 	User    int   // bytes of the largest trail of one user
 	Walk    int64 // bytes for users whose rows are not adjacent, if only rows show which users exist
 	Sort    int64 // bytes for sorting the files of directories
-	Heavy   int   // number of parts with more than HeavyIDs bytes of IDs that are held at once
 
 	list     int64 // bytes of the list
 	distinct int   // fields whose distinct values are counted
@@ -93,7 +87,6 @@ func (b Budget) Divide() (Shares, error) {
 	s.Workers = max(1, min(b.Workers, int((room-int64(s.User))/workerMemory)))
 	rest := room - int64(s.Workers)*workerMemory
 	s.Walk = max(minWalk, rest/2)
-	s.Heavy = max(1, int(rest/2/heavyMemory))
 	s.Batch = min(b.Sizes.BatchBytes, int(b.Bytes-restMemory-b.Users.Bytes())/(32*s.Workers))
 	return s, nil
 }

@@ -20,13 +20,12 @@ type Part struct {
 	trails []*fetch.Trails // held until the part is written
 	users  []named
 	events int64
-	bytes  int             // of their values
-	ids    int             // bytes of the users' IDs
-	heavy  <-chan struct{} // holds the place that the part releases; nil if it has few bytes of IDs
-	last   []byte          // key: each user up to it is in this part or an earlier one, or is not in the result
-	counts judge.Counts    // of all users that were read, up to that one
-	found  []byte          // users found by their rows since the part before, as notfound.Finds packs them
-	ends   bool            // it is the last part of its piece, or of the result
+	bytes  int          // of their values
+	ids    int          // bytes of the users' IDs
+	last   []byte       // key: each user up to it is in this part or an earlier one, or is not in the result
+	counts judge.Counts // of all users that were read, up to that one
+	found  []byte       // users found by their rows since the part before, as notfound.Finds packs them
+	ends   bool         // it is the last part of its piece, or of the result
 }
 
 // release releases the trails and the IDs of the part.
@@ -35,9 +34,6 @@ func (p *Part) release() {
 		t.Release()
 	}
 	p.trails, p.users = nil, nil
-	if p.heavy != nil {
-		<-p.heavy
-	}
 }
 
 // A named trail is the trail of the user id: the events from from to to, not included, of a batch.
@@ -51,13 +47,13 @@ type named struct {
 func (u *named) events() []trail.Event { return u.trails.Batch.Events[u.from:u.to] }
 
 // A Cutter divides the stream of trails into parts. A part ends with the user with whom it has
-// Sizes.PartEvents events or Sizes.PartBytes bytes, so parts depend only on the trails. If the
-// query is cut into pieces, a part also ends with its piece. A Cutter is for one goroutine.
+// Sizes.PartEvents events, Sizes.PartBytes bytes of values or Sizes.PartIDs bytes of IDs, so parts
+// depend only on the trails. If the query is cut into pieces, a part also ends with its piece. A
+// Cutter is for one goroutine.
 type Cutter struct {
 	parts       chan<- *Part
 	sizes       memory.Sizes
-	partitioned bool          // the result is divided into directories
-	heavy       chan struct{} // holds one for each part with more than memory.HeavyIDs bytes of IDs
+	partitioned bool // the result is divided into directories
 
 	number int
 	part   *Part
@@ -70,11 +66,10 @@ type Cutter struct {
 }
 
 // NewCutter returns a Cutter for the result of q. It sends parts to parts, and marks the users that
-// were found by their rows in found. heavy is the number of parts with many bytes of IDs that are held at
-// once.
-func NewCutter(q *query.Query, sizes memory.Sizes, heavy int, found *notfound.Search, parts chan<- *Part) *Cutter {
+// were found by their rows in found.
+func NewCutter(q *query.Query, sizes memory.Sizes, found *notfound.Search, parts chan<- *Part) *Cutter {
 	return &Cutter{
-		parts: parts, sizes: sizes, partitioned: q.Output.Partition != "", heavy: make(chan struct{}, heavy),
+		parts: parts, sizes: sizes, partitioned: q.Output.Partition != "",
 		found: found, cursor: found.Region(split.Region{}),
 	}
 }
@@ -136,23 +131,11 @@ func (k *Cutter) add(ctx context.Context, trails *fetch.Trails, u *judge.User) e
 	p.users = append(p.users, named{u.ID, trails, u.From, u.To, u.Steps})
 	p.events += int64(u.To - u.From)
 	p.bytes += u.Bytes
-	if err := k.weigh(ctx, p, len(u.ID)); err != nil {
-		return err
-	}
-	if p.events < k.sizes.PartEvents && p.bytes < k.sizes.PartBytes {
+	p.ids += len(u.ID)
+	if p.events < k.sizes.PartEvents && p.bytes < k.sizes.PartBytes && p.ids < k.sizes.PartIDs {
 		return nil
 	}
 	return k.end(ctx, u.Key, false)
-}
-
-// weigh counts the bytes of an ID of p. If the IDs become many bytes, it waits for a place. The parts
-// that hold the places are with writers, so that p does not wait for itself.
-func (k *Cutter) weigh(ctx context.Context, p *Part, bytes int) error {
-	if p.ids += bytes; p.ids <= memory.HeavyIDs || p.heavy != nil {
-		return nil
-	}
-	p.heavy = k.heavy
-	return pipe.Send(ctx, k.heavy, struct{}{})
 }
 
 // end ends the part. ends reports whether its piece ends, too. All users up to the user with

@@ -2,7 +2,6 @@ package output
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"usertrail/internal/extract/judge"
 	"usertrail/internal/extract/memory"
@@ -10,39 +9,42 @@ import (
 	"usertrail/internal/trail"
 )
 
-// TestPartsOfManyIDsWaitForEachOther cuts users whose IDs are large into parts of two users. While a
-// writer holds such a part, the next part gets no more IDs than a light part has.
-func TestPartsOfManyIDsWaitForEachOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		parts := make(chan *Part)
-		k := &Cutter{parts: parts, sizes: memory.Sizes{PartEvents: 2, PartBytes: 1 << 20}, heavy: make(chan struct{}, 1)}
-		u := judge.User{To: 1, ID: make([]byte, memory.HeavyIDs/2+1), Key: []byte("key")}
-		added := 0
-		go func() {
-			defer close(parts)
-			for range 6 {
+// TestPartsEndByTheirSizes cuts users of one event each. A part ends with the user with whom it has
+// enough events, bytes of values or bytes of IDs.
+func TestPartsEndByTheirSizes(t *testing.T) {
+	const each = 100
+	for name, x := range map[string]struct {
+		sizes memory.Sizes
+		want  int // users in a part
+	}{
+		"events": {memory.Sizes{PartEvents: 3, PartBytes: 1000, PartIDs: 1000}, 3},
+		"values": {memory.Sizes{PartEvents: 10, PartBytes: each + 1, PartIDs: 1000}, 2},
+		"IDs":    {memory.Sizes{PartEvents: 10, PartBytes: 1000, PartIDs: 3*each + 1}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const users = 12
+			parts := make(chan *Part, users)
+			k := &Cutter{parts: parts, sizes: x.sizes}
+			u := judge.User{To: 1, ID: make([]byte, each), Key: []byte("key"), Bytes: each}
+			for range users {
 				trails := &fetch.Trails{Batch: new(trail.Batch)}
 				trails.Hold()
 				if err := k.add(t.Context(), trails, &u); err != nil {
-					t.Error(err)
+					t.Fatal(err)
 				}
 				trails.Release()
-				added++
 			}
-		}()
-		for n := range 3 {
-			p := <-parts
-			synctest.Wait()
-			if want := min(6, 2*n+3); added != want {
-				t.Errorf("%d users are added while part %d is held, want %d", added, n, want)
+			close(parts)
+			n := 0
+			for p := range parts {
+				n++
+				if len(p.users) != x.want {
+					t.Errorf("part %d has %d users, want %d", p.number, len(p.users), x.want)
+				}
 			}
-			if len(p.users) != 2 {
-				t.Errorf("part %d has %d users, want 2", n, len(p.users))
+			if n != users/x.want {
+				t.Errorf("there are %d parts of %d users, want %d", n, x.want, users/x.want)
 			}
-			p.release()
-		}
-		if _, more := <-parts; more || len(k.heavy) > 0 {
-			t.Errorf("there is another part, or %d parts hold their place", len(k.heavy))
-		}
-	})
+		})
+	}
 }

@@ -55,8 +55,8 @@ type Partitions struct {
 
 // A partitioner writes the parts of a result that is divided into directories. A part
 // has a leaf, which is a file, for each value of the column that partitions. The partitioner
-// collects parts of the Cutter until each of its leaves has about Sizes.PartEvents events or
-// Sizes.PartBytes of values. So a result has few leaves. Shuffle sorts the events:
+// collects parts of the Cutter until each of its leaves has about Sizes.PartEvents events,
+// Sizes.PartBytes of values or Sizes.PartIDs of IDs. So a result has few leaves. Shuffle sorts the events:
 //
 //	part value modulo sortParts | row value, user ID | seq place in the user's trail |
 //	payload column ID, times of steps, behaviour.AppendPacked
@@ -75,6 +75,7 @@ type partitioner struct {
 	users  int64
 	events int64
 	bytes  int64                         // of their values
+	ids    int64                         // bytes of the users' IDs, in each leaf
 	found  []byte                        // users, as notfound.Finds packs them
 	leaves map[int32]*manifest.TrailPart // by value
 	had    map[int32]bool                // values of the current user
@@ -130,7 +131,7 @@ func (p *partitioner) take(ctx context.Context, cut *Part) error {
 		return err
 	}
 	leaves := min(int64(len(p.leaves)), mostTogether)
-	large := p.events >= leaves*p.Sizes.PartEvents || p.bytes >= leaves*int64(p.Sizes.PartBytes)
+	large := p.events >= leaves*p.Sizes.PartEvents || p.bytes >= leaves*int64(p.Sizes.PartBytes) || p.ids >= leaves*int64(p.Sizes.PartIDs)
 	if p.events == 0 || !large && !cut.ends {
 		return nil
 	}
@@ -153,6 +154,7 @@ func (p *partitioner) add(ctx context.Context, cut *Part) error {
 			if !p.had[v] {
 				p.had[v] = true
 				l.Users++
+				p.ids += int64(len(u.id))
 			}
 			l.Events++
 			binary.BigEndian.PutUint32(p.row, uint32(v)^1<<31)
@@ -213,7 +215,7 @@ func (p *partitioner) write(ctx context.Context, cut *Part) error {
 		return err
 	}
 	breakpoint.Reach(breakpoint.Part)
-	p.number, p.users, p.events, p.bytes = p.number+1, 0, 0, 0
+	p.number, p.users, p.events, p.bytes, p.ids = p.number+1, 0, 0, 0, 0
 	p.found = p.found[:0]
 	clear(p.leaves)
 	return p.sorter.Reset(ctx)
