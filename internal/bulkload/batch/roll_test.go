@@ -184,9 +184,15 @@ func TestANewBehaviourOfKilledPutsIsKnown(t *testing.T) {
 	p.Extracts("in the end")
 }
 
-// TestNewFieldsOfKilledPutsKeepTheirPlaces kills a load of puts that adds a new field. A load
-// of another day adds another field meanwhile.
+// TestNewFieldsOfKilledPutsKeepTheirPlaces kills a load of puts that adds a new field: the first load of a table, or
+// a later one. A load of another day adds another field meanwhile.
 func TestNewFieldsOfKilledPutsKeepTheirPlaces(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		t.Run(fmt.Sprintf("first load %t", first), func(t *testing.T) { testPlacesOfFields(t, first) })
+	}
+}
+
+func testPlacesOfFields(t *testing.T, first bool) {
 	const plays = `
 logs: {path: "logs/{date}/play.csv"}
 user: user
@@ -198,8 +204,8 @@ behaviours:
 		p.Write(day+"/play.csv", "user,time,title,channel,device\na,"+day+" 10:00:00,one,news,box\n")
 	}
 	p.SetJob(fmt.Sprintf(plays, ""))
-	if _, err := p.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
-		t.Fatal(err)
+	if !first {
+		p.Loaded(bulkload.Put, "2014-09-01", "2014-09-01")
 	}
 	p.SetJob(fmt.Sprintf(plays, ", channel: string"))
 	killPuts(p, "2014-09-02", "2014-09-02")
@@ -217,6 +223,39 @@ behaviours:
 	if want := []string{"title", "channel", "device"}; !slices.Equal(got, want) {
 		t.Errorf("the fields of play are %v, want %v: the killed load put values of its new field in the second place", got, want)
 	}
+}
+
+// TestAKilledFirstLoadOfAnotherJobIsKnown kills the first load of a table by puts. A load of another day is refused if its job
+// does not fit the rows that the killed load put. A load by the job of the killed load works, and so does a load after the rows
+// and the catalog were removed.
+func TestAKilledFirstLoadOfAnotherJobIsKnown(t *testing.T) {
+	const before = "layout: tall\nlogs: {path: \"logs/{date}/play.csv\", zone: UTC}\nuser: user\nbehaviours:\n  play: {id: 1, fields: {title: string, seconds: int64}}\n"
+	for what, change := range map[string][2]string{
+		"type": {"int64", "string"}, "zone": {"UTC", "Asia/Shanghai"}, "layout": {"tall", "wide"}, "id": {"id: 1", "id: 2"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			p := bulkloadtest.NewHBase(t)
+			p.Write("2014-09-02/play.csv", "user,time,title,seconds\na,2014-09-02 10:00:00,one,1\n")
+			p.SetJob(before)
+			killPuts(p, "2014-09-01", "2014-09-01")
+			p.SetJob(strings.Replace(before, change[0], change[1], 1))
+			_, err := p.Puts(t.Context(), "2014-09-02", "2014-09-02", 1)
+			if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "a load that is under way, or was killed: ") {
+				t.Errorf("another job: %v, want ErrUnfit and the killed load", err)
+			}
+			p.Cluster.Delete(bulkloadtest.TrailsTable, func(*cell.Cell) bool { return true })
+			store := p.Connect(local.New())
+			defer store.Close()
+			if _, err := store.Forget(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+			p.Loaded(bulkload.Put, "2014-09-02", "2014-09-02")
+		})
+	}
+	p := bulkloadtest.NewHBase(t)
+	p.SetJob(before)
+	killPuts(p, "2014-09-01", "2014-09-01")
+	p.Loaded(bulkload.Put, "2014-09-01", "2014-09-01")
 }
 
 // TestAPartOfAFileStaysBegun kills a load of puts of one behaviour of a file, and loads the
@@ -523,7 +562,7 @@ func killedPuts(p *bulkloadtest.HBase) {
 
 // TestAGrownJobContinues kills a load of puts, and loads by a job with more fields. If the cells
 // of the new job include the cells of the first job, the table equals the table after a load
-// that was not killed. Otherwise the load is refused.
+// that was not killed and follows a load of the first job. Otherwise the load is refused.
 func TestAGrownJobContinues(t *testing.T) {
 	const (
 		kinds  = "\nlogs: {path: \"logs/{date}/play.csv\", behaviour: {column: kind, others: skip}, max_bad: 90%}\nuser: user\nbehaviours:\n"
@@ -540,12 +579,12 @@ func TestAGrownJobContinues(t *testing.T) {
 		"fields in between":    {job: change("seconds", "more: string, seconds")},
 		"both":                 {job: change("seconds: int64", "seconds: int64, more: string") + "  login: {id: 4}\n"},
 		"max_bad":              {job: change("90%", "80%")},
-		"a first field":        {change("{title", "{more: string, title"), bulkload.ErrRequest},
+		"a first field":        {job: change("{title", "{more: string, title")},
+		"order of fields":      {job: change("title: string, seconds: int64", "seconds: int64, title: string")},
 		"a field where was no": {change("{id: 3}", "{id: 3, fields: {more: string}}"), bulkload.ErrRequest},
-		"order of fields":      {change("title: string, seconds: int64", "seconds: int64, title: string"), bulkload.ErrRequest},
 		"more bad records":     {change("seconds: int64", "seconds: int64, more: int64"), bulkload.ErrRequest},
 		"user column":          {change("user: user", "user: more"), bulkload.ErrRequest},
-		"type":                 {change("int64", "string"), bulkload.ErrRequest},
+		"type":                 {change("int64", "string"), table.ErrUnfit},
 		"fewer fields":         {change("title: string, ", ""), bulkload.ErrRequest},
 		"fewer behaviours":     {change("  visit: {id: 3}\n", ""), bulkload.ErrRequest},
 	} {
@@ -562,11 +601,12 @@ func TestAGrownJobContinues(t *testing.T) {
 			want := begun
 			if c.want == nil {
 				whole := bulkloadtest.NewHBase(t)
+				whole.Write("2014-08-31/play.csv", "user,time,kind,title,seconds,more,last\n")
 				whole.Write("2014-09-01/play.csv", night)
+				whole.SetJob(before)
+				whole.Loaded(bulkload.Put, "2014-08-31", "2014-08-31")
 				whole.SetJob(c.job)
-				if _, err := whole.Puts(t.Context(), "2014-09-01", "2014-09-01", 1); err != nil {
-					t.Fatal(err)
-				}
+				whole.Loaded(bulkload.Put, "2014-09-01", "2014-09-01")
 				want = whole.Cells()
 			}
 			if got := p.Cells(); !slices.Equal(got, want) {

@@ -299,6 +299,8 @@ type Begun struct {
 	// Schema has the behaviours and fields of the records that are being put; nil is the schema
 	// of Table.
 	Schema *behaviour.Schema `json:"schema,omitempty"`
+	// Layout is the layout of the records that are being put. Files of earlier releases do not have it.
+	Layout string `json:"layout,omitempty"`
 }
 
 func (b *Begun) version() int { return b.Version }

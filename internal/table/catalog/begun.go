@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 )
 
 // Left returns the files and rolls whose rows may be in the table although no ledger holds
@@ -30,7 +32,9 @@ func Left(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
 		return b, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(pieces)) {
-		b = merged(b, pieces[name])
+		if b, err = merged(b, pieces[name]); err != nil {
+			return new(manifest.Begun), err
+		}
 	}
 	return b, nil
 }
@@ -46,8 +50,15 @@ func leftByLoads(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, e
 }
 
 // merged returns the files and rolls of a and b together. b replaces the entries that both
-// have.
-func merged(a, b *manifest.Begun) *manifest.Begun {
+// have. It returns an error that wraps table.ErrUnfit if no schema and layout describe the records of both.
+func merged(a, b *manifest.Begun) (*manifest.Begun, error) {
+	schema, err := bothSchemas(a.Schema, b.Schema)
+	if err == nil && a.Layout != "" && b.Layout != "" && a.Layout != b.Layout {
+		err = fmt.Errorf("its rows have the layout %s, and rows of another load have %s", a.Layout, b.Layout)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: a load that is under way, or was killed: %w", table.ErrUnfit, err)
+	}
 	inputs := slices.DeleteFunc(slices.Clone(a.Inputs), func(in manifest.Input) bool { return has(b.Inputs, &in) })
 	none := len(a.Inputs) == 0 && len(a.Rolls) == 0
 	return &manifest.Begun{
@@ -56,20 +67,18 @@ func merged(a, b *manifest.Begun) *manifest.Begun {
 		Rolls:   append(withoutRolls(a.Rolls, filesOf(b.Rolls)), b.Rolls...),
 		Alone:   b.Alone && (none || a.Alone),
 		Lost:    lostOf(append(slices.Clone(a.Lost), b.Lost...), append(inputs, b.Inputs...)),
-		Schema:  bothSchemas(a.Schema, b.Schema),
-	}
+		Schema:  schema,
+		Layout:  cmp.Or(b.Layout, a.Layout),
+	}, nil
 }
 
 // bothSchemas returns a schema with the behaviours and fields of a and b. Pieces of two plans
 // may each have fields that the other plan lacks.
-func bothSchemas(a, b *behaviour.Schema) *behaviour.Schema {
+func bothSchemas(a, b *behaviour.Schema) (*behaviour.Schema, error) {
 	if a == nil || b == nil {
-		return cmp.Or(b, a)
+		return cmp.Or(b, a), nil
 	}
-	if m, err := a.Merge(b); err == nil {
-		return m
-	}
-	return b // the later one
+	return a.Merge(b)
 }
 
 // Lost returns the paths of delivered files of a load that gave some HFiles to HBase and whose
@@ -98,7 +107,10 @@ func (c *Catalog) Leave(ctx context.Context, more *manifest.Begun) error {
 	if err != nil {
 		return err
 	}
-	after := merged(before, more)
+	after, err := merged(before, more)
+	if err != nil {
+		return err
+	}
 	after.Alone = more.Alone
 	return c.setLeft(ctx, after)
 }

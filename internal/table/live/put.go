@@ -32,7 +32,7 @@ func (t *Table) Begin(ctx context.Context, inputs []manifest.Input, roll *manife
 // begun describes the cells that may be in the table when records of inputs are put. The roll names
 // all their users.
 func (t *Table) begun(inputs []manifest.Input, roll *manifest.File, alone bool) *manifest.Begun {
-	b := &manifest.Begun{Inputs: inputs, Alone: alone, Schema: t.Manifest().Schema}
+	b := &manifest.Begun{Inputs: inputs, Alone: alone, Schema: t.Manifest().Schema, Layout: t.Manifest().Layout}
 	if roll != nil {
 		r := manifest.Rolled{File: *roll}
 		for _, in := range inputs {

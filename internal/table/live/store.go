@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/hadoopconf"
 	"usertrail/internal/store/dfs"
@@ -208,10 +209,13 @@ func (s *Store) Open(ctx context.Context) (table.Loader, error) {
 	if err := s.sameCluster(ctx, c); err != nil {
 		return nil, err
 	}
+	if err := s.sameLayout(p.layout, m.Layout); err != nil {
+		return nil, err
+	}
 	for _, schema := range p.schemas {
 		// The table may have rows of new behaviours, and new fields already have a place.
 		if err := c.Extend(schema); err != nil {
-			return nil, fmt.Errorf("%w: a load that is under way, or was killed: %w", table.ErrUnfit, err)
+			return nil, s.begunByOther(err)
 		}
 	}
 	t := newTable(s, c)
@@ -277,13 +281,50 @@ func (s *Store) New(ctx context.Context, p table.Plan) (table.Loader, error) {
 	if err != nil {
 		return nil, s.address.explain(err)
 	}
+	schema, err := s.firstSchema(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	c, err := catalog.New(s.fs, s.dir, &manifest.Table{
-		Address: s.address.String(), Cluster: id, Layout: p.Layout, Family: s.family, Schema: p.Schema, Splits: []manifest.Key{},
+		Address: s.address.String(), Cluster: id, Layout: p.Layout, Family: s.family, Schema: schema, Splits: []manifest.Key{},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return newTable(s, c), nil
+}
+
+// firstSchema returns the schema of a new table. If a first load of puts was killed, the table has rows of it. The fields of these rows
+// keep their places, and the fields of p follow. It returns an error if p does not fit these rows.
+func (s *Store) firstSchema(ctx context.Context, p table.Plan) (*behaviour.Schema, error) {
+	left, err := catalog.Left(ctx, s.fs, s.dir)
+	if err == nil {
+		err = s.sameLayout(left.Layout, p.Layout)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if left.Schema == nil {
+		return p.Schema, nil
+	}
+	schema, err := left.Schema.Merge(p.Schema)
+	if err != nil {
+		return nil, s.begunByOther(err)
+	}
+	return schema, nil
+}
+
+// sameLayout returns an error if the rows of a load that is not finished have another layout than the table. left is "" if it is not known.
+func (s *Store) sameLayout(left, layout string) error {
+	if left == "" || left == layout {
+		return nil
+	}
+	return s.begunByOther(fmt.Errorf("its rows have the layout %s, and the table or the job has %s", left, layout))
+}
+
+// begunByOther returns the error for a load that is not finished, and whose job does not fit.
+func (s *Store) begunByOther(err error) error {
+	return fmt.Errorf("table %s: %w: a load that is under way, or was killed: %w", s.address, table.ErrUnfit, err)
 }
 
 // Quarantine implements table.Store.

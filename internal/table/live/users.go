@@ -72,6 +72,7 @@ type perhaps struct {
 	covered bool // the rolls name all users
 	begun   bool
 	alone   bool                // if begun: the table was empty before
+	layout  string              // of its rows, "" if it is not known
 	schemas []*behaviour.Schema // of its rows
 }
 
@@ -85,7 +86,7 @@ func (s *Store) perhaps(ctx context.Context) (perhaps, error) {
 	if err != nil {
 		return perhaps{}, err
 	}
-	p := perhaps{covered: left.Covered(), begun: len(left.Inputs)+len(left.Rolls) > 0, alone: left.Alone}
+	p := perhaps{covered: left.Covered(), begun: len(left.Inputs)+len(left.Rolls) > 0, alone: left.Alone, layout: left.Layout}
 	if left.Schema != nil {
 		p.schemas = append(p.schemas, left.Schema)
 	}
