@@ -85,7 +85,7 @@ func New(ctx context.Context, cfg *Config, owner Owner, inputs []*Input, s *shuf
 	for i, in := range inputs {
 		in.index = i
 		if err := b.mark(in); err != nil {
-			return nil, err
+			in.fail(err)
 		}
 	}
 	return b, nil

@@ -186,6 +186,32 @@ func playSkips(t *testing.T, seed uint64, y *bulkloadtest.Fixture, load func(typ
 	}
 }
 
+// TestAFileOfTooManyConditionsIsRefusedAlone loads the records of a file one by one: each load has a condition that skips one record
+// less. When a load can no longer tell the conditions apart, it leaves the file out, and loads another file.
+func TestAFileOfTooManyConditionsIsRefusedAlone(t *testing.T) {
+	const most = 64
+	y := bulkloadtest.New(t, skipJob{above: -1}.text())
+	l := skipLog{column: "tag"}
+	for n := range most + 2 {
+		l.records = append(l.records, skipRecord{"play", n, n})
+	}
+	name := skipDay + "/many.csv"
+	y.Write(name, l.text())
+	for n := range most + 1 {
+		y.SetJob(skipJob{above: n}.text())
+		y.WantCounts(y.Load(nil, skipDay, skipDay), most+2, 1, 0, 0, most+1)
+	}
+	y.Write(skipDay+"/other.csv", skipLog{"tag", []skipRecord{{"play", 0, 100}}}.text())
+	y.SetJob(skipJob{above: most + 1}.text())
+	r := y.Load(bulkload.ErrRequest, skipDay, skipDay)
+	if len(r.Failed) != 1 || !strings.HasSuffix(r.Failed[0].Path, name) || !strings.Contains(r.Failed[0].Error, "conditions logs.skip, and at most 64 can be told apart: load the logs into a new table") {
+		t.Errorf("failed is %+v, want %s and its conditions", r.Failed, name)
+	}
+	if r.Loaded != 1 {
+		t.Errorf("%d records were loaded, want the record of the other file", r.Loaded)
+	}
+}
+
 // loadBy loads all files, if there is something to load.
 func loadBy(y *bulkloadtest.Fixture, way string, types []string) error {
 	_, err := loadSpan(y, way, skipDay, skipDay, types...)
