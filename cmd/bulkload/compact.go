@@ -12,9 +12,6 @@ import (
 	"usertrail/cmd/internal/cli"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/run/quantity"
-	"usertrail/internal/store/dfs"
-	"usertrail/internal/table"
-	"usertrail/internal/table/live"
 )
 
 // A keeping has the flags of compact, drop and undrop.
@@ -74,18 +71,7 @@ func (o *keeping) config(ctx context.Context, instead string) (upkeep.Config, er
 	if cfg.Memory, err = o.flags.Limits(upkeep.MinMemory); err != nil {
 		return cfg, err
 	}
-	address := o.flags.Table
-	if address == "" {
-		j, err := o.flags.LoadJob(ctx, cfg.FS)
-		if err != nil {
-			return cfg, err
-		}
-		address = j.Table.Address
-	}
-	if dfs.Scheme(address) == live.Scheme {
-		return cfg, fmt.Errorf("%w: %s is in HBase: %s", table.ErrUnfit, address, instead)
-	}
-	cfg.Store, _, err = o.flags.Store(ctx, cfg.FS)
+	cfg.Store, err = o.flags.StoreOfFiles(ctx, cfg.FS, instead)
 	return cfg, err
 }
 

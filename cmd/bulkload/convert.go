@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
-	"usertrail/internal/table"
 	"usertrail/internal/table/live"
 )
 
@@ -103,34 +101,14 @@ func (o *converting) conversion(ctx context.Context) (convert.Config, error) {
 	if cfg.Memory, err = o.flags.Limits(convert.MinMemory); err != nil {
 		return cfg, err
 	}
-	if cfg.From, err = o.source(ctx, cfg.FS); err != nil {
+	if cfg.From, err = o.flags.StoreOfFiles(ctx, cfg.FS, "only a table of files can be converted"); err != nil {
 		return cfg, err
 	}
-	cfg.Out, err = cli.Store(ctx, cfg.FS, o.out, nil, o.flags.Waits)
+	cfg.Out, err = cli.StoreOfFiles(ctx, cfg.FS, o.out, nil, o.flags.Waits)
 	if err == nil {
 		cfg.Temp, err = o.tempFor(o.out)
 	}
 	return cfg, err
-}
-
-// source returns the store of the table to convert.
-func (o *converting) source(ctx context.Context, fs dfs.FS) (table.Store, error) {
-	address := o.flags.Table
-	if address == "" {
-		j, err := o.flags.LoadJob(ctx, fs)
-		if errors.Is(err, cli.ErrNoJob) {
-			return nil, fmt.Errorf("%w; or name the table with --table", err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		address = j.Table.Address
-	}
-	if dfs.Scheme(address) == live.Scheme {
-		return nil, fmt.Errorf("%w: %s is in HBase: only a table of files can be converted", table.ErrUnfit, address)
-	}
-	s, _, err := o.flags.Store(ctx, fs)
-	return s, err
 }
 
 func printConverted(w io.Writer, r convert.Result) {

@@ -146,36 +146,6 @@ type Exporter interface {
 	Export(ctx context.Context, loads []int, r split.Region, emit func(*cell.Cell) error) error
 }
 
-// Cataloged is a table that accepts HFiles and lists them in a manifest. If the manifest has no
-// address, it is a table of files.
-type Cataloged interface {
-	Stager
-	Described
-}
-
-// Founded is a table that can be made from ledgers and files, all at once.
-type Founded interface {
-	Cataloged
-	// Found makes the table from the ledgers, and the files that m lists.
-	Found(ctx context.Context, ledgers []*manifest.Load, m *manifest.Table) error
-	// CopyQuarantine copies the bad records of the catalog in dir.
-	CopyQuarantine(ctx context.Context, dir string) error
-}
-
-// Replaceable is a table of files whose files can be replaced by others.
-type Replaceable interface {
-	Cataloged
-	// Replace makes m the manifest. Files that m does not name stay for keepFor.
-	Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error
-	// Undrop returns the entries that restore the days of the last drop; nil if their files
-	// are no longer kept.
-	Undrop(ctx context.Context) (*manifest.Undrop, error)
-	// Ledger returns the ledger of a load.
-	Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error)
-	// ForgetRetired removes all files that were replaced.
-	ForgetRetired(ctx context.Context) error
-}
-
 // Daily is implemented by Users that know the days on which a user has rows. Users that
 // read the rows do not implement it.
 type Daily interface {

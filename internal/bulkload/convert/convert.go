@@ -59,11 +59,11 @@ const MinMemory = segment.MinMemory
 // value.
 type Config struct {
 	FS      dfs.FS
-	From    table.Store
-	Out     table.Store // no table exists there yet
-	Layout  string      // layout of Out
-	Regions int         // regions of Out; as many as From has
-	Temp    string      // directory, on FS, for sorted runs
+	From    table.StoreOfFiles
+	Out     table.StoreOfFiles // no table exists there yet
+	Layout  string             // layout of Out
+	Regions int                // regions of Out; as many as From has
+	Temp    string             // directory, on FS, for sorted runs
 
 	Workers  int   // files read or written at once; 1
 	Memory   int64 // bytes; 1 GiB
@@ -96,7 +96,7 @@ type run struct {
 	log  *slog.Logger
 	shop catalog.Workshop
 
-	from     table.Cataloged
+	from     table.OfFiles
 	m        *manifest.Table // manifest of from
 	old, new layout.Layout
 	origins  manifest.Origins
@@ -105,7 +105,7 @@ type run struct {
 	users    *survey // nil until the users have been read
 	plan     *manifest.Conversion
 	done     []*manifest.Converted
-	to       table.Founded
+	to       table.OfFiles
 	progress *progress.Progress
 	result   Result
 }
@@ -162,27 +162,23 @@ func newRun(ctx context.Context, cfg Config) (*run, error) {
 
 // open opens the old table.
 func (r *run) open(ctx context.Context) error {
-	t, err := r.cfg.From.Open(ctx)
+	from, err := r.cfg.From.OpenFiles(ctx)
 	if err != nil {
 		return err
-	}
-	from, ok := table.As[table.Cataloged](t)
-	if !ok || from.Manifest().Address != "" {
-		return errors.Join(fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.From.Address()), t.Close())
 	}
 	r.from, r.m, r.old = from, from.Manifest(), from.Info().Layout
 	if err = r.apart(ctx); err == nil && r.old.Name() == r.new.Name() {
 		err = fmt.Errorf("%w: %s has the layout %s already", ErrRequest, r.cfg.From.Address(), r.new.Name())
 	}
 	if err == nil {
-		err = table.CheckFiles(ctx, t)
+		err = from.CheckFiles(ctx)
 	}
 	if err == nil {
 		r.ledgers, err = from.Ledgers(ctx)
 		r.origins = manifest.OriginsOf(r.ledgers)
 	}
 	if err != nil {
-		return errors.Join(err, t.Close())
+		return errors.Join(err, from.Close())
 	}
 	return nil
 }
@@ -208,15 +204,11 @@ func (r *run) locked(ctx context.Context) error {
 // finish ends a conversion whose table is complete. It counts what the table has, and removes the
 // workshop.
 func (r *run) finish(ctx context.Context) error {
-	t, err := r.cfg.Out.Open(ctx)
+	to, err := r.cfg.Out.OpenFiles(ctx)
 	if err != nil {
 		return err
 	}
-	defer t.Close()
-	to, ok := table.As[table.Cataloged](t)
-	if !ok {
-		return fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.Out.Address())
-	}
+	defer to.Close()
 	if r.done, err = r.shop.Done(ctx); err != nil {
 		return err
 	}

@@ -132,19 +132,14 @@ func (r *run) prepare(ctx context.Context, s state) (err error) {
 		return err
 	}
 	splits := manifest.PointsOf(r.plan.Splits)
-	t, err := r.cfg.Out.New(ctx, table.Plan{
+	r.to, err = r.cfg.Out.NewFiles(ctx, table.Plan{
 		Layout: r.plan.Layout, Compression: r.m.Compression, Schema: r.m.Schema,
 		Splits: func(context.Context) (split.Points, error) { return splits, nil },
 	})
 	if err != nil {
 		return err
 	}
-	to, ok := table.As[table.Founded](t)
-	if !ok {
-		return fmt.Errorf("%w: %s cannot be a table of files", table.ErrUnfit, r.cfg.Out.Address())
-	}
-	r.to = to
-	return r.shop.Keep(ctx, to.Manifest().Family, r.done)
+	return r.shop.Keep(ctx, r.to.Manifest().Family, r.done)
 }
 
 // begin removes the files of an earlier plan and makes a new plan.

@@ -45,7 +45,6 @@ type importer struct {
 	with   bulkload.Resources
 	from   table.Exporter
 	to     *target.Table
-	stager table.Stager // to
 	result bulkload.Result
 }
 
@@ -102,12 +101,10 @@ func (i *importer) open(ctx context.Context) error {
 	if to := t.Info(); to.Layout.Name() != from.Layout.Name() {
 		return fmt.Errorf("%w: %s has the layout %s, %s has %s", bulkload.ErrRequest, from.Address, from.Layout.Name(), to.Address, to.Layout.Name())
 	}
-	stager, ok := table.As[table.Stager](t.Loader)
-	if !ok {
-		return fmt.Errorf("%w: table %s accepts no HFiles", bulkload.ErrRequest, t.Address)
+	if i.result.Choice, err = t.SetMode(ctx, bulkload.HFile, 0); err != nil {
+		return err
 	}
-	i.stager, i.result.Choice = stager, bulkload.Choice{Mode: bulkload.HFile}
-	if _, err = stager.FileOptions(ctx); err != nil {
+	if _, err = t.Stager.FileOptions(ctx); err != nil {
 		return err
 	}
 	return i.checkFamily(ctx, from.Layout.Traits())

@@ -41,10 +41,10 @@ type regionWriter struct {
 // newRegion returns a writer of a region. span has the dates of all records. most is the memory in bytes for
 // the records of one row.
 func (i *importer) newRegion(ctx context.Context, region int, span behaviour.Span, most int) *regionWriter {
-	info, number := i.to.Info(), i.stager.NextLoad()
+	info, number := i.to.Info(), i.to.Stager.NextLoad()
 	w := &regionWriter{
 		from: i.from, number: number, span: behaviour.NoDays,
-		out:     target.NewSegment(ctx, i.stager, &i.with, i.stager.FileName(number, region), span),
+		out:     target.NewSegment(ctx, i.to.Stager, &i.with, i.to.Stager.FileName(number, region), span),
 		decoder: info.Layout.Decoder(info.Schema, layout.Everyone(info.Schema, span)),
 	}
 	w.events.Most = most

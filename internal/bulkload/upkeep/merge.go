@@ -81,7 +81,7 @@ func (r *run) openMerge(ctx context.Context, files []manifest.File) (*merge, err
 	return m, nil
 }
 
-func (m *merge) add(ctx context.Context, t table.Replaceable, name string, ahead int) error {
+func (m *merge) add(ctx context.Context, t table.StagedReader, name string, ahead int) error {
 	f, err := t.Staged(ctx, name)
 	if err != nil {
 		return err

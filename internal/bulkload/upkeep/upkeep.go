@@ -60,7 +60,7 @@ const (
 // Config configures one call. The comment of a field names the default for its zero value.
 type Config struct {
 	FS    dfs.FS
-	Store table.Store
+	Store table.StoreOfFiles
 	// KeepFor is how long replaced files are kept. By default the next sweep removes them.
 	KeepFor time.Duration
 	All     bool // Drop may remove every day
@@ -75,7 +75,7 @@ type Config struct {
 // A run is one call.
 type run struct {
 	cfg      Config
-	table    table.Replaceable
+	table    table.OfFiles
 	log      *slog.Logger
 	progress *progress.Progress
 }
@@ -99,17 +99,9 @@ func newRun(cfg Config) *run {
 }
 
 // open opens the table.
-func (r *run) open(ctx context.Context) error {
-	t, err := r.cfg.Store.Open(ctx)
-	if err != nil {
-		return err
-	}
-	f, ok := table.As[table.Replaceable](t)
-	if !ok || f.Manifest().Address != "" {
-		return errors.Join(fmt.Errorf("%w: %s is not a table of files", table.ErrUnfit, r.cfg.Store.Address()), t.Close())
-	}
-	r.table = f
-	return nil
+func (r *run) open(ctx context.Context) (err error) {
+	r.table, err = r.cfg.Store.OpenFiles(ctx)
+	return err
 }
 
 // locked calls do with the table's lock held. It removes remains before and after do. If no

@@ -9,6 +9,6 @@ import (
 
 func TestAbilitiesOfATableOfFiles(t *testing.T) {
 	tabletest.Abilities(t, new(files.Table),
-		"BegunByPuts", "Cataloged", "Described", "Exporter", "FaultFinder", "FileChecker", "Filed", "Founded", "HandedOver",
-		"LeftBehind", "Loader", "Losing", "Metered", "Replaceable", "StagedReader", "Stager")
+		"BegunByPuts", "Described", "Exporter", "FaultFinder", "FileChecker", "Filed", "HandedOver",
+		"LeftBehind", "Loader", "Losing", "Metered", "StagedReader", "Stager")
 }

@@ -24,7 +24,10 @@ func (s Store) Catalog() string { return s.Dir }
 func (s Store) Lock(ctx context.Context) (dfs.Lock, error) { return catalog.Lock(ctx, s.FS, s.Dir) }
 
 // Open implements table.Store.
-func (s Store) Open(ctx context.Context) (table.Loader, error) {
+func (s Store) Open(ctx context.Context) (table.Loader, error) { return s.OpenFiles(ctx) }
+
+// OpenFiles implements table.StoreOfFiles.
+func (s Store) OpenFiles(ctx context.Context) (table.OfFiles, error) {
 	t, err := Open(ctx, s.FS, s.Dir)
 	if err != nil {
 		return nil, err
@@ -34,6 +37,11 @@ func (s Store) Open(ctx context.Context) (table.Loader, error) {
 
 // New implements table.Store.
 func (s Store) New(ctx context.Context, p table.Plan) (table.Loader, error) {
+	return s.NewFiles(ctx, p)
+}
+
+// NewFiles implements table.StoreOfFiles.
+func (s Store) NewFiles(ctx context.Context, p table.Plan) (table.OfFiles, error) {
 	t, err := New(ctx, s.FS, s.Dir, p)
 	if err != nil {
 		return nil, err

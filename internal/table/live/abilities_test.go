@@ -9,7 +9,7 @@ import (
 
 func TestAbilitiesOfALiveTable(t *testing.T) {
 	tabletest.Abilities(t, new(Table),
-		"BegunByPuts", "Cataloged", "Changing", "Described", "Expiring", "FaultFinder", "FileChecker", "Founded", "HandedOver", "Hiding",
+		"BegunByPuts", "Changing", "Described", "Expiring", "FaultFinder", "FileChecker", "HandedOver", "Hiding",
 		"HidingSampled", "LeftBehind", "Loader", "Losing", "Metered", "Putter", "StagedReader", "Stager", "Throttled")
 }
 

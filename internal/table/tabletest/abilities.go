@@ -26,7 +26,6 @@ func abilityOf[T any]() ability {
 // abilities are all abilities of tables, by name.
 var abilities = map[string]ability{
 	"BegunByPuts":   abilityOf[table.BegunByPuts](),
-	"Cataloged":     abilityOf[table.Cataloged](),
 	"Changing":      abilityOf[table.Changing](),
 	"Described":     abilityOf[table.Described](),
 	"Expiring":      abilityOf[table.Expiring](),
@@ -34,7 +33,6 @@ var abilities = map[string]ability{
 	"FaultFinder":   abilityOf[table.FaultFinder](),
 	"FileChecker":   abilityOf[table.FileChecker](),
 	"Filed":         abilityOf[table.Filed](),
-	"Founded":       abilityOf[table.Founded](),
 	"HandedOver":    abilityOf[table.HandedOver](),
 	"Hiding":        abilityOf[table.Hiding](),
 	"HidingSampled": abilityOf[table.HidingSampled](),
@@ -43,7 +41,6 @@ var abilities = map[string]ability{
 	"Losing":        abilityOf[table.Losing](),
 	"Metered":       abilityOf[table.Metered](),
 	"Putter":        abilityOf[table.Putter](),
-	"Replaceable":   abilityOf[table.Replaceable](),
 	"StagedReader":  abilityOf[table.StagedReader](),
 	"Stager":        abilityOf[table.Stager](),
 	"Throttled":     abilityOf[table.Throttled](),
