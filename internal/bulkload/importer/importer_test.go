@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/importer"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/column"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
@@ -208,6 +209,14 @@ func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 			p.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,three,1\n")
 			direct(p, "2014-09-01", "2014-09-01")
 		}, "play.csv was loaded with other bytes into"},
+		"another file has its number": {func(p *bulkloadtest.HBase) {
+			ours, theirs := sameNumber(p.T)
+			p.Write(ours, "user,time,title,seconds\na,2014-09-03 10:00:00,one,1\n")
+			p.Load(nil, "2014-09-03", "2014-09-03")
+			p.Rename(ours, theirs)
+			p.Write(theirs, "user,time,title,seconds\na,2014-09-03 10:00:00,two,2\n")
+			direct(p, "2014-09-03", "2014-09-03")
+		}, "their records would be mistaken for each other; load one of them from the logs"},
 		"another schema": {func(p *bulkloadtest.HBase) {
 			p.SetJob(strings.Replace(bulkloadtest.TwoKinds, "price: double", "price: string", 1))
 			fill(p)
@@ -228,6 +237,23 @@ func TestImportsThatDoNotFitAreRefused(t *testing.T) {
 				t.Error("the table changed")
 			}
 		})
+	}
+}
+
+// sameNumber returns two paths of logs whose files get one number in different tables.
+func sameNumber(t *testing.T) (one, other string) {
+	t.Helper()
+	known := map[uint32]string{}
+	for i := 0; ; i++ {
+		path := fmt.Sprintf("2014-09-03/play.%d", i)
+		n, err := column.Number(path, func(uint32) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one, ok := known[n]; ok {
+			return one, path
+		}
+		known[n] = path
 	}
 }
 

@@ -47,6 +47,18 @@ func TestLoadsWhatIsThere(t *testing.T) {
 	}
 }
 
+// TestATableOfFilesTakesNoPuts asks for a mode that the table does not have.
+func TestATableOfFilesTakesNoPuts(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	cfg := y.Config("2014-09-01", "2014-09-01")
+	cfg.Mode = bulkload.Put
+	const says = "trails cannot be loaded by --mode put: leave out --mode"
+	if _, err := load.Run(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v, want ErrRequest and %q", err, says)
+	}
+}
+
 // TestConservationHoldsForEachFile counts records that are good, bad, not requested and
 // repeated, file by file in the ledger. TestSkippedRecordsAreCountedByReason loads parts of a
 // file in which every reason occurs.

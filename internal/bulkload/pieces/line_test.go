@@ -166,6 +166,19 @@ func TestChangedLinesAreRefused(t *testing.T) {
 	refused("the file", func(*pieces.Line) {})
 }
 
+// TestAPieceOfAnotherBehaviourIsRefused changes a line of an earlier release, whose lines have no digest.
+func TestAPieceOfAnotherBehaviourIsRefused(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+	parts[0].Inputs[0].Behaviour = "seek"
+	changed := found(y, linesOf(y, 1, parts))
+	const says = `the job of the piece has no behaviour "seek": plan again`
+	if _, err := pieces.Run(t.Context(), y.Worker(local.New()), &changed[0], 0); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v, want ErrRequest and %q", err, says)
+	}
+}
+
 // watched is a file system that calls a function when most of a delivered file has been read.
 type watched struct {
 	dfs.FS

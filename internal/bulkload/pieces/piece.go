@@ -239,7 +239,7 @@ func (in *Input) file(s *behaviour.Schema) (*delivered.File, error) {
 	if in.Behaviour != "" {
 		var ok bool
 		if kind, ok = s.Kind(in.Behaviour); !ok {
-			return nil, fmt.Errorf("%w: the job of the piece has no behaviour %q", bulkload.ErrRequest, in.Behaviour)
+			return nil, fmt.Errorf("%w: the job of the piece has no behaviour %q: plan again", bulkload.ErrRequest, in.Behaviour)
 		}
 	}
 	f := in.asked()

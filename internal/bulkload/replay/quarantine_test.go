@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/bulkload/replay"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/store/hbase/hbasetest"
 	"usertrail/internal/test/testkit"
@@ -91,6 +92,53 @@ func TestARefusedFileComesOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// grows is a file system in which a file has one more line from its second opening on.
+type grows struct {
+	dfs.FS
+	name, line string
+	opened     *int
+}
+
+// Open implements dfs.FS.
+func (g grows) Open(ctx context.Context, name string) (dfs.File, error) {
+	if name == g.name {
+		if *g.opened++; *g.opened == 2 {
+			text, err := dfs.ReadFile(ctx, g.FS, name)
+			if err == nil {
+				err = dfs.WriteFile(ctx, g.FS, name, append(text, g.line...))
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g.FS.Open(ctx, name)
+}
+
+// TestAQuarantineFileThatGrowsIsNotReplayed adds a line to a quarantine file between the check of its lines and the replay. Nothing is
+// loaded. The same replay again loads both lines.
+func TestAQuarantineFileThatGrowsIsNotReplayed(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(name, "many", "8888")
+	y.Correct(name, `"raw":",2014`, `"raw":"d,2014`)
+	file, lines := y.Store.Quarantine(name), strings.SplitAfter(y.Quarantined(name), "\n")
+	y.KeepBad(name, lines[0])
+	before := y.Trails(true)
+	cfg := bulkloadtest.ReplayOf(y.Config("2014-09-01", "2014-09-01"))
+	cfg.FS = grows{cfg.FS, file, lines[1], new(int)}
+	r, err := replay.Run(t.Context(), cfg, file)
+	if want := file + " changed after its lines were checked: replay a file that no program writes"; err == nil || !strings.Contains(err.Error(), want) || r.Loaded != 0 {
+		t.Errorf("%d records were loaded, %v; want %q", r.Loaded, err, want)
+	}
+	if got := y.Trails(true); !slices.Equal(got, before) {
+		t.Errorf("the table holds\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(before, "\n"))
+	}
+	y.WantCounts(y.Replay(nil, name), 2, 2, 0, 0, 0)
 }
 
 // TestCorrectionsOfAnEarlierDeliveryAreKept corrects a line of a refused file, and delivers the file again, with and without bad records.

@@ -51,7 +51,7 @@ func (t *Table) SetMode(ctx context.Context, asked bulkload.Mode, bytes int64) (
 		c.Mode = bulkload.HFile
 	case asked == bulkload.Put && puts, asked == bulkload.HFile && files:
 	case asked == bulkload.Put || asked == bulkload.HFile:
-		return c, fmt.Errorf("%w: table %s cannot be loaded by --mode %s", bulkload.ErrRequest, t.Address, c.Mode)
+		return c, fmt.Errorf("%w: table %s cannot be loaded by --mode %s: leave out --mode", bulkload.ErrRequest, t.Address, c.Mode)
 	default:
 		if err := t.choose(ctx, stager, bytes, &c); err != nil {
 			return c, err

@@ -40,7 +40,7 @@ func TestJudgeSecurity(t *testing.T) {
 		{gss.ErrSequence, giveUp, ErrInsecure, ""},
 		{etype.ErrForged, repeat, ErrInsecure, ""},
 		{&rpc.ServerError{Class: "javax.security.sasl.SaslException", Message: "GSS initiate failed"}, repeat, ErrInsecure, "GSS initiate failed"},
-		{&rpc.ServerError{Class: pkg + "security.AccessDeniedException", Message: "Authentication is required"}, giveUp, ErrInsecure, "to kerberos"},
+		{&rpc.ServerError{Class: pkg + "security.AccessDeniedException", Message: "Authentication is required"}, giveUp, ErrInsecure, "the cluster has Kerberos: set hbase.security.authentication to kerberos"},
 		{kerberos.ErrExpired, giveUp, kerberos.ErrExpired, ""},
 		{kerberos.ErrSilent, pause, ErrUnavailable, ""},
 		{certs.ErrStore, giveUp, certs.ErrStore, ""},

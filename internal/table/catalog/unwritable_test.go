@@ -26,7 +26,7 @@ func (r refusing) Lock(context.Context, string) (dfs.Lock, error) { return nil, 
 func TestUnwritableTables(t *testing.T) {
 	for advice, err := range map[string]error{
 		"run as a user": &iofs.PathError{Op: "lock", Path: "x/lock", Err: iofs.ErrPermission},
-		"mount it":      &iofs.PathError{Op: "lock", Path: "x/lock", Err: syscall.EROFS},
+		"mount it for writing, or name another table": &iofs.PathError{Op: "lock", Path: "x/lock", Err: syscall.EROFS},
 	} {
 		_, got := catalog.Lock(t.Context(), refusing{local.New(), err}, t.TempDir())
 		if !errors.Is(got, table.ErrUnfit) || !errors.Is(got, err) || !strings.Contains(got.Error(), advice) {

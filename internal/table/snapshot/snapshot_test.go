@@ -138,7 +138,7 @@ func TestQueriesForServersAreRefused(t *testing.T) {
 		fit  bool
 	}{
 		"another table's": {func(_ *testing.T, d *disk) { d.table = "u" }, "of table ns:u", false},
-		"old layout":      {func(_ *testing.T, d *disk) { d.layout = 1 }, "version 1", false},
+		"old layout":      {func(_ *testing.T, d *disk) { d.layout = 1 }, "its layout is version 1, not 2; take another with a newer HBase", false},
 		"no regions":      {func(*testing.T, *disk) {}, "no regions", false},
 		"a gap": {func(_ *testing.T, d *disk) {
 			d.regions = []diskRegion{{end: "b", id: 1}, {start: "c", id: 1}}
@@ -146,7 +146,7 @@ func TestQueriesForServersAreRefused(t *testing.T) {
 		"no end":        {func(_ *testing.T, d *disk) { d.regions = []diskRegion{{end: "b", id: 1}} }, "gap", false},
 		"large values":  {func(_ *testing.T, d *disk) { d.family = map[string]string{"IS_MOB": "true"} }, "IS_MOB", false},
 		"permissions":   {one(tagged(1)), "permissions", false},
-		"labels":        {one(tagged(2)), "labels", false},
+		"labels":        {one(tagged(2)), "has visibility labels; read it through the servers: --plan auto", false},
 		"a large value": {one(tagged(5)), "large value", false},
 		"a wrong tag":   {one(&cell.Cell{Row: []byte("a"), Family: []byte("d"), Type: cell.Put, Tags: []byte{0, 9, 8}}), "tags", true},
 		"no type":       {one(&cell.Cell{Row: []byte("a"), Family: []byte("d"), Type: 77}), "type", true},

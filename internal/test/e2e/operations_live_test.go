@@ -3,8 +3,6 @@ package e2e_test
 import (
 	"fmt"
 	"net"
-	"regexp"
-	"strings"
 	"testing"
 
 	"usertrail/internal/test/clustertest"
@@ -81,13 +79,7 @@ func TestOperationsRowsOfHBase(t *testing.T) {
 			t.Parallel()
 			name := c.Table(t)
 			prelude := fmt.Sprintf("export HADOOP_CONF_DIR=%s; host=%s name=%s other=%s catalog=%s/catalog table=hbase://%s/%s\n", c.ConfDir(), host, name, c.Table(t), c.HDFS(t), c.ZooKeeper(), name)
-			said, status := shellIn(t, testkit.Commands(t), newNight(t))("-uo", prelude+preludeOfRows+row.script)
-			if status != row.status {
-				t.Errorf("ends with status %d, want %d\n%s", status, row.status, said)
-			}
-			if !regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(message), "…", ".*")).MatchString(said) {
-				t.Errorf("the page has %q, and the command printed\n%s", message, said)
-			}
+			row.provokes(t, testkit.Commands(t), newNight(t), message, prelude+preludeOfRows)
 		})
 	}
 }

@@ -1,0 +1,45 @@
+package hdfs
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"usertrail/internal/store/dfs/hdfs/ipc"
+)
+
+// TestWhatIsWrongWithANameNodeIsSaid checks the errors of an exchange with a NameNode.
+func TestWhatIsWrongWithANameNodeIsSaid(t *testing.T) {
+	s := &security{nameNode: "nn/_HOST@REALM.TEST"}
+	_, impostor := s.principal("10.0.0.1:8020", ipc.Auth{Protocol: "nn", Server: "nn1.test"})
+	for says, err := range map[string]error{
+		"it says that it is nn/nn1.test, and dfs.namenode.kerberos.principal for 10.0.0.1 is nn/10.0.0.1@REALM.TEST. Name it by the host of its principal, or correct the property": impostor,
+		"the NameNode does not ask for Kerberos: set hadoop.security.authentication to simple in core-site.xml if that is right. Nothing was sent to it":                            ipc.ErrSimple,
+		"get a new delegation token, for example by bulkload token --out FILE":                                                                                                      &ipc.ServerError{Class: "org.apache.hadoop.security.token.SecretManager$InvalidToken", Message: "token can't be found in cache"},
+	} {
+		if got := s.explain("10.0.0.1:8020", err); !errors.Is(got, ErrInsecure) || !strings.Contains(got.Error(), says) {
+			t.Errorf("%v; want ErrInsecure and %q", got, says)
+		}
+	}
+}
+
+// TestANameNodeWithKerberosIsNamed reads the refusal of a NameNode with Kerberos, in pieces.
+func TestANameNodeWithKerberosIsNamed(t *testing.T) {
+	ours, theirs := net.Pipe()
+	go func() {
+		for _, b := range []byte("\x00\x01" + noSimple + ". Available:[TOKEN, KERBEROS]") {
+			if _, err := theirs.Write([]byte{b}); err != nil {
+				return
+			}
+		}
+	}()
+	refused := new(atomic.Pointer[error])
+	_, err := io.ReadAll(&unproved{Conn: ours, addr: "nn:8020", refused: refused})
+	ours.Close()
+	if !errors.Is(err, ErrInsecure) || !strings.Contains(err.Error(), "set hadoop.security.authentication to kerberos in core-site.xml") || refused.Load() == nil {
+		t.Errorf("%v, want ErrInsecure and the property", err)
+	}
+}
