@@ -30,9 +30,7 @@ func (c *commit) collect(ctx context.Context) ([]*manifest.Report, error) {
 	if err := c.current(); err != nil {
 		return nil, err
 	}
-	for _, out := range plan.LeftOut {
-		c.refuse(out)
-	}
+	c.stillOut(cmp.Or(plan.NextLoad, c.to.NextLoad()), plan.LeftOut)
 	reports, voids := make([]*manifest.Report, len(c.pieces)), make([]string, len(c.pieces))
 	err = atOnce(ctx, len(c.pieces), func(ctx context.Context, n int) (err error) {
 		reports[n], voids[n], err = c.report(ctx, n, c.void)

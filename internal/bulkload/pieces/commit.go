@@ -91,7 +91,7 @@ func (c *commit) committed(n int, finished []*manifest.Load) error {
 	var older error
 	for _, of := range c.known.Loads() {
 		if of.Number == n {
-			c.stillOut(n, of.LeftOut)
+			c.stillOut(n+1, of.LeftOut)
 			older = c.to.AllOlderIn(of, c.first.Span)
 		}
 	}
@@ -110,13 +110,13 @@ func (c *commit) committed(n int, finished []*manifest.Load) error {
 	return fmt.Errorf("%w: plan %s is committed: it is load %d of %s", bulkload.ErrNothing, c.first.Plan, n, c.with.Store.Address())
 }
 
-// stillOut records the files that the commit of load n left out and no later load has loaded. A file of
-// the same name in an earlier load is another file.
-func (c *commit) stillOut(n int, all []manifest.LeftOut) {
+// stillOut records those of the files that were left out which no load from load first on has loaded. A file
+// of the same name in an earlier load is another file.
+func (c *commit) stillOut(first int, all []manifest.LeftOut) {
 	since := map[string][]*manifest.Part{}
 	for _, l := range c.known.Loads() {
 		for i := range l.Inputs {
-			if in := &l.Inputs[i]; l.Number > n && in.Offsets == nil {
+			if in := &l.Inputs[i]; l.Number >= first && in.Offsets == nil {
 				since[in.Path] = append(since[in.Path], in.Part)
 			}
 		}

@@ -79,6 +79,33 @@ func TestCommitsRepeatWhatMayStillBeWritten(t *testing.T) {
 	y.Commit(bulkload.ErrNothing, parts)
 }
 
+// TestALogThatWasLeftOutIsLoadedBeforeTheCommit has a plan that left out a log, which another load has loaded when
+// the plan is committed. An earlier load had a log of the same name without records.
+func TestALogThatWasLeftOutIsLoadedBeforeTheCommit(t *testing.T) {
+	for _, earlier := range []bool{false, true} {
+		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+		y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "logs:\n", "logs:\n  ready: logs/{date}/_SUCCESS\n", 1))
+		ready := filepath.Join(y.Dir, "logs/2014-09-02/_SUCCESS")
+		if earlier {
+			y.Write("2014-09-02/_SUCCESS", "")
+			y.Write("2014-09-02/play.csv", "user,time,title,seconds\n")
+			y.Load(nil, "2014-09-02", "2014-09-02")
+			if err := os.Remove(ready); err != nil {
+				t.Fatal(err)
+			}
+		}
+		y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+		y.Write("2014-09-01/_SUCCESS", "")
+		y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
+		parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-02")
+		y.DoAll(parts)
+		y.Write("2014-09-02/_SUCCESS", "")
+		y.Load(nil, "2014-09-02", "2014-09-02")
+		y.Commit(nil, parts)
+		y.Commit(bulkload.ErrNothing, parts)
+	}
+}
+
 // TestCommitsRepeatWhatWasLeftOutOfAKnownName leaves out a file under a name that an earlier
 // load had loaded with other bytes or without records.
 func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {

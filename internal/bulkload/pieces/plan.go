@@ -292,7 +292,7 @@ func (p *planner) common(ctx context.Context, pieces []Piece) error {
 
 // begin writes the plan, and counts the pieces that are done.
 func (p *planner) begin(ctx context.Context, pieces []Piece) error {
-	plan := &manifest.Plan{Pieces: len(pieces), LeftOut: p.load.LeftOut}
+	plan := &manifest.Plan{Pieces: len(pieces), LeftOut: p.load.LeftOut, NextLoad: p.load.To.NextLoad()}
 	folder := pieces[0].folder(p.cfg.FS, p.cfg.Store)
 	skip, cutBy := p.cfg.Job.Skip(), p.cfg.Job.CutBy()
 	_, text, err := lines(pieces)

@@ -10,6 +10,8 @@ type Plan struct {
 	Pieces  int           `json:"pieces"`
 	Inputs  []PlannedFile `json:"inputs"` // of all pieces
 	LeftOut []LeftOut     `json:"left_out,omitempty"`
+	// NextLoad is the number of the first load after the plan; 0 if an older version wrote the plan.
+	NextLoad int `json:"next_load,omitempty"`
 	// Texts has the Texts of the parts while the file is written or read.
 	Texts TextList `json:"texts,omitempty"`
 }
