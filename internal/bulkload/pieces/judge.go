@@ -117,6 +117,14 @@ type joinedBad struct {
 	files   []quarantine.Range
 }
 
+// begins returns the first date of a part.
+func begins(p *manifest.Part) behaviour.Date {
+	if p == nil || p.Span == nil {
+		return behaviour.MinDate
+	}
+	return p.Span.From
+}
+
 // join combines the digests of a file and the outcomes of its ranges into the outcome that one process
 // would have. If the file cannot be loaded, join removes its records from the reports.
 func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *manifest.Outcome, ranges []rangeOutcome) (*manifest.Outcome, error) {
@@ -136,9 +144,10 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 		for _, of := range r.Days {
 			days = append(days, of.Days...)
 		}
-		if out.Older += r.Older; r.Older > 0 {
-			out.Part = r.Part
+		if r.Older > 0 && (out.Older == 0 || begins(r.Part) > begins(out.Part)) {
+			out.Part = r.Part // ranges that were done before the last drop skipped fewer days
 		}
+		out.Older += r.Older
 		found = append(found, r.SHA256)
 		badAt = append(badAt, r.BadAt.List()...)
 		if r.Bad != "" {

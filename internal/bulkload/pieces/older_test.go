@@ -30,6 +30,35 @@ func TestADropIsUndoneBetweenPieceAndCommit(t *testing.T) {
 	}
 }
 
+// TestRangesSkipDaysOfTwoDrops has a log in ranges. Some ranges are done before a later drop, and some after it. After the later drop is
+// undone, a load adds the records of the days between both. The last range skipped only a day of the first drop.
+func TestRangesSkipDaysOfTwoDrops(t *testing.T) {
+	const head, first, second, third = "user,time,title,seconds\n", "u4,2014-09-02 11:00:00,one,1\n", "u1,2014-09-03 10:00:00,one,1\n", "u2,2014-09-04 10:00:00,one,1\n"
+	for name, log := range map[string]string{"the first day last": head + second + third + second + first, "the first day first": head + first + second + third + second} {
+		t.Run(name, func(t *testing.T) {
+			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+			y.Load(nil, "2014-09-01", "2014-09-01")
+			y.Drop("2014-09-03")
+			y.Write("2014-09-03/play.csv", log)
+			parts := y.Plan(nil, 30, "2014-09-03", "2014-09-03")
+			if len(parts) < 4 {
+				t.Fatalf("the log has %d pieces, want one for each record", len(parts))
+			}
+			y.DoAll(parts)
+			y.Drop("2014-09-04")
+			y.Commit(piece.ErrMissing, parts)
+			y.DoAll(parts)
+			y.Commit(nil, parts)
+			y.Undrop()
+			y.Load(nil, "2014-09-03", "2014-09-03")
+			if got := y.Trails(false); len(got) != 3 {
+				t.Errorf("the table holds %q, want the 3 records of the days after the first drop", got)
+			}
+		})
+	}
+}
+
 // TestAPlanDropsReportsOfDroppedDays: days of two pieces are dropped, or a drop is undone. Planned again, the plan is the same, and it
 // counts and keeps only the pieces that the commit accepts.
 func TestAPlanDropsReportsOfDroppedDays(t *testing.T) {
