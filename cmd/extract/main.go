@@ -113,7 +113,7 @@ func (o *options) add(c *cobra.Command) {
 
 // addAppend adds --append to the commands that make a result.
 func (o *options) addAppend(f *pflag.FlagSet) {
-	f.BoolVar(&o.append, "append", false, "add the dates to the result in --out, with --partition-by date; dates that it has are not added again (status 99)")
+	f.BoolVar(&o.append, "append", false, "add the dates to the result in --out, with --partition-by date; the dates of an earlier extract are not added again (status 99), and other spans that overlap them are refused (73)")
 }
 
 func (o *options) extract(ctx context.Context) error {

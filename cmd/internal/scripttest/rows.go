@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
@@ -43,6 +44,18 @@ func loadTable(ts *testscript.TestScript, neg bool, args []string) {
 	cfg.Store = files.Store{FS: disk, Dir: cfg.Job.Table.Address}
 	cfg.Temp = dfs.Join(cfg.Job.Table.Address, catalog.TempName)
 	_, err = load.Run(ctx, cfg)
+	ts.Check(err)
+}
+
+// dropDays implements the command drop.
+func dropDays(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 1, "drop BEFORE")
+	ctx, disk := context.Background(), local.New()
+	j, err := job.Load(ctx, disk, ts.MkAbs("usertrail.yaml"))
+	ts.Check(err)
+	before, err := behaviour.ParseDate(args[0])
+	ts.Check(err)
+	_, err = upkeep.Drop(ctx, upkeep.Config{FS: disk, Store: files.Store{FS: disk, Dir: j.Table.Address}}, before)
 	ts.Check(err)
 }
 

@@ -9,6 +9,7 @@
 //	jsonlog                   every line of stderr is a JSON object of a log
 //	lineage FILE              every line is an event that fits OpenLineage's schemas
 //	load FROM TO [TYPES]      loads by ./usertrail.yaml, for scripts of extract
+//	drop BEFORE               drops the days before a date, for scripts of extract
 //	rows DIR                  prints the events of a table or a result, one per
 //	                          line, without the id
 //	lock FILE                 holds a lock until the script ends
@@ -52,6 +53,7 @@ func Run(t *testing.T) {
 			"jsonlog":   jsonLog,
 			"lineage":   lineage,
 			"load":      loadTable,
+			"drop":      dropDays,
 			"rows":      rows,
 			"lock":      lock,
 			"remember":  remember,

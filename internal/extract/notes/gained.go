@@ -27,7 +27,7 @@ func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, 
 }
 
 // gainedBy returns a note if days in the result m of c gained records in the table l after they were extracted.
-// It returns none for the days of a table that has no versions, or that was made again since.
+// It does not name days that the table has dropped. It returns none for the days of a table that has no versions, or that was made again since.
 func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest.Extract) ([]string, error) {
 	known := table.Known(l)
 	if known == nil {
@@ -50,11 +50,17 @@ func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest
 	if err != nil {
 		return nil, fmt.Errorf("look for days that gained records: %w", err)
 	}
-	days := gained(ledgers, old, q.NamedAll())
+	dropped := l.Info().Dropped
+	days := slices.DeleteFunc(gained(ledgers, old, q.NamedAll()), func(d behaviour.Date) bool { return d.Before(dropped) })
 	if len(days) == 0 {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("days of the result that gained records in the table after they were extracted: %s: --append does not add these records: to have them, extract all days again into another directory", table.Spans(behaviour.SpansOf(days)))}, nil
+	step := "extract all days again into another directory"
+	if m.Query.Span.From.Before(dropped) {
+		step = fmt.Sprintf("extract the days from %s on into another directory, and keep this result for the days before, which were dropped from the table", dropped)
+	}
+	return []string{fmt.Sprintf("days of the result that gained records in the table after they were extracted: %s: --append does not add these records: to have them, %s",
+		table.Spans(behaviour.SpansOf(days)), step)}, nil
 }
 
 // An extracted is an extract of a result.
