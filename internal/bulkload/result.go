@@ -118,7 +118,7 @@ func HFiles(files []manifest.File) int {
 	return n
 }
 
-// CheckLaw checks the conservation law for each delivered file and for all of them.
+// CheckLaw checks that the counts add up, for each delivered file and for all of them.
 func CheckLaw(inputs []manifest.Input) error {
 	var sum manifest.Counts
 	for i := range inputs {

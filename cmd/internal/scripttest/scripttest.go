@@ -5,7 +5,7 @@
 //	exits N PROGRAM ARG...    the program ends with status N, prints each error
 //	                          once, and ends its stdout with the JSON line
 //	jsonline FIELD=VALUE...   the last line of stdout is one JSON object with
-//	                          these values; the conservation law holds in it
+//	                          these values, and its counts add up
 //	jsonlog                   every line of stderr is a JSON object of a log
 //	lineage FILE              every line is an event that fits OpenLineage's schemas
 //	load FROM TO [TYPES]      loads by ./usertrail.yaml, for scripts of extract

@@ -6,7 +6,7 @@
 //	write    writes the cells of each region as one HFile and its roll, reads both back whole
 //	         and compares them with the records
 //	put      instead of write: writes the roll, and reads the files once more to put their cells
-//	commit   checks the conservation law; the table accepts the whole batch at once
+//	commit   checks that the counts add up; the table accepts the whole batch at once
 //
 // A Load does all steps for one batch after the other. A piece of a plan does them without the commit.
 //

@@ -262,7 +262,7 @@ func (w *worker) load(ctx context.Context, cfg *batch.Config, inputs []*batch.In
 	return r, w.keepBad(ctx, inputs, r)
 }
 
-// keepBad adds the files of bad records to a report. It checks the conservation law.
+// keepBad adds the files of bad records to a report. It checks that the counts add up.
 func (w *worker) keepBad(ctx context.Context, inputs []*batch.Input, r *manifest.Report) error {
 	var good []manifest.Input
 	for i, in := range inputs {

@@ -258,8 +258,8 @@ func (c *Counts) Add(o Counts) {
 	c.Skips.Add(o.Skips)
 }
 
-// Check returns an error if the conservation law does not hold: every record that was read is
-// loaded, quarantined, a duplicate or skipped, and every skipped record has one reason.
+// Check returns an error if the counts do not add up: every record that was read is loaded,
+// quarantined, a duplicate or skipped, and every skipped record has one reason.
 func (c Counts) Check() error {
 	if c.Read != c.Loaded+c.Quarantined+c.Duplicate+c.Skipped {
 		return fmt.Errorf("the conservation law does not hold: %d read, but %d loaded + %d quarantined + %d duplicate + %d skipped",

@@ -300,7 +300,7 @@ func (x *run) meanwhile(s *Step, r *running) error {
 	return r.goOn()
 }
 
-// heard parses the last line of a command and checks the conservation law in it.
+// heard parses the last line of a command and checks that its counts add up.
 func (x *run) heard(out *said, program string, args []string) error {
 	x.script.line("# status %d", out.Status)
 	text := out.Stdout
