@@ -174,6 +174,18 @@ func TestAPlanIsInItsFolder(t *testing.T) {
 	}
 }
 
+// TestForeignFilesAreNoReports puts files beside the reports of a plan whose names are similar to the names of reports.
+func TestForeignFilesAreNoReports(t *testing.T) {
+	plans := t.TempDir()
+	for _, name := range []string{"00002.json", "100000.json", "000002.json", "99999999999999999999.json", "2.json", "00003.jsonl"} {
+		testkit.WriteFile(t, filepath.Join(plans, "5d0c", name), "{}")
+	}
+	folder := catalog.Folder{FS: local.New(), Plans: plans, ID: "5d0c"}
+	if got, err := folder.Reported(t.Context()); err != nil || !slices.Equal(got, []int{2, 100000}) {
+		t.Errorf("%v, %v; want 2 and 100000", got, err)
+	}
+}
+
 // TestQuarantineNamesDiffer makes the names of all short paths of some signs, and of long ones.
 func TestQuarantineNamesDiffer(t *testing.T) {
 	paths := []string{""}

@@ -114,10 +114,9 @@ func (f Folder) Reported(ctx context.Context) ([]int, error) {
 	var out []int
 	for _, name := range reports {
 		n, err := strconv.Atoi(strings.TrimSuffix(dfs.Base(name), ".json"))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w: it is the report of no piece", name, manifest.ErrDamaged)
+		if err == nil && dfs.Base(name) == dfs.Base(f.piece(n, ".json")) { // not 000002.json
+			out = append(out, n)
 		}
-		out = append(out, n)
 	}
 	return out, nil
 }
