@@ -148,7 +148,7 @@ func (p Policy) Reasons(m *manifest.Table) []string {
 		{alone, "is the only file of its region and month", "are the only files of their regions and months"},
 		{large, "", "would make a file larger than --file-size"},
 		{waiting, "", "wait until there is more new data of their months"},
-		{apart, "is of a load that read logs again for new texts", "are of loads that read logs again for new texts"},
+		{apart, "is of a load that read logs again for new texts or another logs.skip", "are of loads that read logs again for new texts or another logs.skip"},
 	} {
 		switch r.files {
 		case 0:

@@ -149,7 +149,8 @@ func (b *builder) readEncoding() {
 }
 
 // commonEncodings are the encodings that a misspelt name is compared with.
-var commonEncodings = []string{"utf-8", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-8859-1", "windows-1252", "utf-16", "utf-16le", "utf-16be"}
+var commonEncodings = []string{"utf-8", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-8859-1", "iso-8859-2", "iso-8859-15", "latin1",
+	"windows-1250", "windows-1251", "windows-1252", "cp1250", "cp1251", "cp1252", "utf-16", "utf-16le", "utf-16be"}
 
 // readKindColumn reads which column names the behaviour, and which behaviour each of its
 // texts means. A behaviour's own name means the behaviour, unless texts has it.
