@@ -145,10 +145,8 @@ func (c *Copy) span() behaviour.Span {
 	if c.Dates != nil {
 		s = *c.Dates
 	}
-	if c.Part != nil && c.Part.Span != nil {
-		s.From, s.To = max(s.From, c.Part.Span.From), min(s.To, c.Part.Span.To)
-	}
-	return s
+	part := c.Part.Dates()
+	return behaviour.Span{From: max(s.From, part.From), To: min(s.To, part.To)}
 }
 
 func (c *Copy) equal(o Copy) bool {

@@ -117,14 +117,6 @@ type joinedBad struct {
 	files   []quarantine.Range
 }
 
-// begins returns the first date of a part.
-func begins(p *manifest.Part) behaviour.Date {
-	if p == nil || p.Span == nil {
-		return behaviour.MinDate
-	}
-	return p.Span.From
-}
-
 // join combines the digests of a file and the outcomes of its ranges into the outcome that one process
 // would have. If the file cannot be loaded, join removes its records from the reports.
 func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *manifest.Outcome, ranges []rangeOutcome) (*manifest.Outcome, error) {
@@ -144,7 +136,7 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 		for _, of := range r.Days {
 			days = append(days, of.Days...)
 		}
-		if r.Older > 0 && (out.Older == 0 || begins(r.Part) > begins(out.Part)) {
+		if r.Older > 0 && (out.Older == 0 || r.Part.Dates().From > out.Part.Dates().From) {
 			out.Part = r.Part // ranges that were done before the last drop skipped fewer days
 		}
 		out.Older += r.Older

@@ -153,11 +153,8 @@ func (c *reports) dropUndone(of *Piece, r *manifest.Report) bool {
 		from = *first
 	}
 	for i := range r.Inputs {
-		in, asked, begins := &r.Inputs[i], of.Inputs[i].Part, from
-		if asked != nil && asked.Span != nil {
-			begins = max(begins, asked.Span.From)
-		}
-		if in.Older > 0 && in.Part != nil && in.Part.Span != nil && in.Part.Span.From > begins {
+		begins := max(from, of.Inputs[i].Part.Dates().From)
+		if in := &r.Inputs[i]; in.Older > 0 && in.Part.Dates().From > begins {
 			return true
 		}
 	}

@@ -51,7 +51,7 @@ func (l *Load) daysOf(in *Input) []DaysOf {
 	case in.CopyOf != "":
 	case in.Dates != nil: // the day in the path, plus and minus the slack
 		day := in.Dates.Middle()
-		if in.Part.dates().Has(day) { // the day was not dropped before the load
+		if in.Part.Dates().Has(day) { // the day was not dropped before the load
 			days = append(days, behaviour.Span{From: day, To: day})
 		}
 	case in.Days != nil:

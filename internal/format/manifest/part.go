@@ -114,10 +114,10 @@ func (p *Part) Extends(o *Part) bool {
 }
 
 // Meets reports whether p and o have a date in common.
-func (p *Part) Meets(o *Part) bool { return p.dates().Overlaps(o.dates()) }
+func (p *Part) Meets(o *Part) bool { return p.Dates().Overlaps(o.Dates()) }
 
-// dates returns the span of p.
-func (p *Part) dates() behaviour.Span {
+// Dates returns the dates of p: behaviour.AllDays if p has every date.
+func (p *Part) Dates() behaviour.Span {
 	if p == nil || p.Span == nil {
 		return behaviour.AllDays
 	}
@@ -136,10 +136,10 @@ func Covered(parts []*Part, p *Part) bool {
 		var spans []behaviour.Span
 		for _, o := range parts {
 			if o.Names(b, text) {
-				spans = append(spans, o.dates())
+				spans = append(spans, o.Dates())
 			}
 		}
-		return p.dates().CoveredBy(spans)
+		return p.Dates().CoveredBy(spans)
 	})
 }
 

@@ -180,7 +180,7 @@ func (in *Input) seenByTime(v *View, asked *Part) {
 		return
 	}
 	v.leaves(TimeSetting, outside)
-	if !asked.dates().CoveredBy([]behaviour.Span{in.Part.dates()}) {
+	if !asked.Dates().CoveredBy([]behaviour.Span{in.Part.Dates()}) {
 		v.Unclear = TimeSetting
 	}
 }
