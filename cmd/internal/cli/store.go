@@ -90,9 +90,6 @@ func store(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Waits) 
 		}
 		return s, nil
 	}
-	if err := w.check(); err != nil {
-		return nil, err
-	}
 	o, err := liveOptions(j, w)
 	if err != nil {
 		return nil, err
@@ -126,9 +123,6 @@ func Candidate(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Wai
 	if dfs.Scheme(address) != live.Scheme {
 		return Store(ctx, fs, address, j, w)
 	}
-	if err := w.check(); err != nil {
-		return nil, err
-	}
 	o, err := liveOptions(j, w)
 	if err != nil {
 		return nil, err
@@ -142,9 +136,6 @@ func Candidate(ctx context.Context, fs dfs.FS, address string, j *job.Job, w Wai
 
 // Design returns the design of a new table in HBase, with the settings of the job.
 func Design(address string, j *job.Job, w Waits, cut fit.Fit) (*live.Design, error) {
-	if err := w.check(); err != nil {
-		return nil, err
-	}
 	o, err := liveOptions(j, w)
 	if err != nil {
 		return nil, err
@@ -161,6 +152,9 @@ func Design(address string, j *job.Job, w Waits, cut fit.Fit) (*live.Design, err
 // liveOptions returns the options from the job, which may be nil, and from Hadoop's
 // configuration.
 func liveOptions(j *job.Job, w Waits) (live.Options, error) {
+	if err := w.check(); err != nil {
+		return live.Options{}, err
+	}
 	conf, err := hadoopconf.FromEnv()
 	if err != nil {
 		return live.Options{}, err
