@@ -29,34 +29,38 @@ import (
 // loadTable implements the command of that name.
 func loadTable(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 2 || len(args) == 3, "load FROM TO [TYPES]")
-	ctx, disk := context.Background(), local.New()
-	cfg := load.Config{Resources: bulkload.Resources{FS: disk, Progress: progress.Config{Quiet: true}}}
-	var err error
-	cfg.Job, err = job.Load(ctx, disk, ts.MkAbs("usertrail.yaml"))
-	ts.Check(err)
-	cfg.Span.From, err = behaviour.ParseDate(args[0])
-	ts.Check(err)
-	cfg.Span.To, err = behaviour.ParseDate(args[1])
-	ts.Check(err)
+	j, store := tableOf(ts)
+	cfg := load.Config{
+		Resources: bulkload.Resources{FS: store.FS, Store: store, Temp: dfs.Join(store.Dir, catalog.TempName), Progress: progress.Config{Quiet: true}},
+		Job:       j, Span: behaviour.Span{From: date(ts, args[0]), To: date(ts, args[1])},
+	}
 	if len(args) == 3 {
 		cfg.Types = strings.Split(args[2], ",")
 	}
-	cfg.Store = files.Store{FS: disk, Dir: cfg.Job.Table.Address}
-	cfg.Temp = dfs.Join(cfg.Job.Table.Address, catalog.TempName)
-	_, err = load.Run(ctx, cfg)
+	_, err := load.Run(context.Background(), cfg)
 	ts.Check(err)
 }
 
 // dropDays implements the command drop.
 func dropDays(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 1, "drop BEFORE")
-	ctx, disk := context.Background(), local.New()
-	j, err := job.Load(ctx, disk, ts.MkAbs("usertrail.yaml"))
+	_, store := tableOf(ts)
+	_, err := upkeep.Drop(context.Background(), upkeep.Config{FS: store.FS, Store: store}, date(ts, args[0]))
 	ts.Check(err)
-	before, err := behaviour.ParseDate(args[0])
+}
+
+// tableOf returns ./usertrail.yaml and its table.
+func tableOf(ts *testscript.TestScript) (*job.Job, files.Store) {
+	disk := local.New()
+	j, err := job.Load(context.Background(), disk, ts.MkAbs("usertrail.yaml"))
 	ts.Check(err)
-	_, err = upkeep.Drop(ctx, upkeep.Config{FS: disk, Store: files.Store{FS: disk, Dir: j.Table.Address}}, before)
+	return j, files.Store{FS: disk, Dir: j.Table.Address}
+}
+
+func date(ts *testscript.TestScript, text string) behaviour.Date {
+	d, err := behaviour.ParseDate(text)
 	ts.Check(err)
+	return d
 }
 
 // rows implements the command of that name. For a table it prints the result of an extract

@@ -58,11 +58,18 @@ func TestCommitsRepeatWhatWasLeftOut(t *testing.T) {
 	y.Commit(bulkload.ErrNothing, parts)
 }
 
+// newMarked returns a fixture whose job loads a day when the day's marker exists.
+func newMarked(t *testing.T) *bulkloadtest.Fixture {
+	t.Helper()
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "logs:\n", "logs:\n  ready: logs/{date}/_SUCCESS\n", 1))
+	return y
+}
+
 // TestCommitsRepeatWhatMayStillBeWritten has a plan that left out a log without its marker. Each commit ends as a load would, until
 // a load has loaded the log.
 func TestCommitsRepeatWhatMayStillBeWritten(t *testing.T) {
-	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "logs:\n", "logs:\n  ready: logs/{date}/_SUCCESS\n", 1))
+	y := newMarked(t)
 	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 	y.Write("2014-09-01/_SUCCESS", "")
 	y.Write("2014-09-02/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "-09-01", "-09-02"))
@@ -83,8 +90,7 @@ func TestCommitsRepeatWhatMayStillBeWritten(t *testing.T) {
 // the plan is committed. An earlier load had a log of the same name without records.
 func TestALogThatWasLeftOutIsLoadedBeforeTheCommit(t *testing.T) {
 	for _, earlier := range []bool{false, true} {
-		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-		y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "logs:\n", "logs:\n  ready: logs/{date}/_SUCCESS\n", 1))
+		y := newMarked(t)
 		ready := filepath.Join(y.Dir, "logs/2014-09-02/_SUCCESS")
 		if earlier {
 			y.Write("2014-09-02/_SUCCESS", "")

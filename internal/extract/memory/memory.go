@@ -85,8 +85,7 @@ func (b Budget) Divide() (Shares, error) {
 	}
 	s := Shares{User: b.user(), Sort: b.sort(), list: b.Users.Bytes(), distinct: b.Distinct}
 	s.Workers = max(1, min(b.Workers, int((room-int64(s.User))/workerMemory)))
-	rest := room - int64(s.Workers)*workerMemory
-	s.Walk = max(minWalk, rest/2)
+	s.Walk = max(minWalk, (room-int64(s.Workers)*workerMemory)/2)
 	s.Batch = min(b.Sizes.BatchBytes, int(b.Bytes-restMemory-b.Users.Bytes())/(32*s.Workers))
 	return s, nil
 }
