@@ -290,7 +290,7 @@ func (o *options) openSnapshot(ctx context.Context, a *asking) (err error) {
 }
 
 // requireDays fails if the days of c are not loaded: with --require-days if a behaviour is missing, and with --append
-// if all behaviours of the result are.
+// if all behaviours of the result are missing and the result does not have the days.
 func (o *options) requireDays(ctx context.Context, c *extract.Config, t table.Loader) error {
 	known := table.DaysKnown(t)
 	switch {
@@ -307,6 +307,9 @@ func (o *options) requireDays(ctx context.Context, c *extract.Config, t table.Lo
 		return err
 	case o.days:
 		return table.RequireLogs(ctx, t, c.Span, q.NamedAll())
+	}
+	if had, err := place.At(c.FS, c.Out).Has(ctx, c.Span); had || err != nil {
+		return err
 	}
 	return table.RequireDays(ctx, t, c.Span, q.Names())
 }

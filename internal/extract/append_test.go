@@ -90,26 +90,43 @@ func TestAppendSurvivesAnyFault(t *testing.T) {
 }
 
 // TestKilledAppendsContinue kills appends at each step with SIGKILL. The next command is the same append, or
-// an append of other days: it finishes the killed one first.
+// an append of other days: it finishes the killed one first. The same append succeeds, unless the killed one
+// was complete.
 func TestKilledAppendsContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	q.Span.From--
 	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
 	last := len(g.Spans) - 1
+	alone := filepath.Join(h.Dir, "alone", "out")
+	g.CopyTo(t, last, alone)
+	undisturbed, err := h.Extract(t.Context(), g.Of(last), g.Turn, alone)
+	if err != nil || undisturbed.Events == 0 {
+		t.Fatalf("%d events, %v", undisturbed.Events, err)
+	}
 	for _, step := range []string{breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Moved, breakpoint.Published} {
-		out := filepath.Join(h.Dir, "killed at "+step, "out")
-		g.CopyTo(t, last, out)
-		e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: q, Partition: "date", Append: true}
-		e.Query.Span = g.Spans[last]
-		extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
-		g.CheckReaders(t, last, out)
-		if step == breakpoint.Fetch || step == breakpoint.Part { // nothing is decided
-			if err := g.Append(t, last, out); err != nil {
-				t.Errorf("killed at %s: %v", step, err)
+		kill := func(out string) {
+			g.CopyTo(t, last, out)
+			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: q, Partition: "date", Append: true}
+			e.Query.Span = g.Spans[last]
+			extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
+			g.CheckReaders(t, last, out)
+		}
+		same := filepath.Join(h.Dir, "killed at "+step+", the same append", "out")
+		kill(same)
+		r, err := h.Extract(t.Context(), g.Of(last), g.Turn, same)
+		if step == breakpoint.Published {
+			if !errors.Is(err, manifest.ErrAppended) {
+				t.Errorf("killed at %s: the same append: %v, want nothing to do", step, err)
 			}
-			g.CheckEnd(t, last, out)
+		} else if err != nil || r.Already || !maps.Equal(r.Counted(), undisturbed.Counted()) {
+			t.Errorf("killed at %s: the same append: %+v, %v, want %v", step, r, err, undisturbed.Counted())
+		}
+		g.CheckEnd(t, last, same)
+		if step == breakpoint.Fetch || step == breakpoint.Part { // nothing is decided
 			continue
 		}
+		out := filepath.Join(h.Dir, "killed at "+step+", other days", "out")
+		kill(out)
 		over := g.Turn
 		over.Append, over.Overwrite = false, true
 		if _, err := h.Extract(t.Context(), q, over, out); err == nil || !strings.Contains(err.Error(), "an append to it is not finished") {

@@ -9,6 +9,7 @@ import (
 	iofs "io/fs"
 	"slices"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/format/layout"
@@ -58,7 +59,8 @@ func (r Result) Counted() outcome.Counts {
 // Made implements outcome.Maker.
 func (r Result) Made() string { return r.Out }
 
-// existing returns the result in Out and err, if err means that Out already has the result of x.
+// existing returns the result in Out and err, if err means that Out already has the result of x. If
+// this run finished the append of the result, existing returns no error.
 // Otherwise it returns the zero Result and err. If the result in Out is damaged, the error names the
 // file.
 func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
@@ -73,7 +75,7 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	}
 	parts := m.Parts
 	if appended {
-		parts = x.added(m)
+		parts = added(m, x.Query.Span)
 	}
 	switch damage, failed := p.Damage(ctx, parts); {
 	case failed != nil:
@@ -83,7 +85,10 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	}
 	r := ResultOf(m, x.Out, 0)
 	if appended {
-		r = x.appended(m, len(parts))
+		r = ResultOfAppend(m, x.Query.Span, x.Out)
+	}
+	if errors.Is(err, place.ErrFinished) {
+		return r, nil
 	}
 	r.Already = true
 	return r, x.existsError(err)
@@ -98,23 +103,23 @@ func (x *Extract) existsError(err error) error {
 	return fmt.Errorf("--out %s: %w: it has the result of this query: use it, choose another directory, or add --overwrite", x.Out, iofs.ErrExist)
 }
 
-// added returns the parts of the result m that have the dates of x.
-func (x *Extract) added(m *manifest.Extract) []manifest.TrailPart {
+// added returns the parts of the result m that have the dates of a span.
+func added(m *manifest.Extract, span behaviour.Span) []manifest.TrailPart {
 	return slices.DeleteFunc(slices.Clone(m.Parts), func(p manifest.TrailPart) bool {
 		d, ok := place.DateOf(p.Name)
-		return !ok || !x.Query.Span.Has(d)
+		return !ok || !span.Has(d)
 	})
 }
 
-// appended returns the extract of the result m that has the dates of x and the given number of files.
-func (x *Extract) appended(m *manifest.Extract, files int) Result {
-	r := Result{Users: m.Users, Files: files, Out: x.Out}
+// ResultOfAppend returns the Result of the extract of a span that was appended to the result m.
+func ResultOfAppend(m *manifest.Extract, span behaviour.Span, out string) Result {
+	r := Result{Users: m.Users, Files: len(added(m, span)), Out: out}
 	for _, a := range m.Extracts() {
-		if a.Span == x.Query.Span {
+		if a.Span == span {
 			r.Found, r.NotFound, r.Active, r.Kept, r.Events = a.Found, a.NotFound, a.Active, a.Kept, a.Events
 		}
 	}
-	if x.Query.Users.IsAll() {
+	if m.Query.Users == manifest.Everyone {
 		r.Users = r.Found
 	}
 	return r

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -89,15 +90,25 @@ func TestAppendedPiecesSurviveAnyFault(t *testing.T) {
 }
 
 // TestKilledCommitsOfAppendsContinue kills the commit of an append at each step with SIGKILL. The next command
-// is the same commit, or an append of other days by one process or by pieces: it finishes the killed one.
+// is the same commit, or an append of other days by one process or by pieces: it finishes the killed one. The
+// same commit succeeds, unless the killed one was complete.
 func TestKilledCommitsOfAppendsContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	q.Span.From--
 	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2, PieceSize: 10_000}, q)
 	last := len(g.Spans) - 1
+	alone := filepath.Join(h.Dir, "alone", "out")
+	g.CopyTo(t, last, alone)
+	undisturbed := h.RunShared(t, g.Of(last), g.Turn, alone, rand.New(rand.NewPCG(1, 2)))
+	if undisturbed.Events == 0 {
+		t.Fatal("the days have no events")
+	}
 	next := map[string]func(list []pieces.Piece, out string) error{
 		"the same commit": func(list []pieces.Piece, _ string) error {
-			_, err := pieces.Commit(t.Context(), h.FS, list)
+			r, err := pieces.Commit(t.Context(), h.FS, list)
+			if err == nil && !maps.Equal(r.Counted(), undisturbed.Counted()) {
+				return fmt.Errorf("the counts are %v, want %v", r.Counted(), undisturbed.Counted())
+			}
 			return err
 		},
 		"an append of other days": func(_ []pieces.Piece, out string) error { return g.Append(t, 0, out) },
@@ -113,8 +124,9 @@ func TestKilledCommitsOfAppendsContinue(t *testing.T) {
 			}
 			extracttest.KillProcess(t, extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Pieces: list}, extracttest.Moment{Step: step, N: 1})
 			g.CheckReaders(t, last, out)
-			if err := run(list, out); !appended(err) {
-				t.Errorf("killed at %s, then %s: %v, want nothing to do", step, name, err)
+			finishes := name == "the same commit" && step != breakpoint.Published
+			if err := run(list, out); finishes && err != nil || !finishes && !appended(err) {
+				t.Errorf("killed at %s, then %s: %v, want no error: %t", step, name, err, finishes)
 			}
 			g.CheckEnd(t, last, out)
 			if _, err := pieces.Commit(t.Context(), h.FS, list); !errors.Is(err, pieces.ErrNothing) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
 	"usertrail/internal/extract/judge"
@@ -64,6 +65,15 @@ func onePlan(pieces []Piece) error {
 }
 
 func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error) {
+	if first.Append {
+		added, err := p.FinishAppend(ctx)
+		if err != nil {
+			return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
+		}
+		if added != nil && added.Plan == first.Plan {
+			return p.finished(ctx, added.Span)
+		}
+	}
 	have, err := p.committable(ctx, first)
 	if err != nil {
 		return extract.Result{}, err
@@ -107,14 +117,18 @@ func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error)
 	return r, p.Tidy(ctx)
 }
 
-// committable finishes an append that was killed, and returns the plan of first. It fails if the
-// result of the plan is in OUT, if OUT has another plan, or if OUT may not be written.
-func (p *plan) committable(ctx context.Context, first *Piece) (*planned, error) {
-	if first.Append {
-		if err := p.FinishAppend(ctx); err != nil {
-			return nil, fmt.Errorf("commit --out %s: %w", first.Out, err)
-		}
+// finished returns the result of a span that this run added to OUT.
+func (p *plan) finished(ctx context.Context, span behaviour.Span) (extract.Result, error) {
+	m, err := p.Result(ctx)
+	if err != nil || m == nil {
+		return extract.Result{}, err
 	}
+	return extract.ResultOfAppend(m, span, p.Out), nil
+}
+
+// committable returns the plan of first. It fails if the result of the plan is in OUT, if OUT has another
+// plan, or if OUT may not be written.
+func (p *plan) committable(ctx context.Context, first *Piece) (*planned, error) {
 	have, err := p.planned(ctx)
 	if err != nil {
 		return nil, err

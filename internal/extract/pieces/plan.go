@@ -171,7 +171,7 @@ func (p *plan) checkBase(ctx context.Context, plan string, next *manifest.Extrac
 		return err
 	}
 	defer l.Drop()
-	if err := p.FinishAppend(ctx); err != nil {
+	if _, err := p.FinishAppend(ctx); err != nil {
 		return fmt.Errorf("plan --out %s: %w", p.Out, err)
 	}
 	_, err = p.base(ctx, plan, next)

@@ -24,6 +24,7 @@ const AppendName = "_append.json"
 type Append struct {
 	Was    []byte            `json:"was"`              // the manifest in OUT before the append
 	Next   *manifest.Extract `json:"next"`             // the manifest in OUT after it
+	Span   behaviour.Span    `json:"span"`             // the dates that are added
 	Dirs   []string          `json:"dirs"`             // directories that move to OUT
 	Pieces bool              `json:"pieces,omitempty"` // they are in the place's directory ResultName, not in the place itself
 	// Names is the name in OUT of the file with the users that were not found. It is empty if there is none.
@@ -100,6 +101,15 @@ func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Ext
 	return was, nil
 }
 
+// Has reports whether OUT has an extract of a span that was appended to it, or made OUT.
+func (p *Place) Has(ctx context.Context, span behaviour.Span) (bool, error) {
+	m, err := p.Result(ctx)
+	if m == nil || err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(m.Extracts(), func(e manifest.Appended) bool { return e.Span == span }), nil
+}
+
 // Append adds the extract with the manifest m to the result base in OUT. The caller holds the lock.
 // The steps are:
 //
@@ -123,7 +133,7 @@ func (s *Staging) Append(ctx context.Context, base, m *manifest.Extract) error {
 	if err != nil {
 		return fmt.Errorf("append: %w", err)
 	}
-	a := Append{Was: before, Dirs: dirs, Names: renameNames(m), Pieces: s.Dir != p.Dir}
+	a := Append{Was: before, Span: m.Query.Span, Dirs: dirs, Names: renameNames(m), Pieces: s.Dir != p.Dir}
 	a.Next = base.Append(m)
 	b, err := manifest.Seal(a)
 	if err != nil {
@@ -173,31 +183,50 @@ func renameNames(m *manifest.Extract) string {
 	return f.Name
 }
 
+// ErrFinished is returned if this run has finished an append that was killed, and the append added the
+// dates of the query. Errors that wrap it also wrap manifest.ErrAppended.
+var ErrFinished = errors.New("this run has finished an append that was killed")
+
 // FinishAppend finishes an append whose decision is written, and removes the files of the place. It
-// does nothing if there is no decision. If OUT has changed since, the decision is void, and
-// FinishAppend removes it. If a file of the append is damaged, FinishAppend returns an error, and
-// changes nothing. The caller holds the lock.
-func (p *Place) FinishAppend(ctx context.Context) error {
+// returns the extract that it added to OUT. It returns nil if it added none: if there is no decision,
+// or if OUT has changed since. In the second case, FinishAppend removes the decision. If a file of the
+// append is damaged, FinishAppend returns an error, and changes nothing. The caller holds the lock.
+func (p *Place) FinishAppend(ctx context.Context) (*manifest.Appended, error) {
 	b, err := dfs.ReadFile(ctx, p.FS, p.Name(AppendName))
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("append: %w", err)
+		return nil, fmt.Errorf("append: %w", err)
 	}
 	var a Append
+	var open bool
 	if err = manifest.Unseal(b, &a); err != nil {
 		err = fmt.Errorf("%s: %w", p.Name(AppendName), err)
-	} else {
+	} else if open, err = p.open(ctx, &a); err == nil && open {
 		err = p.unchanged(ctx, &a)
 	}
 	if errors.Is(err, dfs.ErrDamaged) || errors.Is(err, manifest.ErrDamaged) {
 		err = fmt.Errorf("%w: remove %s, and the directories of --out that its %s does not name", err, p.Dir, ManifestName)
 	}
 	if err != nil {
-		return fmt.Errorf("append: %w", err)
+		return nil, fmt.Errorf("append: %w", err)
 	}
-	return p.finish(ctx, &a)
+	if err := p.finish(ctx, &a); err != nil || !open {
+		return nil, err
+	}
+	return a.added(), nil
+}
+
+// added returns the extract that a adds to OUT, or nil if a version that did not record its span
+// wrote a.
+func (a *Append) added() *manifest.Appended {
+	for _, e := range a.Next.Extracts() {
+		if e.Span == a.Span {
+			return &e
+		}
+	}
+	return nil
 }
 
 // finish does what is left of a, and removes the files of the place.
@@ -228,9 +257,6 @@ func (p *Place) from(a *Append) string {
 // unchanged returns an error that wraps dfs.ErrDamaged if a file that a adds to OUT is missing, or
 // has another size or digest.
 func (p *Place) unchanged(ctx context.Context, a *Append) error {
-	if open, err := p.open(ctx, a); err != nil || !open {
-		return err
-	}
 	for _, part := range a.Next.Parts {
 		if slices.Contains(a.Dirs, dfs.Dir(part.Name)) {
 			if err := p.unchangedFile(ctx, a, part.Name, part.Name, part.Size, part.Sum); err != nil {

@@ -38,7 +38,8 @@ type Staging struct {
 
 // Open locks t, and continues after the parts that an earlier run of the same query completed.
 // It checks t again when it has the lock: the run that held the lock may have made the result.
-// m is the manifest of the result, without counts and parts.
+// m is the manifest of the result, without counts and parts. If this run finished a killed append of
+// the dates of m, the error wraps ErrFinished.
 func Open(ctx context.Context, t *Target, id query.Identity, m *manifest.Extract) (_ *Staging, err error) {
 	p := At(t.FS, t.Out)
 	lock, err := p.Lock(ctx)
@@ -51,14 +52,19 @@ func Open(ctx context.Context, t *Target, id query.Identity, m *manifest.Extract
 			s.Close()
 		}
 	}()
-	if err := p.FinishAppend(ctx); err != nil {
+	added, err := p.FinishAppend(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("begin --out %s: %w", t.Out, err)
 	}
 	if err := t.Check(ctx); err != nil {
 		return nil, err
 	}
 	if t.Append {
-		if s.base, err = p.Base(ctx, m); err != nil {
+		s.base, err = p.Base(ctx, m)
+		if errors.Is(err, manifest.ErrAppended) && added != nil && added.Span == m.Query.Span {
+			err = fmt.Errorf("%w: %w", ErrFinished, err)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
