@@ -169,7 +169,7 @@ func (o *options) explainPieces(p pieces.Planned) {
 		say("not loaded  %s", strings.ReplaceAll(f.Error, "\n", "; "))
 	}
 	if len(p.Tied) > 0 {
-		say("note        all files of %s are in one piece each, because their keys must not repeat", strings.Join(p.Tied, ", "))
+		say("note        each file of %s is one piece, because a key must not repeat in a file", strings.Join(p.Tied, ", "))
 	}
 	if p.Cut > 0 {
 		say("note        files larger than a piece, split into ranges: %d; one piece of each file computes the digests", p.Cut)

@@ -131,7 +131,7 @@ func (o *options) given(line string) ([]pieces.Line, error) {
 func readLines(in io.Reader, what string) ([]pieces.Line, error) {
 	lines, err := pieces.ReadLines(in, what)
 	if err == nil && len(lines) == 0 {
-		err = fmt.Errorf("%w: %s has no piece: write lines that bulkload plan printed", cli.ErrUsage, what)
+		err = fmt.Errorf("%w: %s is empty: pass the lines that bulkload plan printed", cli.ErrUsage, what)
 	}
 	return lines, err
 }

@@ -114,7 +114,7 @@ func readPieces(in io.Reader, name string) ([]pieces.Piece, error) {
 		return nil
 	})
 	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("%w: %s has no piece: write lines that extract plan printed", cli.ErrUsage, name)
+		err = fmt.Errorf("%w: %s is empty: pass the lines that extract plan printed", cli.ErrUsage, name)
 	}
 	return all, err
 }

@@ -117,7 +117,7 @@ func (s *Schema) Merge(next *Schema) (*Schema, error) {
 		i, ok := s.Kind(k.Name)
 		if !ok {
 			if j, taken := s.KindByID(k.ID); taken {
-				return nil, fmt.Errorf("behaviour %s: id %d is %s in the table: choose another id", k.Name, k.ID, s.Kinds[j].Name)
+				return nil, fmt.Errorf("behaviour %s: id %d is %s in the table: keep that name, or choose another id for a new behaviour", k.Name, k.ID, s.Kinds[j].Name)
 			}
 			if err := s.mayRename(&k); err != nil {
 				return nil, err
@@ -274,7 +274,7 @@ func (s *Schema) validateShort() error {
 		case !IsWord(k.As):
 			return fmt.Errorf("behaviour %s: the short name %q is not a letter, then letters, digits and _", k.Name, k.As)
 		case taken:
-			return fmt.Errorf("behaviour %s: the short name %s means %s already", k.Name, k.As, other)
+			return fmt.Errorf("behaviour %s: the short name %s means %s already: choose another name for as", k.Name, k.As, other)
 		default:
 			seen[k.As] = k.Name
 		}

@@ -167,7 +167,7 @@ func TestMergeRefusesToChange(t *testing.T) {
 	}{
 		{func(s *behaviour.Schema) { s.Zone = "UTC" }, "the table's zone is Asia/Shanghai, the job's is UTC: dates in the table would not agree: write the zone of the table, or load into a new table"},
 		{func(s *behaviour.Schema) { s.Kinds[0].ID = 2 }, "behaviour login: id 2, but 1 in the table: write the id of the table"},
-		{func(s *behaviour.Schema) { s.Kinds[1].Name = "watch" }, "behaviour watch: id 3 is play in the table: choose another id"},
+		{func(s *behaviour.Schema) { s.Kinds[1].Name = "watch" }, "behaviour watch: id 3 is play in the table: keep that name, or choose another id for a new behaviour"},
 		{func(s *behaviour.Schema) { s.Kinds[1].Fields[1].Type = behaviour.String }, "behaviour play: field seconds is string, but int64 in the table: undo the change, or give the field another name"},
 		{func(s *behaviour.Schema) {
 			s.Kinds[0].Fields = []behaviour.Field{{Name: "seconds", Type: behaviour.Double}}

@@ -80,7 +80,7 @@ func TestShortNamesAreNames(t *testing.T) {
 func TestWrongShortNames(t *testing.T) {
 	for as, want := range map[string]string{
 		"a b":         `behaviour Course viewed: the short name "a b" is not a letter, then letters, digits and _`,
-		"left":        "behaviour Course left: the short name left means Course viewed already",
+		"left":        "behaviour Course left: the short name left means Course viewed already: choose another name for as",
 		"Course left": `behaviour Course viewed: the short name "Course left" is not a letter, then letters, digits and _`,
 	} {
 		s := course()
@@ -91,7 +91,7 @@ func TestWrongShortNames(t *testing.T) {
 	}
 	s := course()
 	s.Kinds[1].Name, s.Kinds[1].As = "viewed", ""
-	if err := s.Validate(); err == nil || err.Error() != "behaviour Course viewed: the short name viewed means viewed already" {
+	if err := s.Validate(); err == nil || err.Error() != "behaviour Course viewed: the short name viewed means viewed already: choose another name for as" {
 		t.Errorf("a short name that is a name: %v", err)
 	}
 }

@@ -87,7 +87,7 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	if appended {
 		r = ResultOfAppend(m, x.Query.Span, x.Out)
 	}
-	if errors.Is(err, place.ErrFinished) {
+	if errors.As(err, new(place.Finished)) {
 		return r, nil
 	}
 	r.Already = true

@@ -156,7 +156,7 @@ func (w *Watch) giveUp(lacks []lack, unreachable error) error {
 	}
 	fatal := slices.DeleteFunc(slices.Clone(lacks), func(l lack) bool { return !l.fatal })
 	if len(fatal) > 0 {
-		return fmt.Errorf("%w: waited %s: %s", job.ErrNoInput, w.waited(), texts(fatal))
+		return fmt.Errorf("%w: waited %s: %s: deliver it, or wait longer with --wait", job.ErrNoInput, w.waited(), texts(fatal))
 	}
 	w.Say(fmt.Sprintf("waited %s, and continue without: %s", w.waited(), texts(lacks)))
 	return nil

@@ -54,11 +54,11 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 		says          string
 	}{
 		"a table":              {"reversed", "wide", "made", iofs.ErrExist, "is a table"},
-		"its own place":        {"reversed", "wide", "reversed", convert.ErrRequest, "is inside the other"},
-		"below it":             {"reversed", "wide", "reversed/new", convert.ErrRequest, "is inside the other"},
-		"above it":             {"reversed", "wide", "", convert.ErrRequest, "is inside the other"},
-		"its place by a link":  {"reversed", "wide", "link", convert.ErrRequest, "is inside the other"},
-		"below it by a link":   {"reversed", "wide", "logs/../link/new", convert.ErrRequest, "is inside the other"},
+		"its own place":        {"reversed", "wide", "reversed", convert.ErrRequest, "reversed is the table "},
+		"below it":             {"reversed", "wide", "reversed/new", convert.ErrRequest, "new is inside the table "},
+		"above it":             {"reversed", "wide", "", convert.ErrRequest, " holds the table "},
+		"its place by a link":  {"reversed", "wide", "link", convert.ErrRequest, "link is the table "},
+		"below it by a link":   {"reversed", "wide", "logs/../link/new", convert.ErrRequest, "new is inside the table "},
 		"up from a link":       {"reversed", "wide", "deep/../new", convert.ErrRequest, "after a symbolic link"},
 		"below another table":  {"reversed", "wide", "made/new", convert.ErrRequest, "is inside the table"},
 		"files of others":      {"reversed", "wide", "logs", iofs.ErrExist, "and no table"},

@@ -107,7 +107,7 @@ func (r *run) apart(ctx context.Context) error {
 		return err
 	}
 	if how != "" {
-		return fmt.Errorf("%w: one of the tables %s and %s is inside the other: a load into one would remove files of the other: name another directory", ErrRequest, from, out)
+		return fmt.Errorf("%w: --out %s %s the table %s: a load into one would remove files of the other: name another directory", ErrRequest, out, how, from)
 	}
 	around, err := manifest.Around(ctx, r.cfg.FS, out)
 	if err != nil {

@@ -51,7 +51,7 @@ func TestAFolderIsCountedAsAWhole(t *testing.T) {
 	y.Correct(playLog, "many", "8")
 
 	r, err := replayedAll(y)
-	want := "2 of 4 records in 2 files are still bad; see " + y.Store.Quarantine(orderLog+".replay") + ", " + y.Store.Quarantine(playLog+".replay")
+	want := "2 of 4 records in 2 files are still bad: correct their lines in " + y.Store.Quarantine(orderLog+".replay") + ", " + y.Store.Quarantine(playLog+".replay") + ", and replay them"
 	if !errors.Is(err, bulkload.ErrLeft) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}

@@ -66,7 +66,7 @@ func (l *left) err(r *bulkload.Result) error {
 		}
 	}
 	if l.files > 0 { // of a file in which no record is corrected, all records are bad
-		add(r.Quarantined, "are still bad; see %s", bulkload.Few(l.bad))
+		add(r.Quarantined, "are still bad: correct their lines in %s, and replay them", bulkload.Few(l.bad))
 	}
 	add(r.Skipped, "are skipped: %s: their lines stay in %s: correct the text in \"raw\" or the job, restore dropped days with bulkload undrop, or remove the lines to give up the records",
 		skips(r), bulkload.Few(l.skipped))
@@ -77,10 +77,11 @@ func (l *left) err(r *bulkload.Result) error {
 
 // of returns how many of the replayed records are n.
 func (l *left) of(n, read int64) string {
+	all := fmt.Sprintf("%d of %d records", n, read)
 	if l.files < 2 {
-		return fmt.Sprintf("%d of %d", n, read)
+		return all
 	}
-	return fmt.Sprintf("%d of %d records in %s", n, read, english.Plural(l.files, "file", ""))
+	return all + " in " + english.Plural(l.files, "file", "")
 }
 
 // skips returns why records are skipped.

@@ -14,7 +14,7 @@ func wantOther(y *bulkloadtest.Fixture, name string) {
 	y.T.Helper()
 	before := y.Quarantined(name)
 	r, err := replayed(y, name)
-	if want := "1 of 1 are in the table with another text"; !errors.Is(err, bulkload.ErrLeft) || !strings.Contains(err.Error(), want) {
+	if want := "1 of 1 records are in the table with another text"; !errors.Is(err, bulkload.ErrLeft) || !strings.Contains(err.Error(), want) {
 		y.T.Errorf("%v, want an error with %q", err, want)
 	}
 	if r.Loaded != 0 || r.Duplicate != 1 || r.Removed != 0 || y.Quarantined(name) != before {

@@ -27,7 +27,7 @@ func TestAReplayOfAnUnchangedFileWritesNothing(t *testing.T) {
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	before := y.Quarantined(name)
 	r, err := replayed(y, name)
-	if !errors.Is(err, bulkload.ErrLeft) || !errors.Is(err, replay.ErrUnchanged) || !strings.Contains(err.Error(), "2 of 2 are still bad: "+y.Store.Quarantine(name)) {
+	if !errors.Is(err, bulkload.ErrLeft) || !errors.Is(err, replay.ErrUnchanged) || !strings.Contains(err.Error(), "2 of 2 records are still bad: "+y.Store.Quarantine(name)) {
 		t.Errorf("%v, want that nothing was corrected", err)
 	}
 	if r.Loads != 0 || r.Read != 2 || r.Quarantined != 2 || y.Quarantined(name) != before {
@@ -50,7 +50,7 @@ func TestReplayRemovesWhatIsLoaded(t *testing.T) {
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	y.Correct(name, "many", "8")
 	r, err := replayed(y, name)
-	if !errors.Is(err, bulkload.ErrLeft) || !strings.HasSuffix(err.Error(), "1 of 2 are still bad; see "+y.Store.Quarantine(name+".replay")) {
+	if !errors.Is(err, bulkload.ErrLeft) || !strings.HasSuffix(err.Error(), "1 of 2 records are still bad: correct their lines in "+y.Store.Quarantine(name+".replay")+", and replay them") {
 		t.Errorf("%v, want the file of the records that are still bad", err)
 	}
 	if r.Removed != 1 || r.Loaded != 1 {

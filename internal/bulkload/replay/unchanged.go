@@ -32,7 +32,7 @@ func (p *replay) checkChanged(ctx context.Context, files []*file) error {
 		}
 	}
 	p.result.Read, p.result.Quarantined = p.from.records, p.from.records
-	return fmt.Errorf("%w: %d of %d are still bad: %s: %w: correct the text in \"raw\", or the job, and replay it again",
+	return fmt.Errorf("%w: %d of %d records are still bad: %s: %w: correct the text in \"raw\", or the job, and replay it again",
 		bulkload.ErrLeft, p.from.records, p.from.records, p.from.name, ErrUnchanged)
 }
 

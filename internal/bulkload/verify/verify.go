@@ -269,11 +269,14 @@ func (r *Result) differs() error {
 	if len(parts) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%w: %s", ErrDiffers, strings.Join(parts, ", "))
-	if r.perhaps() {
-		err = fmt.Errorf("%w; a load that is not finished may be why: let it end, or begin it again, then verify again", err)
+	step := "load the logs into a new table"
+	switch {
+	case r.perhaps():
+		step = "a load that is not finished may be why: let it end, or begin it again, then verify again"
+	case r.MissingFiles+r.DamagedFiles > 0:
+		step = "put the files back from a copy of the table, or load the logs into a new table"
 	}
-	return err
+	return fmt.Errorf("%w: %s: %s", ErrDiffers, strings.Join(parts, ", "), step)
 }
 
 // perhaps reports whether unfinished loads may explain the differences.

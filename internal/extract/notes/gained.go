@@ -21,7 +21,7 @@ func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, 
 	}
 	notes, err := gainedBy(ctx, l, c, m)
 	if missing := manifest.MissingDays(&m.Query, m.Appended); len(missing) > 0 {
-		notes = append([]string{fmt.Sprintf("the result has %s without %s: --append adds these days, too", m.Query.Span, table.Spans(missing))}, notes...)
+		notes = append([]string{fmt.Sprintf("the result has %s without %s: use --append for these days, too", m.Query.Span, table.Spans(missing))}, notes...)
 	}
 	return notes, err
 }

@@ -183,9 +183,12 @@ func renameNames(m *manifest.Extract) string {
 	return f.Name
 }
 
-// ErrFinished is returned if this run has finished an append that was killed, and the append added the
-// dates of the query. Errors that wrap it also wrap manifest.ErrAppended.
-var ErrFinished = errors.New("this run has finished an append that was killed")
+// Finished is an error that wraps manifest.ErrAppended. The caller of Open has added the dates itself: Open
+// finished an append of them that was killed.
+type Finished struct{ error }
+
+// Unwrap returns the error that wraps manifest.ErrAppended.
+func (f Finished) Unwrap() error { return f.error }
 
 // FinishAppend finishes an append whose decision is written, and removes the files of the place. It
 // returns the extract that it added to OUT. It returns nil if it added none: if there is no decision,

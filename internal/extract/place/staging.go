@@ -39,7 +39,7 @@ type Staging struct {
 // Open locks t, and continues after the parts that an earlier run of the same query completed.
 // It checks t again when it has the lock: the run that held the lock may have made the result.
 // m is the manifest of the result, without counts and parts. If this run finished a killed append of
-// the dates of m, the error wraps ErrFinished.
+// the dates of m, the error is a Finished.
 func Open(ctx context.Context, t *Target, id query.Identity, m *manifest.Extract) (_ *Staging, err error) {
 	p := At(t.FS, t.Out)
 	lock, err := p.Lock(ctx)
@@ -62,7 +62,7 @@ func Open(ctx context.Context, t *Target, id query.Identity, m *manifest.Extract
 	if t.Append {
 		s.base, err = p.Base(ctx, m)
 		if errors.Is(err, manifest.ErrAppended) && added != nil && added.Span == m.Query.Span {
-			err = fmt.Errorf("%w: %w", ErrFinished, err)
+			err = Finished{err}
 		}
 		if err != nil {
 			return nil, err

@@ -88,7 +88,7 @@ func (q *Query) checkNumbers() error {
 	case c.WhereFirst && !removes:
 		return fmt.Errorf("%w: --where-first: there is neither --where nor --hours", ErrWrong)
 	case c.Context > 0 && !removes:
-		return fmt.Errorf("%w: --context: there is neither --where nor --hours, so nothing is left out", ErrWrong)
+		return fmt.Errorf("%w: --context: there is neither --where nor --hours, so no event is left out: add one of them, or remove --context", ErrWrong)
 	case c.Context < 0 || c.Latest < 0:
 		return fmt.Errorf("%w: --context and --latest are numbers of events, at least 0", ErrWrong)
 	}

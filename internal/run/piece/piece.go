@@ -85,7 +85,7 @@ func header(line []byte, what string, newest int) (Header, error) {
 	case h.Usertrail == "":
 		return h, fmt.Errorf("%w: %s is not a line that plan prints", ErrPiece, quoted(line))
 	case h.Usertrail != what:
-		return h, fmt.Errorf("%w: it is of a plan of %s, not of %s", ErrPiece, h.Usertrail, what)
+		return h, fmt.Errorf("%w: it is of a plan of %s, not of %s: use plan, run-piece and commit of one program", ErrPiece, h.Usertrail, what)
 	case h.Version < Version || h.Version > newest:
 		return h, fmt.Errorf("%w: its version is %d, this program's %d: run plan, run-piece and commit of one release", ErrPiece, h.Version, newest)
 	case h.Plan == "" || h.Of < 1 || h.Piece < 0 || h.Piece >= h.Of:
@@ -135,7 +135,7 @@ func Check(all []Header) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: %s of plan %s %s not among the lines: commit reads all that plan printed",
+		return fmt.Errorf("%w: %s of plan %s %s not among the lines: pass all lines that plan printed",
 			ErrPiece, Numbers(missing), first.Plan, plural(len(missing), "is", "are"))
 	}
 	return nil
