@@ -57,7 +57,7 @@ Status 99 means that there is nothing to merge.`,
 func (o *keeping) add(c *cobra.Command) {
 	o.flags.AddTableOfFiles(c)
 	o.flags.AddRun(c, upkeep.MinMemory)
-	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long replaced files are kept; choose longer than any extract runs")
+	c.Flags().DurationVar(&o.keepFor, "keep-for", upkeep.DefaultKeepFor, "how long replaced files are kept; choose a longer time than the longest extract takes")
 	c.Flags().BoolVar(&o.flags.Verbose, "verbose", false, "log when each month is done")
 }
 

@@ -31,8 +31,10 @@ func newConvert(env *cli.Env) *cobra.Command {
 		Short: "Copy a table of files into a new table with another layout",
 		Long: `Convert copies a table of files into a new table with another layout. It does not need the logs. The
 new table has the same schema, records, column IDs and loads, so it knows the delivered files, and
-the next night can be loaded into it. Dropped days stay dropped. Bad records are copied too; plans
-that are not committed are not. The layouts are
+the next night can be loaded into it. Dropped days stay dropped. Bad records are copied too. Plans
+that are not committed are not copied.
+
+The layouts are
 ` + strings.Join(layout.Names(), ", ") + `.
 
 Convert only reads the old table, without its lock. The new table becomes visible when it is complete.

@@ -51,7 +51,7 @@ value in the draft; a load refuses the file until you fill it in. Init never ove
 --out - it prints the draft on standard output, and its JSON line is the last line of standard error.
 
 A job has one format and one encoding. If LOGS has files for more than one job, init drafts the job
-of most logs, and prints the command that drafts each of the others. Files that are no logs, such as
+of most logs, and prints the command that drafts each of the others. Files that are not logs, such as
 a list of customers, are left out.`,
 		Example: `  bulkload init logs
   bulkload init logs --ask

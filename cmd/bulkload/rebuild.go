@@ -41,7 +41,7 @@ func newRebuild(env *cli.Env) *cobra.Command {
 ledger lists the files of its load. The folder base lists the files that compact or drop made of
 them. Every HFile and roll must exist and have the recorded size. If a file is missing, rebuild names
 it, writes no manifest and ends with status 1. The same holds if retired.json names a drop that neither
-the ledgers nor base have: put the newest file of base back, or type rebuild --with-dropped to restore
+the ledgers nor base have: put the newest file of base back, or run rebuild --with-dropped to restore
 the dropped days.
 
 If the manifest is correct, rebuild repairs two other files. It writes the copy in the folder base again if

@@ -30,7 +30,10 @@ piece names the plan's folder, which has everything else that run-piece needs.
 
 For a piece that is finished, run-piece does nothing and ends with 0. If another worker runs the piece,
 run-piece waits for it, up to --retry-for. A file with too many bad records does not fail its piece:
-bulkload commit reports it.`,
+bulkload commit reports it.
+
+Status 64 means that the line is not a piece, or that its plan is out of date: run plan again. Status
+75 means that another worker still ran the piece after --retry-for, or that a server cannot be reached.`,
 		Example: `  bulkload run-piece <pieces
   bulkload run-piece --piece "$(sed -n 3p pieces)" --memory 4GiB --workers 4`,
 		Args: cli.NoArgs,

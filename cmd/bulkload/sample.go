@@ -54,7 +54,7 @@ with --each all users have the same number.`,
 	f := c.Flags()
 	f.Int64Var(&cfg.Records, "records", 100_000, "number of records")
 	f.IntVar(&cfg.Users, "users", 0, "number of users (default one per 50 records)")
-	f.IntVar(&cfg.Each, "each", 0, "number of records of each user, spread evenly (default few users with many records, many with few)")
+	f.IntVar(&cfg.Each, "each", 0, "number of records of each user, spread evenly (default a few users have most of the records)")
 	f.BoolVar(&cfg.Numeric, "numeric", false, "generate user IDs of eight digits, as layout fixed/8 needs them")
 	f.IntVar(&cfg.Days, "days", 10, "number of days")
 	f.StringVar(&from, "from", samplelog.DefaultFrom.String(), "first date, YYYY-MM-DD")

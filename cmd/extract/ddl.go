@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +24,7 @@ type ddlOptions struct {
 
 func newDDL(env *cli.Env) *cobra.Command {
 	o := &ddlOptions{env: env}
-	list := engines()
+	list := ddl.Names()
 	c := &cobra.Command{
 		Use:   "ddl DIR --for ENGINE",
 		Short: "Print the SQL that makes a result a table of another program",
@@ -44,18 +43,9 @@ Only the statements are on standard output. After a failure the last line is one
 	return c
 }
 
-// engines returns the values of --for.
-func engines() string {
-	var all []string
-	for _, e := range ddl.Engines {
-		all = append(all, string(e))
-	}
-	return strings.Join(all, ", ")
-}
-
 func (o *ddlOptions) run(ctx context.Context, dir string) error {
 	if o.engine == "" {
-		return fmt.Errorf("%w: --for is missing: name the program that reads the table: %s", cli.ErrUsage, engines())
+		return fmt.Errorf("%w: --for is missing: name the program that reads the table: %s", cli.ErrUsage, ddl.Names())
 	}
 	fs := cli.Files()
 	m, err := manifest.ReadExtract(ctx, fs, dir)

@@ -106,7 +106,7 @@ func (o *options) add(c *cobra.Command) {
 	f.StringVar(&o.rolls, "rolls", "use", "use: find users by the rolls of the loads; off: read the rows, which also finds rows that other programs put into HBase")
 	o.conditions.add(f)
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace --out if it exists")
-	f.BoolVar(&o.days, "require-days", false, "end with status 66 if a behaviour is not loaded for a day of --from to --to (default a note on standard error; --append requires one of --types for each day)")
+	f.BoolVar(&o.days, "require-days", false, "end with status 66 if a behaviour is not loaded for a day of --from to --to (default a note on standard error; --append requires a log of at least one of --types for each day)")
 	f.BoolVar(&o.strict, "strict", false, "end with status 65 at a foreign cell, a cell that no load wrote (default skip it)")
 	f.BoolVar(&o.flags.Verbose, "verbose", false, "log when HBase becomes busy or is no longer busy")
 }

@@ -15,8 +15,8 @@ const Statuses = `Exit status:
   1   failed; finished work is kept, and the same command continues from there
   64  the command line or the job file is wrong; a retry fails again
   65  a file of a load has more bad or unknown records than the job allows, and nothing of
-      it is loaded; or a replay left records; or, with extract --strict, the table has
-      foreign cells
+      it is loaded; or a replay did not load all records; or, with extract --strict, the
+      table has foreign cells
   66  required input is missing: logs, a table, a list of users; extract --require-days and
       --append: a day
   73  the output exists already

@@ -170,7 +170,7 @@ func (g *guessed) registers(main *group) []string {
 func (g *guessed) judgeEncoding() {
 	if g.encoding != "" {
 		if !strings.HasPrefix(g.encoding, "utf") {
-			g.encUnsure = "a guess: look at the texts that come out"
+			g.encUnsure = "a guess: check the decoded texts"
 		}
 		return
 	}

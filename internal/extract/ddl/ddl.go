@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
@@ -83,7 +85,7 @@ type table struct {
 func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error) {
 	d := dialects[e]
 	if d == nil {
-		return "", fmt.Errorf("%w: %q is not an engine: it is one of %s", ErrUnfit, e, join(Engines))
+		return "", fmt.Errorf("%w: %q is not an engine: it is one of %s", ErrUnfit, e, Names())
 	}
 	remote := dfs.Scheme(dir) != ""
 	switch {
@@ -118,12 +120,13 @@ func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error)
 	return t.write(t), nil
 }
 
-func join(engines []Engine) string {
-	var out []string
-	for _, e := range engines {
-		out = append(out, string(e))
+// Names returns the names of all engines, such as "spark, hive or trino".
+func Names() string {
+	var all []string
+	for _, e := range Engines {
+		all = append(all, string(e))
 	}
-	return strings.Join(out, ", ")
+	return english.WordSeries(all, "or")
 }
 
 // quote returns a name as an identifier.
