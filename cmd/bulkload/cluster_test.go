@@ -103,7 +103,7 @@ func TestALayoutMakesItsTable(t *testing.T) {
 	if !ok || settings["VERSIONS"] != "400" || settings["TTL"] != "31536000" || settings["BLOOMFILTER"] != "ROW" || r["regions"] != 16.0 {
 		t.Errorf("made: %v", r)
 	}
-	if r := bulkloads(t, 0, check...); r["fail"] != 0.0 || r["warn"] != 1.0 || !strings.Contains(fmt.Sprint(r["checks"]), "16, all open, cut as the layout suits") {
+	if r := bulkloads(t, 0, check...); r["fail"] != 0.0 || r["warn"] != 1.0 || !strings.Contains(fmt.Sprint(r["checks"]), "16, all open, split as the layout requires") {
 		t.Errorf("when it is made, with days older than its TTL: %v", r)
 	}
 

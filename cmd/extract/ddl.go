@@ -67,6 +67,9 @@ func (o *ddlOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
+	if len(m.Parts) == 0 && ddl.Engine(o.engine) == ddl.DuckDB {
+		fmt.Fprintf(o.env.Stderr, "extract: %s has no files yet, so the view has no rows: run extract ddl again when the result has files\n", dir)
+	}
 	_, err = fmt.Fprint(o.env.Stdout, sql)
 	return err
 }

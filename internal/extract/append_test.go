@@ -3,6 +3,7 @@ package extract_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"usertrail/internal/extract/extracttest"
+	"usertrail/internal/extract/place"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs"
@@ -90,8 +92,7 @@ func TestAppendSurvivesAnyFault(t *testing.T) {
 }
 
 // TestKilledAppendsContinue kills appends at each step with SIGKILL. The next command is the same append, or
-// an append of other days: it finishes the killed one first. The same append succeeds, unless the killed one
-// was complete.
+// an append of other days: it finishes the killed one first. The same append succeeds.
 func TestKilledAppendsContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	q.Span.From--
@@ -114,11 +115,7 @@ func TestKilledAppendsContinue(t *testing.T) {
 		same := filepath.Join(h.Dir, "killed at "+step+", the same append", "out")
 		kill(same)
 		r, err := h.Extract(t.Context(), g.Of(last), g.Turn, same)
-		if step == breakpoint.Published {
-			if !errors.Is(err, manifest.ErrAppended) {
-				t.Errorf("killed at %s: the same append: %v, want nothing to do", step, err)
-			}
-		} else if err != nil || r.Already || !maps.Equal(r.Counted(), undisturbed.Counted()) {
+		if err != nil || r.Already || !maps.Equal(r.Counted(), undisturbed.Counted()) {
 			t.Errorf("killed at %s: the same append: %+v, %v, want %v", step, r, err, undisturbed.Counted())
 		}
 		g.CheckEnd(t, last, same)
@@ -127,6 +124,9 @@ func TestKilledAppendsContinue(t *testing.T) {
 		}
 		out := filepath.Join(h.Dir, "killed at "+step+", other days", "out")
 		kill(out)
+		if has, err := place.At(h.FS, out).Has(t.Context(), g.Spans[last]); !has || err != nil {
+			t.Errorf("killed at %s: the result has the days: %t, %v", step, has, err)
+		}
 		over := g.Turn
 		over.Append, over.Overwrite = false, true
 		if _, err := h.Extract(t.Context(), q, over, out); err == nil || !strings.Contains(err.Error(), "an append to it is not finished") {
@@ -176,6 +176,52 @@ func TestAnAppendWithoutItsResultLeavesNothing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestADirectoryOfAKilledAppendIsInTheWay makes a directory with the name of a day of a killed append. The same append
+// changes nothing, until the directory is moved away.
+func TestADirectoryOfAKilledAppendIsInTheWay(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	q.Span.From--
+	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
+	last := len(g.Spans) - 1
+	out := filepath.Join(h.Dir, "in the way", "out")
+	g.CopyTo(t, last, out)
+	e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: g.Of(last), Partition: "date", Append: true}
+	extracttest.KillProcess(t, e, extracttest.Moment{Step: breakpoint.Publish, N: 1})
+	day := filepath.Join(out, "date="+g.Spans[last].To.String())
+	if err := os.Mkdir(day, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Append(t, last, out); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), day+": file already exists, and it is not of the result: move it away") {
+		t.Errorf("%v, want that %s is in the way", err, day)
+	}
+	if err := os.Remove(day); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Append(t, last, out); err != nil {
+		t.Error(err)
+	}
+	g.CheckEnd(t, last, out)
+}
+
+// TestAFinishedAppendNamesUsersNotFound kills an append of a list with one unknown user, which adds no directory. The
+// same append counts this user.
+func TestAFinishedAppendNamesUsersNotFound(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	q.Span.From--
+	q.Users = []string{"nobody"}
+	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
+	last := len(g.Spans) - 1
+	out := filepath.Join(h.Dir, "list", "out")
+	g.CopyTo(t, last, out)
+	e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: g.Of(last), Partition: "date", Append: true}
+	extracttest.KillProcess(t, e, extracttest.Moment{Step: breakpoint.Publish, N: 1})
+	r, err := h.Extract(t.Context(), g.Of(last), g.Turn, out)
+	if err != nil || r.Lost.Users != 1 || r.Lost.File == nil || r.NotFound != 1 {
+		t.Errorf("%+v, %v, want a user who was not found, and the file with the ID", r, err)
+	}
+	g.CheckEnd(t, last, out)
 }
 
 // TestADamagedAppendIsNotFinished damages a part of a killed append. The next append changes nothing. After

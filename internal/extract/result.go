@@ -117,6 +117,7 @@ func ResultOfAppend(m *manifest.Extract, span behaviour.Span, out string) Result
 	for _, a := range m.Extracts() {
 		if a.Span == span {
 			r.Found, r.NotFound, r.Active, r.Kept, r.Events = a.Found, a.NotFound, a.Active, a.Kept, a.Events
+			r.Lost = notfound.Count{Users: a.NotFound, File: a.NotFoundFile}
 		}
 	}
 	if m.Query.Users == manifest.Everyone {

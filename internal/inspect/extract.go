@@ -211,9 +211,9 @@ func (e *Extract) notFound() string {
 	case e.NotFound == 0:
 		return ""
 	case e.Names == nil:
-		return count(e.NotFound)
+		return e.summed(e.NotFound)
 	}
-	return fmt.Sprintf("%s, in %s, %s, %s, xxh64 %s", count(e.NotFound), e.Names.Name, size(e.Names.Size), e.Names.State, e.Names.Sum)
+	return fmt.Sprintf("%s, in %s, %s, %s, xxh64 %s", e.summed(e.NotFound), e.Names.Name, size(e.Names.Size), e.Names.State, e.Names.Sum)
 }
 
 // format returns the format of the parts.

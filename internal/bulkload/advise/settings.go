@@ -159,10 +159,10 @@ func (a *Advice) cut(s *Settings, j *job.Job, l layout.Layout, where Place) {
 	var points split.Points
 	if even != nil {
 		s.Even, points = true, even(s.Regions)
-		s.reason("Regions are cut evenly, by HexStringSplit, and do not depend on the users.")
+		s.reason("Regions are split evenly, by HexStringSplit, and do not depend on the users.")
 	} else {
 		points = split.Balanced(a.samples(j.Schema, l), s.Regions)
-		s.reason("Regions are cut by the sample's users.")
+		s.reason("Regions are split at users of the sample.")
 	}
 	s.Regions = len(points) + 1
 	for _, p := range points {

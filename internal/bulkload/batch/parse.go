@@ -289,7 +289,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	p.addDay(r)
 	at := r.ID
 	if at > column.MaxOffset {
-		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: cut it into smaller files", p.in.Path, int64(column.MaxOffset)))
+		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: split it into smaller files", p.in.Path, int64(column.MaxOffset)))
 		return nil
 	}
 	p.place(r)

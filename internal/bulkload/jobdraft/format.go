@@ -131,7 +131,7 @@ func bestDelimiter(samples []*sample) format {
 		}
 	}
 	if len(trials) == 0 {
-		return format{syntax: record.CSV, delimiter: ",", unsure: "no delimiter cuts the lines into as many columns each"}
+		return format{syntax: record.CSV, delimiter: ",", unsure: "no delimiter splits all lines into the same number of columns"}
 	}
 	if last := len(trials) - 1; trials[last].syntax == record.Blanks && slices.ContainsFunc(trials[:last], func(t trial) bool { return t.fits() && t.times >= min(1, trials[last].times) }) {
 		trials = trials[:last]
@@ -189,7 +189,7 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// fits reports whether a usual delimiter cuts nearly every line into as many columns. Such a
+// fits reports whether a usual delimiter splits nearly every line into the same number of columns. Such a
 // delimiter wins over blanks, because texts and times hold blanks, too.
 func (t *trial) fits() bool {
 	return slices.Contains(common, t.delimiter) && !t.padded && t.even >= 0.98 && t.clean >= 0.98

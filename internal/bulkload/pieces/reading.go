@@ -80,7 +80,7 @@ func (r *readings) ahead(ctx context.Context, round int) error {
 		if u.size == 0 {
 			s.sha, err = delivered.Digest(ctx, r.cfg.FS, u.file.Path)
 		} else if s.cuts, err = r.cuts(ctx, u.file, u.size); err != nil {
-			err = fmt.Errorf("cut %s into ranges: %w", u.file.Path, err)
+			err = fmt.Errorf("split %s into ranges: %w", u.file.Path, err)
 		}
 		if err != nil {
 			return err

@@ -69,7 +69,7 @@ func openCorrected(ctx context.Context, with *bulkload.Resources, name string) (
 			known[r.Path] = true
 			c.paths = append(c.paths, r.Path)
 			if held += int64(len(r.Path)) + pathBytes; held > with.SortMemory()/8 {
-				return c.refused(cutIt, "line %d: it has records of more than %s", n, english.Plural(len(known)-1, "delivered file", ""))
+				return c.refused(splitIt, "line %d: it has records of more than %s", n, english.Plural(len(known)-1, "delivered file", ""))
 			}
 		}
 		return nil
@@ -83,13 +83,13 @@ func openCorrected(ctx context.Context, with *bulkload.Resources, name string) (
 // tooMany returns an error if a ledger of all records would not fit in the memory.
 func (c *corrected) tooMany() error {
 	if most := c.with.SortMemory() / 4 * 3 / offsetBytes; c.records > most {
-		return c.refused(cutIt, "it has %d records, and one replay can have %d", c.records, most)
+		return c.refused(splitIt, "it has %d records, and one replay can have %d", c.records, most)
 	}
 	return nil
 }
 
-// cutIt is the next step in the error for a file that is too large.
-const cutIt = "cut the file into smaller ones and replay each"
+// splitIt is the next step in the error for a file that is too large.
+const splitIt = "split the file into smaller files and replay each of them"
 
 // refused returns the error for a file that cannot be replayed within the memory. or is the next
 // step for a user who cannot raise --memory.

@@ -12,18 +12,37 @@ import (
 	"usertrail/internal/table"
 )
 
-// Appended returns notes on a result to which c appends: days between its dates that it does not have, and
-// days that gained records in the table l after they were extracted.
+// Appended returns notes on a result to which c appends: days between its dates that it does not have, days that
+// were extracted before the table l was made again, and days that gained records in l after they were extracted.
 func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, error) {
 	m, err := place.At(c.FS, c.Out).Result(ctx)
 	if err != nil || m == nil {
 		return nil, err
 	}
 	notes, err := gainedBy(ctx, l, c, m)
+	notes = append(replaced(l, m), notes...)
 	if missing := manifest.MissingDays(&m.Query, m.Appended); len(missing) > 0 {
 		notes = append([]string{fmt.Sprintf("the result has %s without %s: use --append for these days, too", m.Query.Span, table.Spans(missing))}, notes...)
 	}
 	return notes, err
+}
+
+// replaced returns a note if days in the result m were extracted from a table that had the name of l before l was made.
+func replaced(l table.Loader, m *manifest.Extract) []string {
+	known := table.Known(l)
+	if known == nil {
+		return nil
+	}
+	var spans []behaviour.Span
+	for _, a := range m.Extracts() {
+		if _, ok := known.LoadsAt(a.TableVersion); !ok && a.TableVersion != "" {
+			spans = append(spans, a.Span)
+		}
+	}
+	if len(spans) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("days of the result that were extracted before the table was made again: %s: to have the records of the new table, extract all days again into another directory", table.Spans(spans))}
 }
 
 // gainedBy returns a note if days in the result m of c gained records in the table l after they were extracted.

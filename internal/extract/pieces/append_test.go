@@ -91,7 +91,7 @@ func TestAppendedPiecesSurviveAnyFault(t *testing.T) {
 
 // TestKilledCommitsOfAppendsContinue kills the commit of an append at each step with SIGKILL. The next command
 // is the same commit, or an append of other days by one process or by pieces: it finishes the killed one. The
-// same commit succeeds, unless the killed one was complete.
+// same commit succeeds.
 func TestKilledCommitsOfAppendsContinue(t *testing.T) {
 	h, q := extracttest.SeveralParts(t)
 	q.Span.From--
@@ -124,7 +124,7 @@ func TestKilledCommitsOfAppendsContinue(t *testing.T) {
 			}
 			extracttest.KillProcess(t, extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Pieces: list}, extracttest.Moment{Step: step, N: 1})
 			g.CheckReaders(t, last, out)
-			finishes := name == "the same commit" && step != breakpoint.Published
+			finishes := name == "the same commit"
 			if err := run(list, out); finishes && err != nil || !finishes && !appended(err) {
 				t.Errorf("killed at %s, then %s: %v, want no error: %t", step, name, err, finishes)
 			}

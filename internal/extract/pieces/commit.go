@@ -123,7 +123,9 @@ func (p *plan) finished(ctx context.Context, span behaviour.Span) (extract.Resul
 	if err != nil || m == nil {
 		return extract.Result{}, err
 	}
-	return extract.ResultOfAppend(m, span, p.Out), nil
+	r := extract.ResultOfAppend(m, span, p.Out)
+	r.Notes = r.Lost.Notes(r.Users, p.Out)
+	return r, nil
 }
 
 // committable returns the plan of first. It fails if the result of the plan is in OUT, if OUT has another

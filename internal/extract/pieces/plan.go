@@ -127,7 +127,7 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	}
 	shown := progress.Start(c.Progress)
 	defer shown.Done()
-	shown.Step("cutting into pieces", "users", 0)
+	shown.Step("splitting into pieces", "users", 0)
 	cuts, err := x.Pieces(ctx)
 	if err != nil {
 		return nil, r, err

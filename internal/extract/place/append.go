@@ -101,8 +101,11 @@ func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Ext
 	return was, nil
 }
 
-// Has reports whether OUT has an extract of a span that was appended to it, or made OUT.
+// Has reports whether an extract of a span made OUT, was appended to it, or is in an unfinished append.
 func (p *Place) Has(ctx context.Context, span behaviour.Span) (bool, error) {
+	if a, err := p.decision(ctx); err != nil || a != nil && a.Span == span {
+		return err == nil, err
+	}
 	m, err := p.Result(ctx)
 	if m == nil || err != nil {
 		return false, err
@@ -126,7 +129,7 @@ func (s *Staging) Append(ctx context.Context, base, m *manifest.Extract) error {
 		if there, err := isThere(ctx, p.FS, dfs.Join(p.Out, dir)); err != nil {
 			return fmt.Errorf("append: %w", err)
 		} else if there {
-			return fmt.Errorf("append: %s: %w, and it is not of the result: move it away", dfs.Join(p.Out, dir), iofs.ErrExist)
+			return fmt.Errorf("append: %w", p.inTheWay(dir))
 		}
 	}
 	before, err := dfs.ReadFile(ctx, p.FS, dfs.Join(p.Out, ManifestName))
@@ -191,10 +194,30 @@ type Finished struct{ error }
 func (f Finished) Unwrap() error { return f.error }
 
 // FinishAppend finishes an append whose decision is written, and removes the files of the place. It
-// returns the extract that it added to OUT. It returns nil if it added none: if there is no decision,
-// or if OUT has changed since. In the second case, FinishAppend removes the decision. If a file of the
-// append is damaged, FinishAppend returns an error, and changes nothing. The caller holds the lock.
+// returns the extract that the append added to OUT, also if only the files of the place were left. It
+// returns nil if there is no decision, or if OUT has changed since. In the second case, FinishAppend
+// removes the decision. If a file of the append is damaged, FinishAppend returns an error, and changes
+// nothing. The caller holds the lock.
 func (p *Place) FinishAppend(ctx context.Context) (*manifest.Appended, error) {
+	a, err := p.decision(ctx)
+	if err != nil || a == nil {
+		return nil, err
+	}
+	open, done, err := p.state(ctx, a)
+	if err == nil && open {
+		err = p.damageStep(p.unchanged(ctx, a))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("append: %w", err)
+	}
+	if err := p.finish(ctx, a); err != nil || !open && !done {
+		return nil, err
+	}
+	return a.added(), nil
+}
+
+// decision returns the decision of an unfinished append, or nil if there is none.
+func (p *Place) decision(ctx context.Context) (*Append, error) {
 	b, err := dfs.ReadFile(ctx, p.FS, p.Name(AppendName))
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
 		return nil, nil
@@ -203,22 +226,18 @@ func (p *Place) FinishAppend(ctx context.Context) (*manifest.Appended, error) {
 		return nil, fmt.Errorf("append: %w", err)
 	}
 	var a Append
-	var open bool
-	if err = manifest.Unseal(b, &a); err != nil {
-		err = fmt.Errorf("%s: %w", p.Name(AppendName), err)
-	} else if open, err = p.open(ctx, &a); err == nil && open {
-		err = p.unchanged(ctx, &a)
+	if err := manifest.Unseal(b, &a); err != nil {
+		return nil, fmt.Errorf("append: %w", p.damageStep(fmt.Errorf("%s: %w", p.Name(AppendName), err)))
 	}
+	return &a, nil
+}
+
+// damageStep adds the next step to err, if a file of an append is damaged.
+func (p *Place) damageStep(err error) error {
 	if errors.Is(err, dfs.ErrDamaged) || errors.Is(err, manifest.ErrDamaged) {
 		err = fmt.Errorf("%w: remove %s, and the directories of --out that its %s does not name", err, p.Dir, ManifestName)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("append: %w", err)
-	}
-	if err := p.finish(ctx, &a); err != nil || !open {
-		return nil, err
-	}
-	return a.added(), nil
+	return err
 }
 
 // added returns the extract that a adds to OUT, or nil if a version that did not record its span
@@ -240,13 +259,18 @@ func (p *Place) finish(ctx context.Context, a *Append) error {
 	return removeBut(ctx, p.FS, p.Dir, AppendName)
 }
 
-// open reports whether OUT is as it was before a. If it is not, a is done, or another result is there.
-func (p *Place) open(ctx context.Context, a *Append) (bool, error) {
+// state compares the manifest in OUT with the manifests of a. open reports whether OUT is as it was before
+// a, and done whether it has all of a. If both are false, another result is in OUT, or none.
+func (p *Place) state(ctx context.Context, a *Append) (open, done bool, err error) {
 	have, err := dfs.ReadFile(ctx, p.FS, dfs.Join(p.Out, ManifestName))
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
-		return false, nil
+		return false, false, nil
 	}
-	return string(have) == string(a.Was), err
+	if err != nil {
+		return false, false, err
+	}
+	next, err := manifest.Seal(a.Next)
+	return string(have) == string(a.Was), string(have) == string(next), err
 }
 
 // from returns the directory of the files that move to OUT.
@@ -291,7 +315,7 @@ func (p *Place) unchangedFile(ctx context.Context, a *Append, name, moved string
 
 // roll moves the files of a to OUT, unless OUT has them or has changed.
 func (p *Place) roll(ctx context.Context, a *Append) error {
-	if open, err := p.open(ctx, a); err != nil || !open {
+	if open, _, err := p.state(ctx, a); err != nil || !open {
 		return err
 	}
 	breakpoint.Reach(breakpoint.Publish)
@@ -319,8 +343,16 @@ func (p *Place) roll(ctx context.Context, a *Append) error {
 // moveIn moves the file or directory from to OUT, where it is called to, unless it was moved before.
 func (p *Place) moveIn(ctx context.Context, from, to string) error {
 	err := p.FS.Publish(ctx, from, dfs.Join(p.Out, to))
-	if errors.Is(err, iofs.ErrNotExist) {
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
 		_, err = p.FS.Stat(ctx, dfs.Join(p.Out, to))
+	case errors.Is(err, iofs.ErrExist):
+		err = p.inTheWay(to)
 	}
 	return err
+}
+
+// inTheWay returns the error for a file or directory of OUT that has the name of a new one.
+func (p *Place) inTheWay(name string) error {
+	return fmt.Errorf("%s: %w, and it is not of the result: move it away", dfs.Join(p.Out, name), iofs.ErrExist)
 }

@@ -164,7 +164,7 @@ func (p *Place) Damage(ctx context.Context, parts []manifest.TrailPart) (string,
 // Damaged returns the error of a result m in OUT with damage. It names all dates of m, because --overwrite replaces
 // the whole result.
 func (p *Place) Damaged(m *manifest.Extract, damage string) error {
-	return fmt.Errorf("--out %s: %w, and it is damaged: %s: move it away, or extract all its dates, %s, again with --overwrite", p.Out, iofs.ErrExist, damage, m.Query.Span)
+	return fmt.Errorf("--out %s: %w, and it is damaged: %s: put it back from a copy, move it away, or, if the table still has all its dates, %s, extract them again with --overwrite", p.Out, iofs.ErrExist, damage, m.Query.Span)
 }
 
 // Committed reports whether OUT holds the result of a plan. If appends is set, OUT may have other

@@ -72,7 +72,8 @@ func (e *Extract) NamesFiles() (all []*NamesFile) {
 
 // CheckAppend returns an error if the extract next cannot be appended to the result e. next has no
 // counts and no parts. The error wraps ErrAppended if e has the dates of next, and fs.ErrExist if e is
-// the result of another query or has some of the dates.
+// the result of another query or has some of the dates, or if the table has changed so that the same
+// query has other columns or users.
 func (e *Extract) CheckAppend(next *Extract) error {
 	if what := e.differs(next); what != "" {
 		return fmt.Errorf("%w, and --append adds to a result of the same query: %s: repeat the query, or name another directory", iofs.ErrExist, what)
@@ -83,10 +84,13 @@ func (e *Extract) CheckAppend(next *Extract) error {
 		case a.Span == span && a.TableVersion == next.TableVersion:
 			return fmt.Errorf("%w: %s", ErrAppended, span)
 		case a.Span == span:
-			return fmt.Errorf("%w: %s: the table has changed since, and later loads may have added records to these dates: to have them, extract all dates of the result again into another directory: %s", ErrAppended, span, e.Query.Span)
+			return fmt.Errorf("%w: %s: the table has changed since: the next append of other dates names the days that gained records", ErrAppended, span)
 		case a.Span.Overlaps(span):
 			return e.appendOthers(span)
 		}
+	}
+	if what := e.drifted(next); what != "" {
+		return fmt.Errorf("%w, and --append adds to a result of the same query: %s", iofs.ErrExist, what)
 	}
 	return nil
 }
@@ -113,8 +117,8 @@ func joined(spans []behaviour.Span, by string) string {
 	return strings.Join(words, by)
 }
 
-// differs returns how the query, table or columns of next differ from the query, table or columns of e,
-// apart from the dates. It returns "" if they do not.
+// differs returns how the query or the table of next differ from the query or the table of e, apart from
+// the dates. It returns "" if they do not. Users of the same sample and columns of the same fields do not differ: see drifted.
 func (e *Extract) differs(next *Extract) string {
 	for _, f := range []struct{ name, was, is string }{
 		{"--table", e.Table, next.Table},
@@ -125,31 +129,48 @@ func (e *Extract) differs(next *Extract) string {
 			return fmt.Sprintf("%s is %s there, and %s here", f.name, f.was, f.is)
 		}
 	}
-	if what := e.Query.differs(&next.Query); what == otherUsers {
-		return what + e.sampled(next)
-	} else if what != "" {
-		return what
+	same := []string{"span"}
+	if e.sameSample(next) {
+		same = append(same, "users")
 	}
-	if !slices.Equal(e.Columns, next.Columns) {
-		return fmt.Sprintf("the columns are %s there, and %s here", columns(e.Columns), columns(next.Columns))
+	if byName(e.Query.Fields) && byName(next.Query.Fields) && slices.Equal(e.Columns, next.Columns) {
+		same = append(same, "fields")
 	}
-	return ""
+	what := e.Query.differs(&next.Query, same)
+	if what == otherUsers && e.Sample != nil {
+		what += fmt.Sprintf(": %s of %s", e.Sample, e.Sample.Span)
+	}
+	return what
+}
+
+// byName reports whether --fields has no names of behaviours, so that the columns show which fields it chooses.
+func byName(fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool { return strings.ContainsAny(f, ".[") })
+}
+
+// sameSample reports whether a sample of the same number, seed and dates chose the users of both.
+func (e *Extract) sameSample(next *Extract) bool {
+	return e.Sample != nil && next.Sample != nil && *e.Sample == *next.Sample
+}
+
+// drifted returns how the columns or the users of next differ from the columns or the users of e because the table has changed, and
+// the next step. It returns "" if they do not.
+func (e *Extract) drifted(next *Extract) string {
+	if e.Query.Users != next.Query.Users {
+		return fmt.Sprintf("%s: the records of %s have changed, so that %s chooses other users now: extract into another directory", otherUsers, e.Sample.Span, e.Sample)
+	}
+	if slices.Equal(e.Columns, next.Columns) {
+		return ""
+	}
+	step := "extract into another directory"
+	if len(e.Columns) > 0 && len(e.Fields) > 0 {
+		step = "choose the fields of the result with --fields " + names(e.Fields) + ", or " + step
+	}
+	return fmt.Sprintf("the columns are %s there, and %s here: %s", columns(e.Columns), columns(next.Columns), step)
 }
 
 // otherUsers is the difference of two queries for different users.
 const otherUsers = "--users is another list there"
-
-// sampled returns the sample of e after a colon. If next has the same sample, it returns the reason why the users differ. It returns
-// "" if e has no sample.
-func (e *Extract) sampled(next *Extract) string {
-	switch {
-	case e.Sample == nil:
-		return ""
-	case next.Sample != nil && *next.Sample == *e.Sample:
-		return fmt.Sprintf(": the records of %s have changed, so that %s chooses other users now", e.Sample.Span, e.Sample)
-	}
-	return fmt.Sprintf(": %s of %s", e.Sample, e.Sample.Span)
-}
 
 // Everyone is the value of Query.Users for all users.
 const Everyone = "all"
@@ -157,13 +178,13 @@ const Everyone = "all"
 // flagOf has the flags of the fields of a Query whose names differ from the flag.
 var flagOf = map[string]string{"partition_by": "partition-by", "where_first": "where-first"}
 
-// differs returns how o differs from q, apart from the span, or "".
-func (q *Query) differs(o *Query) string {
+// differs returns how o differs from q, or "". It does not compare the fields whose JSON names are in same.
+func (q *Query) differs(o *Query, same []string) string {
 	was, is := reflect.ValueOf(*q), reflect.ValueOf(*o)
 	for i := range was.NumField() {
 		name, _, _ := strings.Cut(was.Type().Field(i).Tag.Get("json"), ",")
 		a, b := was.Field(i).Interface(), is.Field(i).Interface()
-		if name == "span" || reflect.DeepEqual(a, b) {
+		if slices.Contains(same, name) || reflect.DeepEqual(a, b) {
 			continue
 		}
 		if name == "users" && q.Users != o.Users {
@@ -183,6 +204,15 @@ func inWords(v reflect.Value) string {
 		return strings.Join(v.Interface().([]string), ",")
 	}
 	return fmt.Sprint(reflect.Indirect(v))
+}
+
+// names returns the names of fields, as --fields has them.
+func names(fields []behaviour.Field) string {
+	var all []string
+	for _, f := range fields {
+		all = append(all, f.Name)
+	}
+	return strings.Join(all, ",")
 }
 
 func columns(all []behaviour.Field) string {

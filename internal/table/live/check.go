@@ -270,9 +270,9 @@ func cutNote(all []hbase.Region, load precheck.Load) string {
 		points = append(points, r.Start)
 	}
 	if slices.EqualFunc(points, load.Traits.Splits(len(all)), bytes.Equal) {
-		return ", cut as the layout suits"
+		return ", split as the layout requires"
 	}
-	return ", not cut as the layout suits"
+	return ", not split as the layout requires"
 }
 
 // checkRoom checks the free space of the staging directory. HFiles stay on its file system. Puts

@@ -191,7 +191,7 @@ func TestVersionsThatALayoutNeeds(t *testing.T) {
 	load.Traits, load.TTL, load.HFiles = needs, needs.TTL, true
 	found := look(t, c, name, o, load)
 	expect(t, found, precheck.FamilyFit, precheck.OK, "VERSIONS 400", "BLOOMFILTER ROW,")
-	expect(t, found, precheck.Regions, precheck.OK, "4, all open, cut as the layout suits")
+	expect(t, found, precheck.Regions, precheck.OK, "4, all open, split as the layout requires")
 
 	forever := load
 	forever.TTL, forever.Forever = 0, true
@@ -208,7 +208,7 @@ func TestVersionsThatALayoutNeeds(t *testing.T) {
 	if d := found[precheck.Regions].Detail; d != "1, all open" {
 		t.Errorf("of one region it says %q", d)
 	}
-	expect(t, look(t, c, c.Shared(t, "d", "VERSIONS=400", "split=2"), o, load), precheck.Regions, precheck.OK, "all open, not cut as the layout suits")
+	expect(t, look(t, c, c.Shared(t, "d", "VERSIONS=400", "split=2"), o, load), precheck.Regions, precheck.OK, "all open, not split as the layout requires")
 }
 
 // TestATableThatIsNotAsItMustBe lists the other checks all the same.

@@ -87,7 +87,7 @@ func (h *handover) cut(ctx context.Context, f manifest.Staged, ends [][]byte) ([
 		return nil, err
 	}
 	if c.sum != f.Tally {
-		return nil, fmt.Errorf("cut %s again: its pieces hold %s, the file held %s", f.Name, c.sum, f.Tally)
+		return nil, fmt.Errorf("split %s again: its pieces hold %s, the file held %s", f.Name, c.sum, f.Tally)
 	}
 	return c.pieces, nil
 }

@@ -88,7 +88,7 @@ func (f *file) read(s wire.SnapshotFile) error {
 // halve limits f to one half of the file. The halves meet before a row.
 func (f *file) halve(r *wire.Reference) error {
 	if len(r.Key) < 2 || int(binary.BigEndian.Uint16(r.Key)) > len(r.Key)-2 {
-		return fmt.Errorf("the file is cut at %.64q, which is no key", r.Key)
+		return fmt.Errorf("the file is split at %.64q, which is not a key", r.Key)
 	}
 	row := r.Key[2 : 2+int(binary.BigEndian.Uint16(r.Key))]
 	if r.Top {
