@@ -168,8 +168,8 @@ func (o *options) explainPieces(p pieces.Planned) {
 	for _, f := range p.Failed {
 		say("not loaded  %s", strings.ReplaceAll(f.Error, "\n", "; "))
 	}
-	if len(p.Tied) > 0 {
-		say("note        each file of %s is one piece, because a key must not repeat in a file", strings.Join(p.Tied, ", "))
+	for _, name := range p.Tied {
+		say("note        all files of %s together are one piece, because a key must not repeat in another file", name)
 	}
 	if p.Cut > 0 {
 		say("note        files larger than a piece, split into ranges: %d; one piece of each file computes the digests", p.Cut)

@@ -37,15 +37,7 @@ const Shown = 5
 // Joined joins errors. Errors with the exit status of the joined error come first. If there are more than
 // Shown, the message has the first of them and the number of the others. errors.Is finds all of them.
 func Joined(errs []error) error {
-	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
-	status := exit.Of(errors.Join(errs...))
-	rank := func(err error) int {
-		if exit.Of(err) == status {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(errs, func(a, b error) int { return rank(a) - rank(b) })
+	errs = exit.Ordered(errs)
 	if len(errs) <= Shown {
 		return errors.Join(errs...)
 	}

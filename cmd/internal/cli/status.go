@@ -17,8 +17,8 @@ const Statuses = `Exit status:
   65  a file of a load has more bad or unknown records than the job allows, and nothing of
       it is loaded; or a replay did not load all records; or, with extract --strict, the
       table has foreign cells
-  66  required input is missing: logs, a table, a list of users; extract --require-days and
-      --append: a day
+  66  required input is missing: logs, a table, a list of users; or, with extract
+      --require-days or --append, a day that is not loaded
   73  the output exists already
   75  not now: a server cannot be reached, there is too little space, or another run
       holds the lock; try again later

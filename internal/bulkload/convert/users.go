@@ -229,7 +229,7 @@ func (r *run) fits(rec *behaviour.Record) error {
 		if errors.As(err, &unfit) {
 			err = unfit.WithoutJob()
 		}
-		return fmt.Errorf("%w: a %s of user %q: %w", ErrRequest, r.m.Schema.Kinds[rec.Kind].Name, rec.User, err)
+		return fmt.Errorf("%w: an event %s of user %q: %w", ErrRequest, r.m.Schema.Kinds[rec.Kind].Name, rec.User, err)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 	if len(refused) > 0 {
 		p.Fail(precheck.InputThere, bulkload.Joined(refused), "the load would leave these files out")
 	} else if len(found.Inputs) == 0 {
-		p.Warn(precheck.InputThere, "is it the right span?", "%s, below %s", detail, cfg.Job.Pattern.Root)
+		p.Warn(precheck.InputThere, "correct --from and --to, or logs.path", "%s, below %s", detail, cfg.Job.Pattern.Root)
 	} else {
 		p.OK(precheck.InputThere, "%s", detail)
 	}
@@ -179,7 +179,7 @@ func (p *preCheck) table(ctx context.Context) error {
 	l, j := p.load, p.load.cfg.Job
 	t, err := l.cfg.Store.Open(ctx)
 	if errors.Is(err, table.ErrNoTable) {
-		p.OK(precheck.LayoutKnown, "%s, which the first load begins", l.layout.Name())
+		p.OK(precheck.LayoutKnown, "%s: the first load creates the table", l.layout.Name())
 		p.OK(precheck.SchemaFits, "the first load makes it")
 		return nil
 	}

@@ -275,7 +275,7 @@ func TestAJobOfAnotherLayoutIsRefused(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.LaidOut("tall"))
 	y.Write("2014-09-01/play.csv", bulkloadtest.Header+"u1,2014-09-01 08:00:00,a,1\nu1,never,a,1\n")
 	cfg := y.Config("2014-09-01", "2014-09-01")
-	want(t, check(t, cfg), precheck.LayoutKnown, precheck.OK, "tall, which the first load begins")
+	want(t, check(t, cfg), precheck.LayoutKnown, precheck.OK, "tall: the first load creates the table")
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	want(t, check(t, cfg), precheck.LayoutKnown, precheck.OK, "tall")
 	before := y.Trails(true)

@@ -112,7 +112,11 @@ func (p *preCheck) judge(r *tryout.Report) {
 	asked, dates, dropped := p.load.cfg.Span, datesOf(r), droppedOf(r)
 	switch none := noBehaviour(r); {
 	case len(unread) > 0:
-		p.Fail(name, bulkload.Joined(unread), "the load would leave these files out")
+		errs := slices.Concat(unread, unfit)
+		if len(refused) > 0 {
+			errs = append(errs, grouped(refused))
+		}
+		p.Fail(name, bulkload.Joined(errs), "the load would leave these files out")
 	case len(unfit) > 0:
 		p.Fail(name, bulkload.Joined(unfit), "")
 	case none != nil:

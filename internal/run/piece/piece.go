@@ -143,7 +143,7 @@ func Check(all []Header) error {
 
 // Missing returns the error for a plan with pieces that have no result yet. numbers is sorted.
 func Missing(plan string, numbers []int, of int) error {
-	return fmt.Errorf("%w: %s of %d of plan %s %s no result yet: run %s again, then commit", ErrMissing,
+	return fmt.Errorf("%w: %s of %d of plan %s %s no result yet: run %s, then commit", ErrMissing,
 		Numbers(numbers), of, plan, plural(len(numbers), "has", "have"), plural(len(numbers), "it", "them"))
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/table"
 )
 
@@ -153,7 +154,7 @@ func Count(checks []Check, s State) int {
 }
 
 // Failure joins the errors of all checks that failed, each with its check's name and
-// advice; nil if none did.
+// advice; nil if none did. Errors with the status of the joined error come first.
 func Failure(checks []Check) error {
 	var errs []error
 	for _, c := range checks {
@@ -165,5 +166,5 @@ func Failure(checks []Check) error {
 			errs = append(errs, fmt.Errorf("pre-check %s: %w; %s", c.Name, c.Err, c.Advice))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(exit.Ordered(errs)...)
 }
