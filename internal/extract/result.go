@@ -73,8 +73,9 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	if failed != nil || m == nil || !appended && !x.same(m) {
 		return Result{}, err
 	}
+	finished := errors.As(err, new(place.Finished))
 	parts := m.Parts
-	if appended {
+	if appended && !finished {
 		parts = added(m, x.Query.Span)
 	}
 	switch damage, failed := p.Damage(ctx, parts); {
@@ -87,7 +88,7 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	if appended {
 		r = ResultOfAppend(m, x.Query.Span, x.Out)
 	}
-	if errors.As(err, new(place.Finished)) {
+	if finished {
 		return r, nil
 	}
 	r.Already = true

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"usertrail/internal/extract/extracttest"
@@ -133,6 +134,60 @@ func TestKilledCommitsOfAppendsContinue(t *testing.T) {
 				t.Errorf("killed at %s, then %s: the same commit: %v, want nothing to do", step, name, err)
 			}
 		}
+	}
+}
+
+// TestAKilledCommitOfAnAppendKeepsForeignFiles kills the commit of an append, and puts foreign files next to OUT and into it, or
+// removes a file of OUT. The same commit reports this, and removes no foreign file. After the step of its message, the result is whole.
+func TestAKilledCommitOfAnAppendKeepsForeignFiles(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	q.Span.From--
+	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2, PieceSize: 10_000}, q)
+	last := len(g.Spans) - 1
+	for name, c := range map[string]struct {
+		path    string // relative to the directory that has OUT
+		removes bool
+		says    string
+	}{
+		"a file in the place":          {".out.partial/mine.txt", false, "mine.txt"},
+		"a file in a staged directory": {".out.partial/_answer/date=" + g.Spans[last].To.String() + "/mine.txt", false, "mine.txt"},
+		"a file in the result":         {"out/mine.txt", false, "it holds mine.txt"},
+		"no _SUCCESS":                  {"out/_SUCCESS", true, "it has no _SUCCESS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(h.Dir, name, "out")
+			g.CopyTo(t, last, out)
+			list, err := h.PlanPieces(t.Context(), g.Of(last), g.Turn, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			extracttest.KillProcess(t, extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Pieces: list}, extracttest.Moment{Step: breakpoint.Publish, N: 1})
+			path := filepath.Join(h.Dir, name, c.path)
+			was, _ := os.ReadFile(path)
+			if c.removes {
+				err = os.Remove(path)
+			} else {
+				err = os.WriteFile(path, []byte("mine"), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pieces.Commit(t.Context(), h.FS, list); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want an error with %q", err, c.says)
+			}
+			if c.removes {
+				err = os.WriteFile(path, was, 0o600)
+			} else {
+				err = os.Remove(path)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pieces.Commit(t.Context(), h.FS, list); err != nil && !errors.Is(err, pieces.ErrNothing) {
+				t.Error(err)
+			}
+			g.CheckEnd(t, last, out)
+		})
 	}
 }
 

@@ -66,11 +66,9 @@ func onePlan(pieces []Piece) error {
 
 func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error) {
 	if first.Append {
-		added, err := p.FinishAppend(ctx)
-		if err != nil {
-			return extract.Result{}, fmt.Errorf("commit --out %s: %w", first.Out, err)
-		}
-		if added != nil && added.Plan == first.Plan {
+		if added, err := p.finishAppend(ctx, first); err != nil {
+			return extract.Result{}, err
+		} else if added != nil && added.Plan == first.Plan {
 			return p.finished(ctx, added.Span)
 		}
 	}
@@ -117,11 +115,32 @@ func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error)
 	return r, p.Tidy(ctx)
 }
 
+// finishAppend finishes an append that was killed, and returns the extract that it added to OUT. It returns nil if no
+// append was killed. It fails if the place or OUT has files that are not of the result.
+func (p *plan) finishAppend(ctx context.Context, first *Piece) (*manifest.Appended, error) {
+	if begun, err := p.Appends(ctx); err != nil || !begun {
+		return nil, err
+	}
+	if err := first.target(p.FS).Check(ctx); err != nil {
+		return nil, err
+	}
+	added, err := p.FinishAppend(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("commit --out %s: %w", first.Out, err)
+	}
+	return added, first.target(p.FS).Check(ctx)
+}
+
 // finished returns the result of a span that this run added to OUT.
 func (p *plan) finished(ctx context.Context, span behaviour.Span) (extract.Result, error) {
 	m, err := p.Result(ctx)
 	if err != nil || m == nil {
 		return extract.Result{}, err
+	}
+	if damage, err := p.Damage(ctx, m.Parts); err != nil {
+		return extract.Result{}, err
+	} else if damage != "" {
+		return extract.Result{}, p.Damaged(m, damage)
 	}
 	r := extract.ResultOfAppend(m, span, p.Out)
 	r.Notes = r.Lost.Notes(r.Users, p.Out)
@@ -145,8 +164,12 @@ func (p *plan) committable(ctx context.Context, first *Piece) (*planned, error) 
 	if !ours {
 		return nil, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, first.Out, first.Plan)
 	}
-	target := place.Target{FS: p.FS, Out: first.Out, Overwrite: first.Overwrite, Append: first.Append, Homes: first.homes()}
-	return have, target.Check(ctx)
+	return have, first.target(p.FS).Check(ctx)
+}
+
+// target returns the OUT of a piece.
+func (p *Piece) target(fs dfs.FS) *place.Target {
+	return &place.Target{FS: fs, Out: p.Out, Overwrite: p.Overwrite, Append: p.Append, Homes: p.homes()}
 }
 
 // base returns the result in OUT to which the extract next of a plan is appended. It returns nil if

@@ -31,8 +31,8 @@ type Append struct {
 	Names string `json:"names,omitempty"`
 }
 
-// appends reports whether the place has the file of an append.
-func (p *Place) appends(ctx context.Context) (bool, error) {
+// Appends reports whether the place has the decision of an append that is not finished.
+func (p *Place) Appends(ctx context.Context) (bool, error) {
 	_, err := p.FS.Stat(ctx, p.Name(AppendName))
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
 		return false, nil
@@ -43,7 +43,7 @@ func (p *Place) appends(ctx context.Context) (bool, error) {
 // checkBase reports an OUT to which no extract can be appended. An OUT that does not exist is no
 // error: the first extract creates it. If an append is unfinished, OUT may hold its directories.
 func (p *Place) checkBase(ctx context.Context) error {
-	begun, err := p.appends(ctx)
+	begun, err := p.Appends(ctx)
 	if err != nil {
 		return fmt.Errorf("look for --out: %w", err)
 	}
@@ -81,7 +81,7 @@ func (p *Place) incomplete(ctx context.Context) (why string, err error) {
 // manifest.ErrAppended if OUT has the dates of next, and with fs.ErrExist if OUT is the result of
 // another query or is damaged.
 func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Extract, error) {
-	if begun, err := p.appends(ctx); err != nil || begun {
+	if begun, err := p.Appends(ctx); err != nil || begun {
 		return nil, err
 	}
 	was, err := p.Result(ctx)

@@ -182,7 +182,7 @@ func isThere(ctx context.Context, fs dfs.FS, name string) (bool, error) {
 // checkOld reports an OUT that must not be replaced. It also reports a directory with the name of
 // a result that was moved aside, if the directory is no result.
 func (p *Place) checkOld(ctx context.Context) error {
-	begun, err := p.appends(ctx)
+	begun, err := p.Appends(ctx)
 	if err != nil {
 		return fmt.Errorf("look for --out: %w", err)
 	}

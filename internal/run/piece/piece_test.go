@@ -85,7 +85,7 @@ func TestCheckWantsOneWholePlan(t *testing.T) {
 func TestMissingPiecesAreNamed(t *testing.T) {
 	for want, numbers := range map[string][]int{
 		"piece 7 of 40 of plan p has no result yet: run it, then commit": {7},
-		"pieces 0, 2-4 and 9 of 40 of plan p have no result yet":  {0, 2, 3, 4, 9},
+		"pieces 0, 2-4 and 9 of 40 of plan p have no result yet":         {0, 2, 3, 4, 9},
 		"pieces 0-3 of 40": {0, 1, 2, 3},
 		"pieces 0, 2, 4, 6, 8, 10, 12, 14 and 2 more of": {0, 2, 4, 6, 8, 10, 12, 14, 16, 18},
 	} {
