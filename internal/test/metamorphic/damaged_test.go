@@ -314,8 +314,11 @@ func (x *run) tries(s *Step) []try {
 		if s.Damage == changedLedger && x.table(s.Table).dropped == "" {
 			undrop.also = []int{99} // it reads none
 		}
-		out = append(out, undrop,
-			try{Do: "drop", args: slices.Concat([]string{"drop", "--all", "--before", days[3]}, flags)},
+		drop := try{Do: "drop", args: slices.Concat([]string{"drop", "--all", "--before", days[3]}, flags)}
+		if s.Damage == changedLedger && x.table(s.Table).dropped >= days[3] {
+			drop.also = []int{99} // it reads none
+		}
+		out = append(out, undrop, drop,
 			try{Do: "convert", args: slices.Concat([]string{"convert", "--out", x.address("made"), "--to", "tall"}, flags)},
 		)
 	}

@@ -57,6 +57,9 @@ func newDrawer(r *rand.Rand, m *model) *drawer {
 // job draws the first job.
 func (d *drawer) job() Step {
 	j := Job{MaxBad: one(d.r, "50%", "100%", "10%", "1"), Zone: one(d.r, "UTC", "Asia/Shanghai"), Layout: one(d.r, layouts...), User: userColumn}
+	if !d.m.Fat {
+		j.Ready = one(d.r, "", "", "", readyByDay, readyByKind)
+	}
 	if d.users[0] != numbers[0] && j.Layout == "fixed" || d.m.Store == inHBase {
 		j.Layout = "reversed"
 	}
@@ -95,15 +98,18 @@ func (d *drawer) step() Step {
 			return Step{Do: "rename", File: path, To: d.named(path)}
 		}
 	}
-	n, hbase := d.r.IntN(110), 0
+	if d.m.lacksMarker(days[0], days[len(days)-1], d.m.job.names()) && d.r.IntN(6) == 0 { // otherwise loads load nothing
+		return d.marking()
+	}
+	n, hbase := d.r.IntN(113), 0
 	if d.m.Store == inHBase {
-		hbase = 110
+		hbase = 113
 	}
 	for _, c := range []struct {
 		weight int
 		draw   func() Step
 	}{
-		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {4, d.drop}, {2, d.convert}, {5, d.damage},
+		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {3, d.arriving}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {4, d.drop}, {2, d.convert}, {5, d.damage},
 	} {
 		if n -= c.weight; n < 0 {
 			return c.draw()
@@ -133,6 +139,8 @@ func (d *drawer) puts() Step {
 		return Step{Do: one(d.r, takeSnapshot, restoreSnapshot, restoreSnapshot)}
 	case d.m.half == nil && d.r.IntN(15) == 0:
 		return d.damage()
+	case d.m.half == nil && d.r.IntN(15) == 0:
+		return d.arriving()
 	case d.m.half == nil && d.r.IntN(25) == 0:
 		return Step{Do: truncate}
 	case n < 5:
@@ -325,7 +333,9 @@ func (d *drawer) grow() Step {
 		j.Kinds = append(j.Kinds, Kind{k.Name, slices.Clone(k.Fields)})
 	}
 	k := &j.Kinds[d.r.IntN(len(j.Kinds))]
-	switch n := d.r.IntN(15); {
+	switch n := d.r.IntN(17); {
+	case n >= 15:
+		j.Ready = one(d.r, "", readyByDay, readyByKind)
 	case n >= 12:
 		j.Texts = d.texts(&j)
 	case n < 4:
@@ -447,7 +457,27 @@ func (d *drawer) pieces() Step {
 	if len(s.Order) > 1 {
 		s.Damage, s.Pick = cutFile, s.Order[0]
 	}
+	if !d.m.Fat && d.r.IntN(3) == 0 {
+		s.Late, s.Pick = d.r.IntN(3) > 0, d.r.IntN(8)
+		s.During = []Step{d.betweenPieces(&s)}
+		s.Late = s.Late && s.During[0].Do != "deliver" // a damaged piece would read the log again
+	}
 	return s
+}
+
+// betweenPieces generates a step that runs between the plan of a load and its commit.
+func (d *drawer) betweenPieces(s *Step) Step {
+	during := Step{Do: one(d.r, "drop", "drop", "undrop", "load", "compact", "deliver"), Table: s.Table}
+	switch during.Do {
+	case "drop":
+		during.From = one(d.r, days[1:4]...)
+	case "load":
+		d.span(&during)
+		during.Types = some(d.r, d.m.job.names(), 1)
+	case "deliver":
+		return d.longer()
+	}
+	return during
 }
 
 // bad chooses a delivered file that has a quarantine file or a copy of it.
@@ -486,6 +516,9 @@ func (d *drawer) replay() Step {
 	path, saved := d.bad(table)
 	if path == "" {
 		return d.load()
+	}
+	if !d.m.Fat && d.r.IntN(3) == 0 {
+		return Step{Do: "folder", Table: table}
 	}
 	s := Step{Do: "replay", Table: table, File: path, Saved: saved}
 	d.interrupt(&s, loadSteps)
@@ -579,6 +612,22 @@ func (d *drawer) extract() Step {
 		for range d.r.IntN(4) {
 			s.Order = append(s.Order, d.r.IntN(8))
 		}
+		if !d.m.Fat {
+			d.aroundCut(&s)
+		}
 	}
 	return s
+}
+
+// aroundCut generates a load between the pieces of an extract, or damage to one of them.
+func (d *drawer) aroundCut(s *Step) {
+	switch n := d.r.IntN(4); {
+	case n == 0 && d.m.Store != inHBase:
+		s.Early, s.Stop = d.r.IntN(4), ""
+		load := Step{Do: "load", Table: s.Table}
+		d.span(&load)
+		s.During = []Step{d.longer(), load}
+	case n < 3:
+		s.Damage, s.Pick = one(d.r, partDamages...), d.r.IntN(1<<10)
+	}
 }

@@ -17,9 +17,11 @@ import (
 type growing struct {
 	step    Step       // of the first extract
 	query   string     // of step, see table.query
+	asked   string     // the users of step, see table.askedFor
 	columns string     // of the table at the last extract
 	parts   []appended // in order of their dates
 	killed  *appended  // of a killed extract; the next one finishes it if it was decided
+	decided *result    // of the killed extract, if it was decided and not the first
 }
 
 // An appended is one extract of a growing result.
@@ -31,14 +33,20 @@ type appended struct {
 // span returns the dates of p.
 func (p *appended) span() string { return p.from + ".." + p.until }
 
-// query returns what must be the same in each extract of a growing result. The order of types and
-// users makes no difference. A sample is the list of the users that it chooses, by the dates of the first extract.
+// query returns what must be the same in each extract of a growing result, apart from the users. The order of types
+// makes no difference.
 func (t *table) query(s *Step) string {
-	types, users := slices.Sorted(slices.Values(s.Types)), "all"
-	if asked, listed := t.asked(s); listed {
-		users = fmt.Sprintf("%q", slices.Sorted(slices.Values(asked)))
+	return fmt.Sprint(s.Table, slices.Sorted(slices.Values(s.Types)), s.Active, s.Format, s.Conditions.flags())
+}
+
+// askedFor returns the users of a query, in order. A sample is the list of the users that it chooses, by the dates of the
+// first extract.
+func (t *table) askedFor(s *Step) string {
+	asked, listed := t.asked(s)
+	if !listed {
+		return "all"
 	}
-	return fmt.Sprint(s.Table, types, s.Active, s.Format, users, s.Conditions.flags())
+	return fmt.Sprintf("%q", slices.Sorted(slices.Values(asked)))
 }
 
 // columnsOf returns a text that changes if the columns of a result change. It may change although they
@@ -71,15 +79,19 @@ func (g *growing) expected(s *Step, t *table) []int {
 		if g.killed != nil {
 			all = append(slices.Clone(all), *g.killed)
 		}
-		switch {
-		case g.query != t.query(s):
+		switch others := g.asked != t.askedFor(s); {
+		case g.query != t.query(s), others && s.sampledBy == nil:
 			out = []int{73}
+		case g.finishes(s):
+			out = []int{0, 99} // a plan finishes it, too
 		case slices.ContainsFunc(g.parts, func(p appended) bool { return p.from == s.From && p.until == s.Until }):
 			out = []int{99}
 		case slices.ContainsFunc(g.parts, func(p appended) bool { return p.from <= s.Until && s.From <= p.until }):
 			out = []int{73}
 		case slices.ContainsFunc(all, func(p appended) bool { return p.from <= s.Until && s.From <= p.until }):
 			out = []int{0, 73, 99}
+		case others: // the records by which the sample was chosen have changed
+			out = []int{73}
 		}
 		if g.columns != t.columnsOf() {
 			out = append(out, 73)
@@ -92,6 +104,11 @@ func (g *growing) expected(s *Step, t *table) []int {
 		out = append(out, 66)
 	}
 	return out
+}
+
+// finishes reports whether an append of a step's dates was killed when it was decided.
+func (g *growing) finishes(s *Step) bool {
+	return g != nil && g.decided != nil && g.killed != nil && g.killed.from == s.From && g.killed.until == s.Until
 }
 
 // grow appends the days of a step to a result, by one process or, with --piece-size, by pieces.
@@ -113,8 +130,11 @@ func (x *run) grow(s *Step) error {
 		by.sampledBy = &g.step
 		s = &by
 	}
-	want := t.extract(s)
-	statuses := x.grown[s.Out].expected(s, t)
+	want, g := t.extract(s), x.grown[s.Out]
+	statuses := g.expected(s, t)
+	if g.finishes(s) && g.query == t.query(s) {
+		want = *g.decided
+	}
 	run := x.growAtOnce
 	if slices.Contains(s.Flags, "--piece-size") {
 		run = x.growByPieces
@@ -123,7 +143,7 @@ func (x *run) grow(s *Step) error {
 	if err != nil {
 		return fmt.Errorf("extract --append --out %s: %w", s.Out, err)
 	}
-	return x.compareGrown(s, status, appended{s.From, s.Until, want.events})
+	return x.compareGrown(s, status, want)
 }
 
 // growAtOnce appends by one process, and returns its status.
@@ -160,7 +180,8 @@ func (x *run) growByPieces(s *Step, args []string, statuses []int, want result) 
 	if err != nil || plan.Status != 0 {
 		return plan.Status, err
 	}
-	if err := x.runPieces(&stop, plan.Stdout, []int{0}); err != nil {
+	lines := slices.Collect(strings.Lines(plan.Stdout))
+	if err := x.runPieces(&stop, lines, append(slices.Clone(s.Order), upTo(len(lines))...), []int{0}); err != nil {
 		return 0, err
 	}
 	x.shown = words("extract", []string{"commit", "--quiet", "--pieces", "pieces"})
@@ -174,33 +195,35 @@ func (x *run) growByPieces(s *Step, args []string, statuses []int, want result) 
 	return 0, x.compareResult(s, got, want)
 }
 
-// compareGrown compares a growing result after a command with the appended extracts. added is the
+// compareGrown compares a growing result after a command with the appended extracts. want is the
 // extract of the command.
-func (x *run) compareGrown(s *Step, status int, added appended) error {
+func (x *run) compareGrown(s *Step, status int, want result) error {
+	added := appended{s.From, s.Until, want.events}
 	g := x.grown[s.Out]
 	have, err := x.spansIn(s.Out)
 	if err != nil {
 		return err
 	}
 	if g == nil && (status == 0 || status == killed) {
-		g = &growing{step: *s, query: x.table(s.Table).query(s)}
+		g = &growing{step: *s, query: x.table(s.Table).query(s), asked: x.table(s.Table).askedFor(s)}
 		x.grown[s.Out] = g
 	}
 	if g == nil {
 		return nil
 	}
-	all := slices.Clone(g.parts)
+	all, had := slices.Clone(g.parts), len(g.parts)
 	missing := func(p *appended) bool {
 		return !slices.ContainsFunc(all, func(o appended) bool { return o.span() == p.span() })
 	}
 	if k := g.killed; k != nil && !(status == 0 && k.span() == added.span()) && slices.Contains(have, k.span()) && missing(k) {
 		all = append(all, *k)
 	}
-	if status == 0 || status == killed && slices.Contains(have, added.span()) && missing(&added) {
+	finished := status == 0 && g.finishes(s)
+	if (status == 0 || status == killed && slices.Contains(have, added.span())) && missing(&added) {
 		all = append(all, added)
 	}
 	if status == 0 && len(all) == 1 {
-		g.step, g.query = *s, x.table(s.Table).query(s)
+		g.step, g.query, g.asked = *s, x.table(s.Table).query(s), x.table(s.Table).askedFor(s)
 	}
 	slices.SortFunc(all, func(a, b appended) int { return strings.Compare(a.from, b.from) })
 	var spans []string
@@ -215,14 +238,20 @@ func (x *run) compareGrown(s *Step, status int, added appended) error {
 	g.parts = all
 	switch status {
 	case killed:
+		g.decided = nil
+		if step, _, _ := strings.Cut(s.Stop, ":"); had > 0 && slices.Contains([]string{breakpoint.Publish, breakpoint.Moved, breakpoint.Published}, step) {
+			g.decided = &want
+		}
 		g.killed = &added
 		x.outs[s.Out] = len(have) > 0
 		return nil
 	case 0:
-		g.columns = x.table(s.Table).columnsOf()
+		if !finished {
+			g.columns = x.table(s.Table).columnsOf()
+		}
 		fallthrough
 	case 73, 99:
-		g.killed = nil
+		g.killed, g.decided = nil, nil
 	}
 	x.outs[s.Out] = len(have) > 0
 	if len(have) == 0 {

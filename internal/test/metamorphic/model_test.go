@@ -21,6 +21,8 @@ type model struct {
 
 	half    *table          // the table as it would be if the killed load by puts had been complete; nil if no such load was killed
 	halfJob Job             // of that load
+	marks   map[string]bool // markers that exist
+	grows   map[string]bool // files that changed while the current load was stopped
 	leftOut map[string]bool // files that the current load refuses: a killed load put their records by another job
 }
 
@@ -65,7 +67,7 @@ type entry struct {
 	texts map[int]string
 	bad   map[int]bool // indexes of the bad records; nil for replayed records
 
-	loaded int // number of records
+	read, loaded int // number of records; another file may replace one without records
 }
 
 // A part is the part of a file that a load reads. A nil part is the whole file.
@@ -112,7 +114,7 @@ type outcome struct {
 }
 
 func newModel(q *Sequence) *model {
-	return &model{Sequence: q, files: map[string]*delivered{}, tables: map[string]*table{}, saved: map[string][]badLine{}, outs: map[string]bool{}, grown: map[string]*growing{}}
+	return &model{Sequence: q, files: map[string]*delivered{}, tables: map[string]*table{}, saved: map[string][]badLine{}, outs: map[string]bool{}, grown: map[string]*growing{}, marks: map[string]bool{}}
 }
 
 // table returns a table, nil if it does not exist.
@@ -318,20 +320,36 @@ func (m *model) load(s *Step) outcome {
 	}
 	next := m.ground(s.Table)
 	next.layout, next.zone = layout, m.job.Zone
-	todo, changed := m.choose(next, s)
+	return m.loadOf(next, s, m.choose(next, s))
+}
+
+// loadOf returns the outcome of a load of chosen files.
+func (m *model) loadOf(next *table, s *Step, c chosen) outcome {
 	switch {
-	case len(todo) == 0 && changed:
+	case len(c.todo) == 0 && c.growing:
+		return outcome{statuses: []int{75}}
+	case len(c.todo) == 0 && c.changed:
 		return outcome{statuses: []int{1}}
-	case len(todo) == 0 && next.dropped != "":
+	case len(c.todo) == 0 && next.dropped != "":
 		return outcome{statuses: []int{64, 99}} // 64 if all of them were skipped for the drop
-	case len(todo) == 0:
+	case len(c.todo) == 0:
 		return outcome{statuses: []int{99}}
 	}
-	out := m.take(next, s, todo)
-	if changed {
+	out := m.take(next, s, c.todo)
+	if c.changed {
 		out.statuses[0] = max(out.statuses[0], 1)
 	}
+	if c.growing && out.statuses[0] != 65 {
+		out.statuses = []int{75}
+	}
 	return out
+}
+
+// chosen are the files of a load.
+type chosen struct {
+	todo    []string // to read
+	changed bool     // a file has changed since it was loaded; it is left out
+	growing bool     // a file may still be written; it is left out
 }
 
 // layoutFor returns the layout in the job file of a step.
@@ -345,25 +363,31 @@ func (m *model) layoutFor(s *Step) string {
 	return m.job.Layout
 }
 
-// choose returns the files to read, and reports whether a file has changed since it was
-// loaded. Such a file is omitted.
-func (m *model) choose(t *table, s *Step) (todo []string, changed bool) {
+// choose returns the files of a load.
+func (m *model) choose(t *table, s *Step) (c chosen) {
 	for _, path := range m.found(s) {
 		want, whole, other := t.undropped(m.partOf(s, path), path), false, false
 		for _, e := range t.entries {
-			if e.path != path || e.lines != nil {
+			if e.path != path || e.lines != nil || e.replaced(m.files[path]) {
 				continue
 			}
 			other = other || e.bytes != m.files[path].bytes
 			whole = whole || e.part.covers(want, m.lacking(&e)...)
 		}
-		changed = changed || other
-		if !whole && !other {
-			todo = append(todo, path)
+		c.changed = c.changed || other
+		switch {
+		case whole || other:
+		case m.grows[path] || m.unmarked(s, path):
+			c.growing = true
+		default:
+			c.todo = append(c.todo, path)
 		}
 	}
-	return todo, changed
+	return c
 }
+
+// replaced reports whether f took the place of a file without records.
+func (e *entry) replaced(f *delivered) bool { return e.read == 0 && e.bytes != f.bytes }
 
 // lacking returns the texts that the job of a load did not know and that no record of the file has. The
 // ledger lists the other texts that the job did not know.
@@ -463,14 +487,11 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	f := m.files[path]
 	c := counts{read: len(f.records), bad: len(bad)}
 	want := m.partOf(s, path)
-	var covered, copies []*part
-	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}}
+	covered := t.covered(path, f.bytes)
+	var copies []*part
+	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}, read: c.read}
 	for _, o := range t.entries {
-		if o.lines == nil && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
-			covered = append(covered, o.part)
-			if o.path == path {
-				continue
-			}
+		if o.path != path && o.lines == nil && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
 			copies = append(copies, o.part)
 			if e.same == "" {
 				e.same = o.path
@@ -510,6 +531,17 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 		t.replaceBad(path, nil)
 	}
 	return c
+}
+
+// covered returns the parts of a file that loads have read, perhaps under other names.
+func (t *table) covered(path, bytes string) []*part {
+	var out []*part
+	for _, o := range t.entries {
+		if o.lines == nil && o.bytes == bytes && kindOf(o.path) == kindOf(path) {
+			out = append(out, o.part)
+		}
+	}
+	return out
 }
 
 // add adds an event of the newest load.
@@ -575,7 +607,10 @@ func (m *model) replay(s *Step) outcome {
 	case m.Logs == daily && m.job.kind(kindOf(lines[0].path)) == nil: // the job has no such file
 		return outcome{statuses: []int{64}}
 	}
-	i := slices.IndexFunc(t.entries, func(e entry) bool { return e.path == lines[0].path })
+	i := slices.IndexFunc(t.entries, func(e entry) bool { return e.path == lines[0].path && e.bytes == lines[0].bytes })
+	if i < 0 { // another version; the first may be a file without records that was replaced
+		i = slices.IndexFunc(t.entries, func(e entry) bool { return e.path == lines[0].path })
+	}
 	if i < 0 {
 		return outcome{statuses: []int{64}}
 	}
@@ -724,7 +759,9 @@ func (m *model) loaded(path string) bool {
 // changed reports whether a file has changed since it was loaded.
 func (m *model) changed(path string) bool {
 	for _, t := range m.tables {
-		if slices.ContainsFunc(t.entries, func(e entry) bool { return e.path == path && e.lines == nil && e.bytes != m.files[path].bytes }) {
+		if slices.ContainsFunc(t.entries, func(e entry) bool {
+			return e.path == path && e.lines == nil && e.bytes != m.files[path].bytes && e.read > 0
+		}) {
 			return true
 		}
 	}

@@ -60,6 +60,8 @@ type Step struct {
 	Layout string   `json:"layout,omitempty"`
 	Flags  []string `json:"flags,omitempty"`
 	Order  []int    `json:"order,omitempty"` // order of pieces, each by its number modulo the number of pieces
+	Early  int      `json:"early,omitempty"` // the number of pieces of an extract that run before the steps of During
+	Late   bool     `json:"late,omitempty"`  // the steps of During run after the pieces
 
 	Users     []string `json:"users,omitempty"`  // empty is all
 	Sample    *Sample  `json:"sample,omitempty"` // in place of Users
@@ -109,8 +111,9 @@ type Job struct {
 	Kinds  []Kind `json:"kinds"`
 	MaxBad string `json:"max_bad"`
 	Zone   string `json:"zone"`
-	Layout string `json:"layout"` // layout of the first table
-	User   string `json:"user"`   // column of the user
+	Layout string `json:"layout"`          // layout of the first table
+	User   string `json:"user"`            // column of the user
+	Ready  string `json:"ready,omitempty"` // the markers of complete logs: see the constants; empty is none
 	// Texts are further texts in the column of the behaviour, and the behaviours that they name.
 	Texts map[string]string `json:"texts,omitempty"`
 }
@@ -182,6 +185,9 @@ func (j *Job) yaml(q *Sequence, table, layout string) string {
 	var b strings.Builder
 	paths := map[string]string{daily: "{date}/{behaviour}.*", dated: "{date}/events.*", export: "export.*"}
 	fmt.Fprintf(&b, "logs:\n  path: logs/%s\n  format: %s\n  zone: %s\n  max_bad: %s\n", paths[q.Logs], q.Format, j.Zone, j.MaxBad)
+	if j.Ready != "" {
+		fmt.Fprintf(&b, "  ready: %q\n", readyPaths[j.Ready])
+	}
 	if q.Logs != daily {
 		fmt.Fprintf(&b, "  behaviour: {column: %s, others: skip, texts: {%s}}\n", kindColumn, texts(j.Texts))
 	}

@@ -125,7 +125,7 @@ func (s *shrinker) dropRecords() {
 	}
 }
 
-// simplify removes flags, stops, types and users.
+// simplify removes flags, stops, steps of During, damage, types and users.
 func (s *shrinker) simplify() {
 	for i := 0; i < len(s.best.Steps); i++ {
 		for _, simpler := range []func(*Step) bool{
@@ -135,6 +135,8 @@ func (s *shrinker) simplify() {
 				return had
 			},
 			func(st *Step) bool { had := st.Stop != ""; st.Stop, st.During = "", nil; return had },
+			func(st *Step) bool { had := st.During != nil && st.Stop == ""; st.During = nil; return had },
+			func(st *Step) bool { had := st.Damage != "" && st.Do != "damage"; st.Damage = ""; return had },
 			func(st *Step) bool { had := st.Types != nil && st.Do == "load"; st.Types = nil; return had },
 			func(st *Step) bool { had := st.Conditions != nil; st.Conditions = nil; return had },
 			func(st *Step) bool { had := st.Shown != nil; st.Shown = nil; return had },

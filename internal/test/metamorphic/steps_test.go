@@ -50,15 +50,10 @@ func (x *run) load(s *Step) error {
 		o = outcome{statuses: []int{75}}
 	}
 	defer x.holding(s.Table, o, s, breakpoint.Loaded)()
-	flags := s.Flags
-	switch {
-	case x.inHBase(s.Table):
-		flags = append([]string{"--mode", "put"}, flags...)
+	if x.inHBase(s.Table) {
 		x.begun(s, &o)
-	case x.Store == inHBase: // the job file names the table in HBase
-		flags = append([]string{"--table", s.Table}, flags...)
 	}
-	got, err := x.command(s, "bulkload", "", slices.Concat(dates(s), quiet, flags)...)
+	got, err := x.command(s, "bulkload", "", x.loadLine(s, s.Flags)...)
 	if err != nil {
 		return err
 	}
@@ -69,6 +64,18 @@ func (x *run) load(s *Step) error {
 		o = x.loadOthers(s, got)
 	}
 	return x.apply(s, o, got, breakpoint.Loaded)
+}
+
+// loadLine returns the command line of a load.
+func (x *run) loadLine(s *Step, flags []string) []string {
+	var to []string
+	switch {
+	case x.inHBase(s.Table):
+		to = []string{"--mode", "put"}
+	case x.Store == inHBase: // the job file names the table in HBase
+		to = []string{"--table", s.Table}
+	}
+	return slices.Concat(dates(s), quiet, to, flags)
 }
 
 // loadOthers returns the outcome of a load that refused the files of a killed load, and loaded the others.
@@ -90,7 +97,7 @@ func (x *run) loadOthers(s *Step, got said) outcome {
 // put some cells. The load must finish the killed load if it has the same job, and otherwise
 // refuse it.
 func (x *run) begun(s *Step, o *outcome) {
-	if x.half != nil && o.next != nil && !reflect.DeepEqual(x.halfJob, x.job) {
+	if x.half != nil && (o.next != nil || slices.Contains(o.statuses, 75)) && !reflect.DeepEqual(x.halfJob, x.job) {
 		o.refusals = append(o.refusals, 1, 64)
 	}
 }
@@ -110,7 +117,7 @@ func (x *run) putting(s *Step, o outcome, got said) {
 			x.half.entries = append(x.half.entries, before.entries...)
 		}
 	case got.Status == killed, slices.Contains(o.refusals, got.Status):
-	case o.next != nil && slices.Contains([]int{0, 65}, got.Status) && x.half != nil && o.next.holds(x.half):
+	case o.next != nil && slices.Contains([]int{0, 65, 75}, got.Status) && x.half != nil && o.next.holds(x.half):
 		x.half = nil
 	}
 }
@@ -214,9 +221,9 @@ func explains(order []*Step, s *Step, did said) bool {
 }
 
 // done reports whether a load claims that it has loaded all good records. If all of them were
-// dropped, its status is 64.
+// dropped, its status is 64. If a log may still be written, its status is 75, as of a load without the lock.
 func done(did said) bool {
-	return did.Status == 0 || did.Status == 65 || did.Status == 64 && did.number("read") > 0
+	return did.Status == 0 || did.Status == 65 || (did.Status == 64 || did.Status == 75) && did.number("read") > 0
 }
 
 // holding records that a table's lock is held, for steps that run while a command is stopped.
