@@ -35,7 +35,7 @@ func replaced(l table.Loader, m *manifest.Extract) []string {
 	}
 	var spans []behaviour.Span
 	for _, a := range m.Extracts() {
-		if _, ok := known.LoadsAt(a.TableVersion); !ok && a.TableVersion != "" {
+		if _, ok := known.LoadsAt(a.TableVersion); !ok && manifest.IsState(a.TableVersion) {
 			spans = append(spans, a.Span)
 		}
 	}

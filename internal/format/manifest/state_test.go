@@ -40,4 +40,9 @@ func TestLoadsAtAState(t *testing.T) {
 			t.Errorf("at state %q there were %d loads, %v, want %d, %v", c.state, n, ok, c.loads, c.ok)
 		}
 	}
+	for version, want := range map[string]bool{m.State(): true, dropped.State(): true, "snapshot nightly of 1409529600000": false, "": false} {
+		if manifest.IsState(version) != want {
+			t.Errorf("%q is a state: %v, want %v", version, !want, want)
+		}
+	}
 }

@@ -146,6 +146,13 @@ func (t *Table) loaded(n int) string {
 	return fmt.Sprintf("%d/%s", n, upTo.Total().Digest)
 }
 
+// IsState reports whether a version is a State of a table. The version of a snapshot is not.
+func IsState(version string) bool {
+	count, _, ok := strings.Cut(version, "/")
+	_, err := strconv.Atoi(count)
+	return ok && err == nil
+}
+
 // LoadsAt returns the number of loads that t had when State returned state. ok is false if t never had
 // this state, because it was made again.
 func (t *Table) LoadsAt(state string) (n int, ok bool) {
