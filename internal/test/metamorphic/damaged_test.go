@@ -168,12 +168,16 @@ func (x *run) listsRetired(name string, m *manifestJSON) (bool, error) {
 // because a file without a checksum is from an older release.
 var checksum = regexp.MustCompile(`^\s*\{\s*"sha256"`)
 
-// otherDigit changes a digit.
+// version finds the first version in a file. A file of a later version is not damaged: rebuild keeps it.
+var version = regexp.MustCompile(`"version":\s*\d+`)
+
+// otherDigit changes a digit, but not the version.
 func otherDigit(b []byte, pick int) []byte {
 	out := slices.Clone(b)
 	var at []int
+	kept := version.FindIndex(b)
 	for i := len(checksum.Find(b)); i < len(b); i++ {
-		if '0' <= b[i] && b[i] <= '9' {
+		if '0' <= b[i] && b[i] <= '9' && (kept == nil || i < kept[0] || i >= kept[1]) {
 			at = append(at, i)
 		}
 	}
