@@ -180,8 +180,9 @@ func (x *run) steal(s *Step) error {
 func (x *run) settle(a, b *Step, didA, didB said) error {
 	before, quarantined := x.tables[a.Table], x.ground(a.Table).bad
 	orders := [][]*Step{{a, b}, {b, a}, {a}, {b}, {}}
+	added := func(did said) bool { return done(did) || did.Status == 1 && did.number("read") > 0 } // 1 if a file was left out
 	likely := func(order []*Step) int {
-		if slices.Contains(order, a) == done(didA) && slices.Contains(order, b) == done(didB) {
+		if slices.Contains(order, a) == added(didA) && slices.Contains(order, b) == added(didB) {
 			return 0
 		}
 		return 1
