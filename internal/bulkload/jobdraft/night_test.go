@@ -253,7 +253,7 @@ func cutLine() night {
 	text := lines("user_id,time,action,item", 120, func(int) string {
 		return fmt.Sprintf("%s,%s,%s,%d", s.user("u%03d", 50), s.next().Format(time.DateTime), s.among("view", "like", "buy"), s.IntN(900))
 	})
-	return night{name: "cut-line", about: "the last line of the file is cut", zone: "UTC", files: map[string]string{"2021-10-17/actions.csv": text + "u001,2021-10"}}
+	return night{name: "cut-line", about: "the last line of the file is truncated", zone: "UTC", files: map[string]string{"2021-10-17/actions.csv": text + "u001,2021-10"}}
 }
 
 func epochWithDecimals() night {
@@ -406,7 +406,7 @@ func utcMidnight() night {
 			return object("uid", s.user("k%04d", 60), "at", day.Add(time.Duration(i)*7*time.Minute).UnixMilli(), "action", s.among("open", "read", "share"))
 		})
 	}
-	return night{name: "utc-midnight", about: "files that are cut at midnight UTC, dates of Shanghai", zone: "Asia/Shanghai", files: files}
+	return night{name: "utc-midnight", about: "files that are split at midnight UTC, dates of Shanghai", zone: "Asia/Shanghai", files: files}
 }
 
 func deviceFirst() night {
