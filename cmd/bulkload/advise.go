@@ -95,7 +95,7 @@ day, and one of each other query.`,
 	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours to sample, comma-separated (default all)")
 	f.StringVar(&o.queries, "questions", "", "YAML file with the expected queries (default 1000 per day of each query about one user)")
 	f.IntVar(&o.days, "days", 0, "number of days that the table will hold (default the job's ttl, else the days of the sample)")
-	f.StringVar(&o.sample, "sample", strings.ReplaceAll(humanize.IBytes(advise.DefaultBytes), " ", ""), "amount of log text to read, such as 128MiB")
+	f.StringVar(&o.sample, "sample", cli.Size(advise.DefaultBytes), "amount of log text to read, such as 128MiB")
 	f.BoolVar(&o.json, "json", false, "print only the last line, which is JSON")
 	return c
 }

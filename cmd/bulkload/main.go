@@ -96,7 +96,7 @@ func (o *options) addLoad(c *cobra.Command) {
 
 // addSample adds --sample.
 func (o *options) addSample(c *cobra.Command, usage string) {
-	c.Flags().StringVar(&o.sample, "sample", "", fmt.Sprintf("%s (default %s)", usage, strings.ReplaceAll(humanize.IBytes(load.DefaultSample), " ", "")))
+	c.Flags().StringVar(&o.sample, "sample", "", fmt.Sprintf("%s (default %s)", usage, cli.Size(load.DefaultSample)))
 }
 
 // sampleSize parses --sample. It returns 0 for the default, and -1 for no sample.

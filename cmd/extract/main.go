@@ -308,10 +308,14 @@ func (o *options) requireDays(ctx context.Context, c *extract.Config, t table.Lo
 	case o.days:
 		return table.RequireLogs(ctx, t, c.Span, q.NamedAll())
 	}
+	missing := table.RequireDays(ctx, t, c.Span, q.Names())
+	if !errors.Is(missing, table.ErrDays) {
+		return missing
+	}
 	if had, err := place.At(c.FS, c.Out).Has(ctx, c.Span); had || err != nil {
 		return err
 	}
-	return table.RequireDays(ctx, t, c.Span, q.Names())
+	return missing
 }
 
 // span completes missing dates by the dates of the table. It fails if other programs write to

@@ -91,30 +91,34 @@ func TestAppendSurvivesAnyFault(t *testing.T) {
 	})
 }
 
+// severalGrowing returns a result of several parts that grows, and the number of its last span. If there are users, they are the list.
+func severalGrowing(t *testing.T, users ...string) (*extracttest.Growing, int) {
+	t.Helper()
+	h, q := extracttest.SeveralParts(t)
+	q.Span.From--
+	q.Users = users
+	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
+	return g, len(g.Spans) - 1
+}
+
 // TestKilledAppendsContinue kills appends at each step with SIGKILL. The next command is the same append, or
 // an append of other days: it finishes the killed one first. The same append succeeds.
 func TestKilledAppendsContinue(t *testing.T) {
-	h, q := extracttest.SeveralParts(t)
-	q.Span.From--
-	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
-	last := len(g.Spans) - 1
-	alone := filepath.Join(h.Dir, "alone", "out")
+	g, last := severalGrowing(t)
+	alone := filepath.Join(g.Dir, "alone", "out")
 	g.CopyTo(t, last, alone)
-	undisturbed, err := h.Extract(t.Context(), g.Of(last), g.Turn, alone)
+	undisturbed, err := g.Extract(t.Context(), g.Of(last), g.Turn, alone)
 	if err != nil || undisturbed.Events == 0 {
 		t.Fatalf("%d events, %v", undisturbed.Events, err)
 	}
 	for _, step := range []string{breakpoint.Fetch, breakpoint.Part, breakpoint.Publish, breakpoint.Moved, breakpoint.Published} {
 		kill := func(out string) {
-			g.CopyTo(t, last, out)
-			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: q, Partition: "date", Append: true}
-			e.Query.Span = g.Spans[last]
-			extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
+			g.KillAppend(t, last, out, step)
 			g.CheckReaders(t, last, out)
 		}
-		same := filepath.Join(h.Dir, "killed at "+step+", the same append", "out")
+		same := filepath.Join(g.Dir, "killed at "+step+", the same append", "out")
 		kill(same)
-		r, err := h.Extract(t.Context(), g.Of(last), g.Turn, same)
+		r, err := g.Extract(t.Context(), g.Of(last), g.Turn, same)
 		if err != nil || r.Already || !maps.Equal(r.Counted(), undisturbed.Counted()) {
 			t.Errorf("killed at %s: the same append: %+v, %v, want %v", step, r, err, undisturbed.Counted())
 		}
@@ -122,14 +126,14 @@ func TestKilledAppendsContinue(t *testing.T) {
 		if step == breakpoint.Fetch || step == breakpoint.Part { // nothing is decided
 			continue
 		}
-		out := filepath.Join(h.Dir, "killed at "+step+", other days", "out")
+		out := filepath.Join(g.Dir, "killed at "+step+", other days", "out")
 		kill(out)
-		if has, err := place.At(h.FS, out).Has(t.Context(), g.Spans[last]); !has || err != nil {
+		if has, err := place.At(g.FS, out).Has(t.Context(), g.Spans[last]); !has || err != nil {
 			t.Errorf("killed at %s: the result has the days: %t, %v", step, has, err)
 		}
 		over := g.Turn
 		over.Append, over.Overwrite = false, true
-		if _, err := h.Extract(t.Context(), q, over, out); err == nil || !strings.Contains(err.Error(), "an append to it is not finished") {
+		if _, err := g.Extract(t.Context(), g.Query, over, out); err == nil || !strings.Contains(err.Error(), "an append to it is not finished") {
 			t.Errorf("killed at %s: --overwrite: %v, want an error about the append", step, err)
 		}
 		if err := g.Append(t, 0, out); !errors.Is(err, manifest.ErrAppended) {
@@ -146,32 +150,26 @@ func TestKilledAppendsContinue(t *testing.T) {
 // TestAnAppendWithoutItsResultLeavesNothing kills an append, and moves OUT away. The same query then makes a result of
 // its own.
 func TestAnAppendWithoutItsResultLeavesNothing(t *testing.T) {
-	h, q := extracttest.SeveralParts(t)
-	first := q
-	first.Span.From--
-	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, first)
-	last := len(g.Spans) - 1
+	g, last := severalGrowing(t)
+	q := g.Of(last)
 	alone := g.Turn
 	alone.Append = false
-	clean := filepath.Join(h.Dir, "alone")
-	q.Span = g.Spans[last]
-	if _, err := h.Extract(t.Context(), q, alone, clean); err != nil {
+	clean := filepath.Join(g.Dir, "alone")
+	if _, err := g.Extract(t.Context(), q, alone, clean); err != nil {
 		t.Fatal(err)
 	}
-	want := dfstest.Snapshot(t, h.FS, clean)
+	want := dfstest.Snapshot(t, g.FS, clean)
 	for _, step := range []string{breakpoint.Publish, breakpoint.Moved} {
 		for _, u := range []extracttest.Turn{alone, g.Turn} {
-			out := filepath.Join(h.Dir, fmt.Sprintf("void at %s, append %t", step, u.Append), "out")
-			g.CopyTo(t, last, out)
-			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: q, Partition: "date", Append: true}
-			extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
-			if err := os.Rename(out, filepath.Join(h.Dir, filepath.Base(filepath.Dir(out))+" before")); err != nil {
+			out := filepath.Join(g.Dir, fmt.Sprintf("void at %s, append %t", step, u.Append), "out")
+			g.KillAppend(t, last, out, step)
+			if err := os.Rename(out, filepath.Join(g.Dir, filepath.Base(filepath.Dir(out))+" before")); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := h.Extract(t.Context(), q, u, out); err != nil {
+			if _, err := g.Extract(t.Context(), q, u, out); err != nil {
 				t.Errorf("killed at %s: %v", step, err)
 			}
-			if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, out), want); diff != "" {
+			if diff := extracttest.Differ(dfstest.Snapshot(t, g.FS, out), want); diff != "" {
 				t.Errorf("killed at %s: in the end %s", step, diff)
 			}
 		}
@@ -181,14 +179,9 @@ func TestAnAppendWithoutItsResultLeavesNothing(t *testing.T) {
 // TestADirectoryOfAKilledAppendIsInTheWay makes a directory with the name of a day of a killed append. The same append
 // changes nothing, until the directory is moved away.
 func TestADirectoryOfAKilledAppendIsInTheWay(t *testing.T) {
-	h, q := extracttest.SeveralParts(t)
-	q.Span.From--
-	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
-	last := len(g.Spans) - 1
-	out := filepath.Join(h.Dir, "in the way", "out")
-	g.CopyTo(t, last, out)
-	e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: g.Of(last), Partition: "date", Append: true}
-	extracttest.KillProcess(t, e, extracttest.Moment{Step: breakpoint.Publish, N: 1})
+	g, last := severalGrowing(t)
+	out := filepath.Join(g.Dir, "in the way", "out")
+	g.KillAppend(t, last, out, breakpoint.Publish)
 	day := filepath.Join(out, "date="+g.Spans[last].To.String())
 	if err := os.Mkdir(day, 0o755); err != nil {
 		t.Fatal(err)
@@ -208,16 +201,10 @@ func TestADirectoryOfAKilledAppendIsInTheWay(t *testing.T) {
 // TestAFinishedAppendNamesUsersNotFound kills an append of a list with one unknown user, which adds no directory. The
 // same append counts this user.
 func TestAFinishedAppendNamesUsersNotFound(t *testing.T) {
-	h, q := extracttest.SeveralParts(t)
-	q.Span.From--
-	q.Users = []string{"nobody"}
-	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
-	last := len(g.Spans) - 1
-	out := filepath.Join(h.Dir, "list", "out")
-	g.CopyTo(t, last, out)
-	e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: g.Of(last), Partition: "date", Append: true}
-	extracttest.KillProcess(t, e, extracttest.Moment{Step: breakpoint.Publish, N: 1})
-	r, err := h.Extract(t.Context(), g.Of(last), g.Turn, out)
+	g, last := severalGrowing(t, "nobody")
+	out := filepath.Join(g.Dir, "list", "out")
+	g.KillAppend(t, last, out, breakpoint.Publish)
+	r, err := g.Extract(t.Context(), g.Of(last), g.Turn, out)
 	if err != nil || r.Lost.Users != 1 || r.Lost.File == nil || r.NotFound != 1 {
 		t.Errorf("%+v, %v, want a user who was not found, and the file with the ID", r, err)
 	}
@@ -227,10 +214,7 @@ func TestAFinishedAppendNamesUsersNotFound(t *testing.T) {
 // TestADamagedAppendIsNotFinished damages a part of a killed append. The next append changes nothing. After
 // the step of its message, the same append ends as an undisturbed one.
 func TestADamagedAppendIsNotFinished(t *testing.T) {
-	h, q := extracttest.SeveralParts(t)
-	q.Span.From--
-	g := extracttest.NewGrowing(t, h, extracttest.Turn{Name: "trails", Workers: 2, Memory: 64 << 20, Regions: 2}, q)
-	last := len(g.Spans) - 1
+	g, last := severalGrowing(t)
 	for _, step := range []string{breakpoint.Publish, breakpoint.Moved} {
 		for what, harm := range map[string]func(part string) error{
 			"removed": os.Remove,
@@ -244,12 +228,9 @@ func TestADamagedAppendIsNotFinished(t *testing.T) {
 				return err
 			},
 		} {
-			dir := filepath.Join(h.Dir, step+" "+what)
+			dir := filepath.Join(g.Dir, step+" "+what)
 			out := filepath.Join(dir, "out")
-			g.CopyTo(t, last, out)
-			e := extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Query: q, Partition: "date", Append: true}
-			e.Query.Span = g.Spans[last]
-			extracttest.KillProcess(t, e, extracttest.Moment{Step: step, N: 1})
+			g.KillAppend(t, last, out, step)
 			parts, err := filepath.Glob(filepath.Join(dir, "*", "date="+g.Spans[last].From.String(), "part-*"))
 			if err != nil || len(parts) == 0 {
 				t.Fatalf("killed at %s: parts %q, %v", step, parts, err)
@@ -257,7 +238,7 @@ func TestADamagedAppendIsNotFinished(t *testing.T) {
 			if err := harm(parts[0]); err != nil {
 				t.Fatal(err)
 			}
-			before := dfstest.Snapshot(t, h.FS, dir)
+			before := dfstest.Snapshot(t, g.FS, dir)
 			delete(before, ".out.lock")
 			place := filepath.Join(dir, ".out.partial")
 			for _, at := range []int{last, 0} {
@@ -265,7 +246,7 @@ func TestADamagedAppendIsNotFinished(t *testing.T) {
 					t.Errorf("killed at %s, %s: %v, want that a file is damaged, and the next step", step, what, err)
 				}
 			}
-			if diff := extracttest.Differ(dfstest.Snapshot(t, h.FS, dir), before); diff != "" {
+			if diff := extracttest.Differ(dfstest.Snapshot(t, g.FS, dir), before); diff != "" {
 				t.Errorf("killed at %s, %s: %s", step, what, diff)
 			}
 			if err := errors.Join(os.RemoveAll(place), os.RemoveAll(filepath.Join(out, "date="+g.Spans[last].From.String()))); err != nil {

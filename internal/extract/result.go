@@ -69,13 +69,15 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 		return Result{}, err
 	}
 	p := place.At(x.FS, x.Out)
+	if errors.As(err, new(place.Finished)) {
+		return FinishedAppend(ctx, p, x.Query.Span)
+	}
 	m, failed := p.Result(ctx)
 	if failed != nil || m == nil || !appended && !x.same(m) {
 		return Result{}, err
 	}
-	finished := errors.As(err, new(place.Finished))
 	parts := m.Parts
-	if appended && !finished {
+	if appended {
 		parts = added(m, x.Query.Span)
 	}
 	switch damage, failed := p.Damage(ctx, parts); {
@@ -86,10 +88,7 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	}
 	r := ResultOf(m, x.Out, 0)
 	if appended {
-		r = ResultOfAppend(m, x.Query.Span, x.Out)
-	}
-	if finished {
-		return r, nil
+		r = resultOfAppend(m, x.Query.Span, x.Out)
 	}
 	r.Already = true
 	return r, x.existsError(err)
@@ -112,8 +111,25 @@ func added(m *manifest.Extract, span behaviour.Span) []manifest.TrailPart {
 	})
 }
 
-// ResultOfAppend returns the Result of the extract of a span that was appended to the result m.
-func ResultOfAppend(m *manifest.Extract, span behaviour.Span, out string) Result {
+// FinishedAppend returns the Result of the extract of a span, if this run has finished its append to the result in p. It returns an
+// error that wraps fs.ErrExist if a part of the result is missing.
+func FinishedAppend(ctx context.Context, p *place.Place, span behaviour.Span) (Result, error) {
+	m, err := manifest.ReadExtract(ctx, p.FS, p.Out)
+	if err != nil {
+		return Result{}, err
+	}
+	damage, err := p.Damage(ctx, m.Parts)
+	if err != nil {
+		return Result{}, err
+	}
+	if damage != "" {
+		return Result{}, p.Damaged(m, damage)
+	}
+	return resultOfAppend(m, span, p.Out), nil
+}
+
+// resultOfAppend returns the Result of the extract of a span that was appended to the result m.
+func resultOfAppend(m *manifest.Extract, span behaviour.Span, out string) Result {
 	r := Result{Users: m.Users, Files: len(added(m, span)), Out: out}
 	for _, a := range m.Extracts() {
 		if a.Span == span {

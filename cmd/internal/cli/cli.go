@@ -364,8 +364,11 @@ func (f *Flags) AddRun(c *cobra.Command, least uint64) {
 
 // AddMemory adds --memory. -h shows its minimum, which Limits checks.
 func (f *Flags) AddMemory(c *cobra.Command, least uint64) {
-	c.Flags().StringVar(&f.Memory, "memory", "1GiB", "memory limit of the whole process, such as 512MiB or 4GiB; at least "+strings.ReplaceAll(humanize.IBytes(least), " ", ""))
+	c.Flags().StringVar(&f.Memory, "memory", "1GiB", "memory limit of the whole process, such as 512MiB or 4GiB; at least "+Size(least))
 }
+
+// Size returns a number of bytes as a flag has it, such as 512MiB.
+func Size(n uint64) string { return strings.ReplaceAll(humanize.IBytes(n), " ", "") }
 
 // AddWorkers adds --workers, whose default is the number of CPUs. -h has this in words, so that
 // it is the same on every machine.

@@ -64,6 +64,14 @@ func (g *Growing) Append(t *testing.T, i int, out string) error {
 	return err
 }
 
+// KillAppend begins with state i in a directory, appends the days of span i, and kills the process at the first time
+// that it reaches a step.
+func (g *Growing) KillAppend(t *testing.T, i int, out, step string) {
+	t.Helper()
+	g.CopyTo(t, i, out)
+	KillProcess(t, Task{Dir: g.Dir, Table: g.Turn.Name, Out: out, Query: g.Of(i), Partition: "date", Append: true}, Moment{Step: step, N: 1})
+}
+
 // CopyTo writes state i into a directory, if there is one.
 func (g *Growing) CopyTo(t *testing.T, i int, out string) {
 	t.Helper()

@@ -19,45 +19,38 @@ func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, 
 	if err != nil || m == nil {
 		return nil, err
 	}
-	notes, err := gainedBy(ctx, l, c, m)
-	notes = append(replaced(l, m), notes...)
+	var notes []string
 	if missing := manifest.MissingDays(&m.Query, m.Appended); len(missing) > 0 {
-		notes = append([]string{fmt.Sprintf("the result has %s without %s: use --append for these days, too", m.Query.Span, table.Spans(missing))}, notes...)
+		notes = append(notes, fmt.Sprintf("the result has %s without %s: use --append for these days, too", m.Query.Span, table.Spans(missing)))
 	}
-	return notes, err
+	old, replaced := earlier(table.Known(l), m)
+	if len(replaced) > 0 {
+		notes = append(notes, fmt.Sprintf("days of the result that were extracted before the table was made again: %s: to have the records of the new table, extract all days again into another directory", table.Spans(replaced)))
+	}
+	gained, err := gainedBy(ctx, l, c, m, old)
+	return append(notes, gained...), err
 }
 
-// replaced returns a note if days in the result m were extracted from a table that had the name of l before l was made.
-func replaced(l table.Loader, m *manifest.Extract) []string {
-	known := table.Known(l)
-	if known == nil {
-		return nil
-	}
-	var spans []behaviour.Span
-	for _, a := range m.Extracts() {
-		if _, ok := known.LoadsAt(a.TableVersion); !ok && manifest.IsState(a.TableVersion) {
-			spans = append(spans, a.Span)
-		}
-	}
-	if len(spans) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("days of the result that were extracted before the table was made again: %s: to have the records of the new table, extract all days again into another directory", table.Spans(spans))}
-}
-
-// gainedBy returns a note if days in the result m of c gained records in the table l after they were extracted.
-// It does not name days that the table has dropped. It returns none for the days of a table that has no versions, or that was made again since.
-func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest.Extract) ([]string, error) {
-	known := table.Known(l)
+// earlier returns the extracts of the result m after which the table known has got loads, and the dates of extracts from another
+// table that had its name. It returns none if known is nil: the table has no versions.
+func earlier(known *manifest.Table, m *manifest.Extract) (old []extracted, replaced []behaviour.Span) {
 	if known == nil {
 		return nil, nil
 	}
-	var old []extracted
 	for _, a := range m.Extracts() {
-		if n, ok := known.LoadsAt(a.TableVersion); ok && n < len(known.Loads) {
+		switch n, ok := known.LoadsAt(a.TableVersion); {
+		case ok && n < len(known.Loads):
 			old = append(old, extracted{a.Span, n})
+		case !ok && manifest.IsState(a.TableVersion):
+			replaced = append(replaced, a.Span)
 		}
 	}
+	return old, replaced
+}
+
+// gainedBy returns a note if days in the result m of c gained records in the table l after they were extracted.
+// It does not name days that the table has dropped. old are the extracts after which l has got loads.
+func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest.Extract, old []extracted) ([]string, error) {
 	if len(old) == 0 {
 		return nil, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
 	"usertrail/internal/extract/judge"
@@ -69,7 +68,9 @@ func (p *plan) commit(ctx context.Context, first *Piece) (extract.Result, error)
 		if added, err := p.finishAppend(ctx, first); err != nil {
 			return extract.Result{}, err
 		} else if added != nil && added.Plan == first.Plan {
-			return p.finished(ctx, added.Span)
+			r, err := extract.FinishedAppend(ctx, p.Place, added.Span)
+			r.Notes = r.Lost.Notes(r.Users, p.Out)
+			return r, err
 		}
 	}
 	have, err := p.committable(ctx, first)
@@ -129,22 +130,6 @@ func (p *plan) finishAppend(ctx context.Context, first *Piece) (*manifest.Append
 		return nil, fmt.Errorf("commit --out %s: %w", first.Out, err)
 	}
 	return added, first.target(p.FS).Check(ctx)
-}
-
-// finished returns the result of a span that this run added to OUT.
-func (p *plan) finished(ctx context.Context, span behaviour.Span) (extract.Result, error) {
-	m, err := p.Result(ctx)
-	if err != nil || m == nil {
-		return extract.Result{}, err
-	}
-	if damage, err := p.Damage(ctx, m.Parts); err != nil {
-		return extract.Result{}, err
-	} else if damage != "" {
-		return extract.Result{}, p.Damaged(m, damage)
-	}
-	r := extract.ResultOfAppend(m, span, p.Out)
-	r.Notes = r.Lost.Notes(r.Users, p.Out)
-	return r, nil
 }
 
 // committable returns the plan of first. It fails if the result of the plan is in OUT, if OUT has another

@@ -210,7 +210,12 @@ func (p *Place) FinishAppend(ctx context.Context) (*manifest.Appended, error) {
 	if err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
-	if err := p.finish(ctx, a); err != nil || !open && !done {
+	if open {
+		err = p.finish(ctx, a)
+	} else {
+		err = p.clear(ctx)
+	}
+	if err != nil || !open && !done {
 		return nil, err
 	}
 	return a.added(), nil
@@ -256,8 +261,11 @@ func (p *Place) finish(ctx context.Context, a *Append) error {
 	if err := p.roll(ctx, a); err != nil {
 		return fmt.Errorf("append: %w", err)
 	}
-	return removeBut(ctx, p.FS, p.Dir, AppendName)
+	return p.clear(ctx)
 }
+
+// clear removes the files of the place, and the decision last.
+func (p *Place) clear(ctx context.Context) error { return removeBut(ctx, p.FS, p.Dir, AppendName) }
 
 // state compares the manifest in OUT with the manifests of a. open reports whether OUT is as it was before
 // a, and done whether it has all of a. If both are false, another result is in OUT, or none.
@@ -313,11 +321,8 @@ func (p *Place) unchangedFile(ctx context.Context, a *Append, name, moved string
 	return dfs.CheckFile(ctx, p.FS, path, size, sum)
 }
 
-// roll moves the files of a to OUT, unless OUT has them or has changed.
+// roll moves the files of a to OUT, which is as it was before a. It skips files that OUT has.
 func (p *Place) roll(ctx context.Context, a *Append) error {
-	if open, _, err := p.state(ctx, a); err != nil || !open {
-		return err
-	}
 	breakpoint.Reach(breakpoint.Publish)
 	for _, dir := range a.Dirs {
 		if err := p.moveIn(ctx, dfs.Join(p.from(a), dir), dir); err != nil {

@@ -90,16 +90,18 @@ func Of(err error) Status {
 // Ordered returns the errors of errs that are not nil. Errors with the status of the joined error come
 // first, so that its message begins with the reason of the status.
 func Ordered(errs []error) []error {
-	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	status := Of(errors.Join(errs...))
-	rank := func(err error) int {
-		if Of(err) == status {
-			return 0
+	var first, others []error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case Of(err) == status:
+			first = append(first, err)
+		default:
+			others = append(others, err)
 		}
-		return 1
 	}
-	slices.SortStableFunc(errs, func(a, b error) int { return rank(a) - rank(b) })
-	return errs
+	return append(first, others...)
 }
 
 // carried appends the statuses of all errors that err wraps. errors.As would stop at the
