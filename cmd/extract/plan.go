@@ -47,6 +47,7 @@ status 99.`,
 	o.output.pieceSize = pieces.Size
 	size := c.Flags().Lookup("piece-size")
 	size.Usage, size.DefValue = "approximate size of a piece, in events of users who may be active, such as 500000 or 4M", o.output.pieceSize.String()
+	c.Flags().Lookup("out").Usage = "directory to create (default trails-FROM-TO)"
 	c.RunE = func(c *cobra.Command, _ []string) error { return o.cut(c.Context()) }
 	env.Reports(c, pieces.PlanResult{})
 	return c
@@ -129,7 +130,9 @@ func (o *options) planOnce(ctx context.Context) ([]pieces.Piece, pieces.PlanResu
 	}
 	lines, r, err := pieces.Plan(ctx, a.config, address, access)
 	if err == nil && o.append {
-		r.Notes, err = notes.Appended(ctx, a.loader, a.config)
+		var more []string
+		more, err = notes.Appended(ctx, a.loader, a.config)
+		r.Notes = append(r.Notes, more...)
 	}
 	return lines, r, err
 }

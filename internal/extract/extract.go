@@ -90,6 +90,7 @@ func (c *Config) NewQuery() (*query.Query, error) {
 type Extract struct {
 	*Config
 	Query  *query.Query
+	Result *manifest.Extract // without its counts and parts
 	Shares memory.Shares
 	Census judge.Census     // counts the users who may stay
 	Found  *notfound.Search // users of the list that were found
@@ -99,11 +100,14 @@ type Extract struct {
 }
 
 // Prepare checks c. It reads no row.
-func Prepare(c *Config) (*Extract, error) {
+func Prepare(ctx context.Context, c *Config) (*Extract, error) {
 	x := &Extract{Config: c}
 	c.Sizes = c.Sizes.Full()
 	var err error
 	if x.Query, err = c.NewQuery(); err != nil {
+		return nil, err
+	}
+	if x.Result, err = x.result(ctx); err != nil {
 		return nil, err
 	}
 	b := memory.Budget{Bytes: c.Memory, Users: c.Users, Workers: c.Workers, Sorts: c.Partition != "", Sizes: c.Sizes}
@@ -119,6 +123,27 @@ func Prepare(c *Config) (*Extract, error) {
 	return x, err
 }
 
+// result returns the manifest of the result, without its counts and parts. If x appends to a result of the same table,
+// the manifest has the name of the table in that result: a table has other names in other directories, and after it was moved.
+func (x *Extract) result(ctx context.Context) (*manifest.Extract, error) {
+	m := x.Query.Result()
+	if !x.Append {
+		return m, nil
+	}
+	was, err := place.At(x.FS, x.Out).Result(ctx)
+	if err != nil || was == nil {
+		return m, err
+	}
+	known := x.known()
+	if known == nil {
+		return m, nil
+	}
+	if loads, ok := known.LoadsAt(was.TableVersion); ok && loads > 0 {
+		m.Table = was.Table
+	}
+	return m, nil
+}
+
 // Run does an extract. If it returns nil, the directory Out is complete. If it returns an error, Out
 // is unchanged. The error wraps fs.ErrExist if Out exists already. With Append it wraps
 // manifest.ErrAppended if Out has the dates of the query. It wraps table.ErrChanged if a
@@ -128,7 +153,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	if err := c.CheckAppend(); err != nil {
 		return Result{}, err
 	}
-	x, err := Prepare(&c)
+	x, err := Prepare(ctx, &c)
 	if err != nil {
 		return Result{}, err
 	}
@@ -149,7 +174,7 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	}
 	id := x.Query.Identity()
 	id.Plan = pieces.Plan
-	out, err := place.Open(ctx, &c.Target, id, x.Query.Result())
+	out, err := place.Open(ctx, &c.Target, id, x.Result)
 	if err != nil {
 		return x.existing(ctx, err)
 	}
@@ -162,7 +187,7 @@ func (x *Extract) check(ctx context.Context) error {
 	if err := x.Target.Check(ctx); err != nil || !x.Append {
 		return err
 	}
-	_, err := place.At(x.FS, x.Out).Base(ctx, x.Query.Result())
+	_, err := place.At(x.FS, x.Out).Base(ctx, x.Result)
 	return err
 }
 
@@ -222,13 +247,13 @@ func (x *Extract) make(ctx context.Context, out output.Sink, pieces cut.Pieces, 
 	if err != nil {
 		return Result{}, err
 	}
-	m := x.Query.Result()
+	m := *x.Result
 	m.Plan = pieces.Plan
 	missing, err := lost()
 	if err != nil {
 		return Result{}, err
 	}
-	output.Fill(m, &counts, out.All())
+	output.Fill(&m, &counts, out.All())
 	m.NotFound, m.NotFoundFile = missing.Users, missing.File
 	f, err := x.Facts()
 	if err != nil {
@@ -236,11 +261,11 @@ func (x *Extract) make(ctx context.Context, out output.Sink, pieces cut.Pieces, 
 	}
 	f.Settle(x.Census.Counted())
 	m.Cost = f.Cost(&counts)
-	if err := publish(m); err != nil {
+	if err := publish(&m); err != nil {
 		return Result{}, err
 	}
 	spent, _ := table.SpentBy(x.Table)
-	r := ResultOf(m, x.Out, spent.Since(before).Calls)
+	r := ResultOf(&m, x.Out, spent.Since(before).Calls)
 	r.Lost = missing
 	r.Skip(counts.Foreign)
 	return r, nil

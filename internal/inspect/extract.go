@@ -36,6 +36,7 @@ type Extract struct {
 	// found are in AppendedNames.
 	Appended      []manifest.Appended `json:"appended,omitempty"`
 	AppendedNames []NamesFile         `json:"appended_not_found_files,omitempty"`
+	Foreign       []string            `json:"foreign,omitempty"` // files and directories that are not of the result
 }
 
 // A NamesFile is the file of users that were not found, and its current state.
@@ -88,6 +89,9 @@ func (l *look) extract(r *Report, dir, name string) error {
 		} else {
 			e.AppendedNames = append(e.AppendedNames, NamesFile{*names, state})
 		}
+	}
+	if e.Foreign, err = m.Foreign(l.ctx, l.fs, dir); err != nil {
+		return err
 	}
 	if len(e.Parts) == 0 || e.Parts[0].State != manifest.Whole || e.Parts[0].Size == 0 {
 		return nil
@@ -151,6 +155,7 @@ func (e *Extract) text(p *page) {
 		fact{"events", count(e.Events)},
 		fact{"fields", fieldList(e.Fields)},
 		fact{"format", e.format()},
+		fact{"foreign", e.foreign()},
 	)...)
 	e.cost(p)
 	e.appended(p)
@@ -202,6 +207,14 @@ func (e *Extract) steps() string {
 		out = append(out, s.Behaviour+" "+count(s.Users))
 	}
 	return strings.Join(out, " → ")
+}
+
+// foreign returns the files and directories that are not of the result, and the next step. It returns "" if there are none.
+func (e *Extract) foreign() string {
+	if len(e.Foreign) == 0 {
+		return ""
+	}
+	return behaviour.List(e.Foreign) + ": not of the result: if extract --append was killed, type the same command again; otherwise move them away"
 }
 
 // notFound returns the number of users of the list that were not found, and the name of the

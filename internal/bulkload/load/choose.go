@@ -87,8 +87,12 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (bool, error) {
 			l.staysOut(f, why, records)
 		}
 	}
-	if h.allOlder {
+	switch {
+	case !h.held:
+	case h.allOlder:
 		l.older++
+	case !h.asked:
+		l.elsewhere++
 	}
 	return h.held, nil
 }

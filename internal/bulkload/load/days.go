@@ -41,7 +41,8 @@ type dayErrors struct {
 	failed  []error // of days that failed; without the folder of the logs all days have the same error, which is here once
 	skipped []error // of days whose good records belong to dropped days
 	before  *target.LoadedBeforeError
-	loaded  int // files that were loaded before
+	// The sums over days of LoadedBeforeError.Files and Elsewhere.
+	loaded, elsewhere int
 }
 
 // add adds the error of a day, or nil. It returns how the day ended.
@@ -52,7 +53,7 @@ func (e *dayErrors) add(err error) bulkload.DayEnd {
 	case err == nil:
 		return bulkload.DayLoaded
 	case errors.As(err, &before):
-		e.loaded += before.Files
+		e.loaded, e.elsewhere = e.loaded+before.Files, e.elsewhere+before.Elsewhere
 		if e.before = before; before.Span.From.Before(before.Dropped) {
 			return bulkload.DayDropped
 		}
@@ -77,7 +78,9 @@ func (e *dayErrors) err(cfg *Config, sum *bulkload.Result, loaded bool) error {
 	case len(e.skipped) > 0 && (sum.Older > 0 || e.before == nil):
 		return bulkload.Joined(e.skipped)
 	case e.before != nil:
-		return &target.LoadedBeforeError{Files: e.loaded, Older: sum.Already - e.loaded, Span: cfg.Span, Dropped: e.before.Dropped}
+		return &target.LoadedBeforeError{
+			Files: e.loaded, Older: sum.Already - e.loaded - e.elsewhere, Elsewhere: e.elsewhere, Span: cfg.Span, Dropped: e.before.Dropped,
+		}
 	}
 	return noFile(cfg)
 }

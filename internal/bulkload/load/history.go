@@ -15,6 +15,7 @@ type history struct {
 	held     bool // one earlier load was for all requested records; some of them may stay out
 	whole    bool // that load left out no record
 	allOlder bool // all records are of days that were dropped
+	asked    bool // an earlier load was for some of the requested dates
 	covered  []*manifest.Part
 	partly   []manifest.Except
 	out      map[manifest.Setting]int64 // records that stay out
@@ -29,6 +30,7 @@ func (l *Load) historyOf(f *delivered.File, olds []*manifest.Input, dropped *beh
 	by, asked := l.by.Of(kind), ledger.Undropped(f.Part, kind, dropped)
 	for _, old := range olds {
 		v := old.SeenBy(asked, by)
+		h.asked = h.asked || old.Part.Meets(asked)
 		if v.None {
 			h.covered = append(h.covered, new(manifest.Part))
 			continue

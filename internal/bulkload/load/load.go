@@ -71,7 +71,8 @@ type Load struct {
 	by     manifest.Selection // of the job
 	layout layout.Layout      // of the job
 	found  *delivered.Found
-	older  int // the files of Result.Already whose records are all of dropped days
+	// Of the files of Result.Already, the records of older are all of dropped days, and no record of elsewhere is of the dates.
+	older, elsewhere int
 }
 
 // New returns a Load. It returns an error if cfg is invalid.
@@ -231,7 +232,9 @@ func (l *Load) Nothing() error {
 		return l.To.SkippedAll(0, l.cfg.Span)
 	}
 	if l.Result.Already > 0 {
-		return l.To.LoadedBefore(l.Result.Already-l.older, l.older, l.cfg.Span)
+		return l.To.LoadedBefore(target.LoadedBeforeError{
+			Files: l.Result.Already - l.older - l.elsewhere, Older: l.older, Elsewhere: l.elsewhere, Span: l.cfg.Span,
+		})
 	}
 	return noFile(&l.cfg)
 }

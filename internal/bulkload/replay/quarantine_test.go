@@ -198,16 +198,17 @@ func TestOldQuarantineFilesAreReplayed(t *testing.T) {
 func TestQuarantineStaysWhereItIsNeeded(t *testing.T) {
 	const seconds = "logs: {path: \"logs/*.csv\", max_bad: 70%}\nuser: user\nbehaviours: {play: {id: 1, fields: {title: string, seconds: int64}}}\n"
 	y := bulkloadtest.New(t, seconds)
-	y.Write("a.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 11:00:00,two,many\nc,2014-09-02 10:00:00,three,many\n")
-	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 3, 1, 2, 0, 0)
+	y.Write("a.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 11:00:00,two,many\nc,2014-09-02 10:00:00,three,many\nd,2014-09-02 11:00:00,four,4\n")
+	y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 4, 1, 2, 0, 1)
 	y.SetJob(strings.Replace(seconds, ", seconds: int64", "", 1))
-	y.WantCounts(y.Load(nil, "2014-09-02", "2014-09-02"), 3, 1, 0, 0, 2)
+	y.WantCounts(y.Load(nil, "2014-09-02", "2014-09-02"), 4, 2, 0, 0, 2)
 	// By this job both lines are good. The second load added the record of its day.
 	y.WantCounts(y.Replay(nil, "a.csv"), 2, 1, 0, 1, 0)
 	y.WantTrails(
 		"a 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=1",
 		"b 2014-09-01 2014-09-01T11:00:00Z play title=two",
 		"c 2014-09-02 2014-09-02T10:00:00Z play title=three",
+		"d 2014-09-02 2014-09-02T11:00:00Z play title=four",
 	)
 	loads := y.Ledgers()
 	if got := loads[len(loads)-1].Inputs[0].Offsets; len(got) != 1 {

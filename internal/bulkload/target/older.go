@@ -94,19 +94,20 @@ func (e *SkippedAllError) Error() string {
 // Unwrap returns the kind of e.
 func (e *SkippedAllError) Unwrap() error { return bulkload.ErrRequest }
 
-// LoadedBefore returns the error of a load of a span of which files were loaded before. older other files have only
-// records of dropped days.
-func (t *Table) LoadedBefore(files, older int, span behaviour.Span) error {
-	return &LoadedBeforeError{Files: files, Older: older, Span: span, Dropped: t.Info().Dropped}
+// LoadedBefore returns e with the dropped days of t.
+func (t *Table) LoadedBefore(e LoadedBeforeError) error {
+	e.Dropped = t.Info().Dropped
+	return &e
 }
 
 // A LoadedBeforeError is the error of a load of a span in which no file has records to load. It names the dropped days of
 // the span, because the table does not have them.
 type LoadedBeforeError struct {
-	Files   int // loaded before
-	Older   int // not loaded before; all their records are of dropped days
-	Span    behaviour.Span
-	Dropped *behaviour.Date // the days before it were dropped; nil if no day was
+	Files     int // loaded before
+	Older     int // not loaded before; all their records are of dropped days
+	Elsewhere int // read before, by loads of other dates; no record is of the span
+	Span      behaviour.Span
+	Dropped   *behaviour.Date // the days before it were dropped; nil if no day was
 }
 
 // Error implements error.
@@ -121,8 +122,17 @@ func (e *LoadedBeforeError) Error() string {
 // loaded describes the files that were loaded before.
 func (e *LoadedBeforeError) loaded() string {
 	switch {
-	case e.Older > 0:
-		return fmt.Sprintf("%s of %s: %d loaded before, %d with records of dropped days only", quantity.Of(e.Files+e.Older, "file"), e.Span, e.Files, e.Older)
+	case e.Older+e.Files == 0:
+		return fmt.Sprintf("no record of %s is of %s", quantity.Of(e.Elsewhere, "file"), e.Span)
+	case e.Older+e.Elsewhere > 0:
+		out := fmt.Sprintf("%s of %s: %d loaded before", quantity.Of(e.Files+e.Older+e.Elsewhere, "file"), e.Span, e.Files)
+		if e.Older > 0 {
+			out += fmt.Sprintf(", %d with records of dropped days only", e.Older)
+		}
+		if e.Elsewhere > 0 {
+			out += fmt.Sprintf(", %d with records of other dates only", e.Elsewhere)
+		}
+		return out
 	case e.Files == 1:
 		return fmt.Sprintf("the file of %s was loaded before", e.Span)
 	}

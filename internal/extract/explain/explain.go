@@ -69,7 +69,7 @@ func Estimate(ctx context.Context, c extract.Config, t table.Loader) (Explanatio
 	unrolled := table.IsUnrolled(c.Table)
 	c.Table, c.Known = t, nil
 	e := None()
-	x, err := extract.Prepare(&c)
+	x, err := extract.Prepare(ctx, &c)
 	if err != nil {
 		return e, err
 	}

@@ -19,7 +19,7 @@ import (
 // ID on each line, in the order of the IDs' bytes. If all users were found, there is no file.
 // Spark, Hive and pyarrow skip the file when they read the directory, because its name begins
 // with an underscore.
-const FileName = "_not-found.txt"
+const FileName = manifest.NotFoundName
 
 // A File is the place of the file that names users.
 type File struct {

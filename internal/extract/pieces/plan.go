@@ -115,7 +115,7 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	if err := c.CheckAppend(); err != nil {
 		return nil, r, err
 	}
-	x, err := extract.Prepare(&c)
+	x, err := extract.Prepare(ctx, &c)
 	if err != nil {
 		return nil, r, err
 	}
@@ -144,15 +144,15 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 		return nil, r, err
 	}
 	if c.Append {
-		if err := p.checkBase(ctx, cuts.Plan, x.Query.Result()); err != nil {
+		if err := p.checkBase(ctx, cuts.Plan, x.Result); err != nil {
 			return nil, r, err
 		}
 	}
 	list := userlist.Cut(c.Users, cuts.Ranges)
-	if err := p.prepare(ctx, x, cuts); err != nil {
+	if r.Notes, err = p.prepare(ctx, x, cuts); err != nil {
 		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
 	}
-	if r.Done, err = p.countReports(ctx, cuts); err != nil {
+	if r.Done, err = p.countReports(ctx, cuts.Plan, len(cuts.Ranges)); err != nil {
 		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
 	}
 	access.Unrolled = access.Unrolled || x.Query.Unrolled
@@ -188,11 +188,12 @@ func piecesOf(first Piece, ranges []split.Region, list []*userlist.Members) []Pi
 	return all
 }
 
-// prepare makes the directory of a plan, unless it is complete. It writes the plan file last.
-func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces) error {
+// prepare makes the directory of a plan, unless it is complete. It removes another plan, and returns a note if
+// pieces of that plan were done.
+func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces) (notes []string, err error) {
 	l, err := p.Lock(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer l.Drop()
 	have, err := p.planned(ctx)
@@ -200,11 +201,25 @@ func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces)
 		have, err = nil, nil
 	}
 	if err != nil || have != nil && have.Plan == cuts.Plan {
-		return err
+		return nil, err
+	}
+	if have != nil {
+		done, err := p.countReports(ctx, have.Plan, have.Of)
+		if err != nil {
+			return nil, err
+		}
+		if done > 0 {
+			notes = []string{fmt.Sprintf("an earlier plan for --out %s was replaced: %d of its %d pieces were done, and their results are removed", p.Out, done, have.Of)}
+		}
 	}
 	if err := p.Wipe(ctx); err != nil {
-		return err
+		return nil, err
 	}
+	return notes, p.write(ctx, x, cuts)
+}
+
+// write writes the files of a plan. It writes the plan file last.
+func (p *plan) write(ctx context.Context, x *extract.Extract, cuts cut.Pieces) error {
 	if err := p.writeUsers(ctx, x.Users); err != nil {
 		return err
 	}
@@ -216,8 +231,10 @@ func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces)
 	if err != nil {
 		return err
 	}
-	file := planned{Identity: x.Query.Identity(), Of: len(cuts.Ranges), Result: x.Query.Result(), Facts: known, None: none}
-	file.Plan, file.Result.Plan = cuts.Plan, cuts.Plan
+	result := *x.Result
+	result.Plan = cuts.Plan
+	file := planned{Identity: x.Query.Identity(), Of: len(cuts.Ranges), Result: &result, Facts: known, None: none}
+	file.Plan = cuts.Plan
 	b, err := manifest.Seal(file)
 	if err != nil {
 		return err
@@ -267,8 +284,8 @@ func (p *plan) writeNone(ctx context.Context, x *extract.Extract) ([]manifest.Tr
 	return none.All()[0].Files, nil
 }
 
-// countReports returns the number of pieces of a plan that are done.
-func (p *plan) countReports(ctx context.Context, cuts cut.Pieces) (int, error) {
+// countReports returns the number of the pieces of a plan that are done. of is the number of all its pieces.
+func (p *plan) countReports(ctx context.Context, plan string, of int) (int, error) {
 	list, err := p.FS.List(ctx, p.Dir)
 	if err != nil {
 		return 0, err
@@ -278,11 +295,11 @@ func (p *plan) countReports(ctx context.Context, cuts cut.Pieces) (int, error) {
 		there[dfs.Base(f.Name)] = true
 	}
 	done := 0
-	for n := range cuts.Ranges {
+	for n := range of {
 		if !there[reportName(n)] {
 			continue
 		}
-		r, err := p.report(ctx, cuts.Plan, n)
+		r, err := p.report(ctx, plan, n)
 		if err != nil {
 			return 0, err
 		}

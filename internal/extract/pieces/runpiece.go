@@ -260,7 +260,7 @@ type ofPlan struct {
 
 // write writes the parts of a piece, and its report.
 func (w *Worker) write(ctx context.Context, at *plan, p *Piece, c *extract.Config) (*report, error) {
-	x, err := extract.Prepare(c)
+	x, err := extract.Prepare(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -239,45 +239,11 @@ func foreign(ctx context.Context, fs dfs.FS, dir string) (why string, err error)
 	if m == nil {
 		return fmt.Sprintf("it holds %s, and is no result of extract", dfs.Base(list[0].Name)), nil
 	}
-	name, err := foreignIn(ctx, fs, dir, list, m)
-	if err != nil || name == "" {
+	names, err := m.Foreign(ctx, fs, dir)
+	if err != nil || len(names) == 0 {
 		return "", err
 	}
-	return fmt.Sprintf("it holds %s, which is not of the result", name), nil
-}
-
-// foreignIn returns the name of a file below dir that does not belong to the result m, or "" if
-// there is none. list is the contents of dir.
-func foreignIn(ctx context.Context, fs dfs.FS, dir string, list []dfs.Info, m *manifest.Extract) (string, error) {
-	files, dirs := map[string]bool{ManifestName: true, SuccessName: true, notfound.FileName: true}, map[string]bool{}
-	for _, f := range m.NamesFiles() {
-		files[f.Name] = true
-	}
-	for _, p := range m.Parts {
-		files[p.Name] = true
-		if at := strings.LastIndexByte(p.Name, '/'); at > 0 {
-			dirs[p.Name[:at]] = true
-		}
-	}
-	for _, f := range list {
-		base := dfs.Base(f.Name)
-		switch {
-		case !f.Dir && files[base]:
-			continue
-		case !f.Dir || !dirs[base]:
-			return base, nil
-		}
-		below, err := fs.List(ctx, dfs.Join(dir, base))
-		if err != nil {
-			return "", err
-		}
-		for _, g := range below {
-			if name := dfs.Join(base, dfs.Base(g.Name)); g.Dir || !files[name] {
-				return name, nil
-			}
-		}
-	}
-	return "", nil
+	return fmt.Sprintf("it holds %s, which is not of the result", names[0]), nil
 }
 
 // checkStaging reports a directory that has the name of the place, and contains files of other

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"strings"
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
@@ -12,8 +13,9 @@ import (
 
 // Names in the directory of a result. A result is complete if it has the file SuccessName.
 const (
-	ExtractName = "_manifest.json"
-	SuccessName = "_SUCCESS"
+	ExtractName  = "_manifest.json"
+	SuccessName  = "_SUCCESS"
+	NotFoundName = "_not-found.txt" // the users of the list that were not found
 )
 
 var (
@@ -44,6 +46,45 @@ func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// Foreign returns the names, below dir, of the files and directories that do not belong to the result e in dir. A directory
+// is named without its files.
+func (e *Extract) Foreign(ctx context.Context, fs dfs.FS, dir string) (names []string, err error) {
+	files, dirs := map[string]bool{ExtractName: true, SuccessName: true, NotFoundName: true}, map[string]bool{}
+	for _, f := range e.NamesFiles() {
+		files[f.Name] = true
+	}
+	for _, p := range e.Parts {
+		files[p.Name] = true
+		if at := strings.LastIndexByte(p.Name, '/'); at > 0 {
+			dirs[p.Name[:at]] = true
+		}
+	}
+	list, err := fs.List(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range list {
+		base := dfs.Base(f.Name)
+		switch {
+		case !f.Dir && files[base]:
+			continue
+		case !f.Dir || !dirs[base]:
+			names = append(names, base)
+			continue
+		}
+		below, err := fs.List(ctx, f.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range below {
+			if name := dfs.Join(base, dfs.Base(g.Name)); g.Dir || !files[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
 }
 
 // AdviseExtract adds the next step to the error of a damaged manifest of a result.

@@ -53,6 +53,9 @@ type View struct {
 	// Out counts the records that the load skipped and that the job cannot find again, because it has another
 	// setting.
 	Out map[Setting]int64
+	// Empty are dates outside Part of which the file has no good record. They are known if the job reads the file as the
+	// job of the load did.
+	Empty []behaviour.Span
 	// Unclear is "" if no record outside Part is in the table. Otherwise it is the setting that hides from the job which
 	// of these records are in the table.
 	Unclear Setting
@@ -86,6 +89,10 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 		return v
 	}
 	otherTimes := in.Dates == nil && in.differs(in.TimeBy, by.TimeBy)
+	if !otherTimes && in.readAs(by) {
+		v.Empty = in.emptyDates()
+		v.Whole = v.Whole || asked != nil && len(v.Empty) > 0 && v.covers(asked.Dates()) && in.HasAll(asked.on(in.Part.Span), by)
+	}
 	if otherTimes || in.Part.Meets(asked) {
 		in.seenByTexts(&v, asked, by)
 		in.seenBySkip(&v, by)
@@ -102,6 +109,41 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 		return View{None: true}
 	}
 	return v
+}
+
+// readAs reports whether a job finds the behaviours and users of records as the job of in did, and has its skip condition.
+func (in *Input) readAs(by Selection) bool {
+	return in.Behaviour == by.Behaviour && in.TextsBy == by.TextsBy && in.loadedAll(by.Skip, by.CutBy) &&
+		(in.Skips.WithoutUser == 0 || in.UserBy != "" && !in.differs(in.UserBy, by.UserBy))
+}
+
+// emptyDates returns the dates outside the part of in of which the file has no good record. It returns nil if the path of in has a date,
+// and if the ledger does not show these dates.
+func (in *Input) emptyDates() []behaviour.Span {
+	dated := in.Dates != nil || in.Part == nil || in.Part.Span == nil
+	if dated || in.TimeBy == "" || in.SameAs != "" || in.Skips.DroppedDays > 0 || in.Skips.Sum() != in.Skipped {
+		return nil
+	}
+	held := []behaviour.Span{*in.Part.Span}
+	switch days := in.Skips.OutsideDays; {
+	case days != behaviour.Span{}:
+		held = append(held, days)
+	case in.Skips.OutsideDates > 0:
+		return nil // the ledger is of an older version
+	}
+	return behaviour.AllDays.Gaps(held)
+}
+
+// covers reports whether v shows what the table has of all dates of a span. An empty span has no such dates.
+func (v *View) covers(dates behaviour.Span) bool {
+	return dates.From <= dates.To && dates.CoveredBy(append([]behaviour.Span{v.Part.Dates()}, v.Empty...))
+}
+
+// on returns p for another span of dates.
+func (p *Part) on(span *behaviour.Span) *Part {
+	out := *p
+	out.Span = span
+	return &out
 }
 
 // tookAll reports whether the load added all records of the file except left records.

@@ -14,12 +14,12 @@ type Advice struct {
 	Says    []string // lines of the message that it shows
 	SH      []string // blocks that run here
 	Cluster []string // lines that need a cluster
-	Rows    []string // messages and warnings in the first column of its tables
+	Rows    []string // messages, warnings and notes in the first column of its tables
 }
 
 var (
-	// messageTable matches a table whose first column has messages or warnings.
-	messageTable = regexp.MustCompile(`(?m)^\| (?:message|warning) \|.*\n\|[-|]+\n((?:\|.*\n)+)`)
+	// messageTable matches a table whose first column has messages, warnings or notes.
+	messageTable = regexp.MustCompile(`(?m)^\| (?:message|warning|note) \|.*\n\|[-|]+\n((?:\|.*\n)+)`)
 	firstCell    = regexp.MustCompile(`(?m)^\|(.*?) \| `)
 	codeSpan     = regexp.MustCompile("`([^`]+)`")
 )

@@ -39,6 +39,8 @@ const (
 	mixed = `job() { printf "logs: {path: 'logs/$1.csv', max_bad: 100%%${2-}}\ntable: trails\nbehaviours: {play: {id: 1, fields: {s: int64}}, order: {id: 2, fields: {s: int64}}}\n" > usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-02; }; ` +
 		`printf 'user_id,time,ev,s\nu1,2014-09-02 10:00:00,order,5\nu1,2014-09-02 11:00:00,,x\n' | tee logs/play-a.csv > copy; job '*' ', behaviour: {column: ev, others: skip}'; ` +
 		`mv copy logs/order-b.csv; job '{behaviour}-*'; sed 's/,x"/,7"/' trails/quarantine/*.jsonl > both.jsonl; `
+	// grown extracts the first day into a result that grows.
+	grown = "day() { extract --quiet --append --users all --types play --active any --partition-by date --out grown --from 2014-09-0$1 --to 2014-09-0$1; }; " + night + "; day 1; "
 )
 
 // rowScripts has a script for each message in tables of the runbook that a table of files can provoke.
@@ -101,6 +103,16 @@ var rowScripts = map[string]rowScript{
 	"no Kerberos ticket":                                                            {64, secured + "KRB5_CONFIG=$PWD/krb5.conf KRB5CCNAME=FILE:$PWD/missing" + remote},
 	"credentials of Kerberos":                                                       {64, secured + "echo x > x.keytab; KRB5_CONFIG=$PWD/krb5.conf" + remote + " --keytab x.keytab"},
 	"file of tokens":                                                                {64, secured + "HADOOP_TOKEN_FILE_LOCATION=$PWD/missing" + remote},
+	"of the list were not found":                                                    {0, night + "; printf 'u7\\nu8\\n' >> users.txt; " + asking},
+	"none of the … users asked for has any of these behaviours on these days":       {0, night + "; printf 'u8\nu9\n' > users.txt; " + asking},
+	"the table has no … on …; it has …":                                             {0, night + "; " + asking + ",order --from 2014-09-02"},
+	"active as --active all asks":                                                   {0, night + "; echo u2 > users.txt; " + asking + ",order"},
+	"the list of users is empty":                                                    {0, night + "; : > users.txt; " + asking},
+	"has no directory date=…, because no user is in the result":                     {0, night + "; echo u9 > users.txt; " + asking + " --partition-by date"},
+	"the result has … without …: use --append for these days, too":                  {0, grown + "cp -r logs/2014-09-02 logs/2014-09-03; sed -i s/09-02/09-03/ logs/2014-09-03/*; bulkload --quiet --from 2014-09-03 --to 2014-09-03; day 3"},
+	"days of the result that gained records in the table after they were extracted": {0, grown + "sed s/u1/u3/ logs/2014-09-01/play.csv > logs/2014-09-01/play2.csv; sed -i 's|}.csv|}*.csv|' usertrail.yaml; " + night + "; day 2"},
+	"days of the result that were extracted before the table was made again":        {0, grown + "rm -r trails; sed -i s/u1/u3/ logs/2014-09-01/play.csv; " + night + "; day 2"},
+	"an earlier plan for --out … was replaced":                                      {0, night + "; pieces() { extract plan --quiet --users all --from 2014-09-01 --to 2014-09-02 --types $1 --out many; }; pieces play | extract run-piece --quiet; pieces order"},
 }
 
 // rowTests maps other messages in tables of the runbook to the test that provokes them: a file, and a text in it that shows the test.

@@ -68,6 +68,9 @@ type entry struct {
 	bad   map[int]bool // indexes of the bad records; nil for replayed records
 
 	read, loaded int // number of records; another file may replace one without records
+	older        int // records of days that were dropped before
+	// The first and the last date of the good records outside part.
+	first, last string
 }
 
 // A part is the part of a file that a load reads. A nil part is the whole file.
@@ -372,7 +375,8 @@ func (m *model) choose(t *table, s *Step) (c chosen) {
 				continue
 			}
 			other = other || e.bytes != m.files[path].bytes
-			whole = whole || e.part.covers(want, m.lacking(&e)...)
+			whole = whole || e.part.covers(want, m.lacking(&e)...) ||
+				e.elsewhere(want) && e.part.covers(&part{e.part.from, e.part.until, want.kinds, want.job}, m.lacking(&e)...)
 		}
 		c.changed = c.changed || other
 		switch {
@@ -388,6 +392,17 @@ func (m *model) choose(t *table, s *Step) (c chosen) {
 
 // replaced reports whether f took the place of a file without records.
 func (e *entry) replaced(f *delivered) bool { return e.read == 0 && e.bytes != f.bytes }
+
+// elsewhere reports whether a load has shown that the file has no good record of the dates of p that the load did not request.
+func (e *entry) elsewhere(p *part) bool {
+	if e.part == nil || e.part.from == "" || e.copy || e.older > 0 || e.read == 0 || p.from > p.until {
+		return false
+	}
+	return !slices.ContainsFunc(days, func(day string) bool {
+		asked, requested := p.from <= day && day <= p.until, e.part.from <= day && day <= e.part.until
+		return asked && !requested && e.first != "" && e.first <= day && day <= e.last
+	})
+}
 
 // lacking returns the texts that the job of a load did not know and that no record of the file has. The
 // ledger lists the other texts that the job did not know.
@@ -509,8 +524,15 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 		}
 		if m.unknown(r) || !m.wanted(t, r, want, covered) {
 			c.left++
-			if !m.unknown(r) && r.date(m.job.Zone) < t.dropped {
+			switch date := r.date(m.job.Zone); {
+			case m.unknown(r):
+			case date < t.dropped:
 				c.older++
+			case want != nil && want.from != "" && (date < want.from || date > want.until):
+				if e.first == "" || date < e.first {
+					e.first = date
+				}
+				e.last = max(e.last, date)
 			}
 			continue
 		}
@@ -518,7 +540,7 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 		t.add(m.job.event(r))
 	}
 	known := slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.bytes == f.bytes })
-	e.loaded = c.loaded
+	e.loaded, e.older = c.loaded, c.older
 	if c.older > 0 {
 		e.part = t.undropped(want, path)
 	}
