@@ -219,10 +219,11 @@ func (x *run) compareGrown(s *Step, status int, want result) error {
 		all = append(all, *k)
 	}
 	finished := status == 0 && g.finishes(s)
-	if (status == 0 || status == killed && slices.Contains(have, added.span())) && missing(&added) {
+	adds := (status == 0 || status == killed && slices.Contains(have, added.span())) && missing(&added)
+	if adds {
 		all = append(all, added)
 	}
-	if status == 0 && len(all) == 1 {
+	if (status == 0 || adds) && len(all) == 1 {
 		g.step, g.query, g.asked = *s, x.table(s.Table).query(s), x.table(s.Table).askedFor(s)
 	}
 	slices.SortFunc(all, func(a, b appended) int { return strings.Compare(a.from, b.from) })
