@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -87,7 +86,7 @@ func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult
 		if err := catalog.CheckBare(ctx, fs, dir); errors.Is(err, table.ErrNoManifest) {
 			return r, err
 		}
-		if _, err := fs.Stat(ctx, dir); errors.Is(err, iofs.ErrNotExist) {
+		if _, err := catalog.Open(ctx, fs, dir); errors.Is(err, table.ErrNoTable) {
 			return r, fmt.Errorf("%w: %s: correct the name of the table, or load first", table.ErrNoTable, store.Address())
 		}
 	}

@@ -201,7 +201,7 @@ func (s *Schema) sameCase(next *Schema) error {
 	for _, k := range next.Kinds {
 		for _, f := range k.Fields {
 			if was, ok := have[Fold(f.Name)]; ok && !exact[f.Name] {
-				return fmt.Errorf("behaviour %s: field %s: the table has %s, which differs only in case: call the field %s, or give it another name", k.Name, f.Name, was, was)
+				return fmt.Errorf("behaviour %s: field %s: the table has %s, which differs only in case: call the field %s and name its column with the key column, or give it another name", k.Name, f.Name, was, was)
 			}
 		}
 	}

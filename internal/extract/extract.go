@@ -37,6 +37,7 @@ package extract
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"usertrail/internal/activity"
@@ -138,7 +139,8 @@ func (x *Extract) result(ctx context.Context) (*manifest.Extract, error) {
 	if known == nil {
 		return m, nil
 	}
-	if loads, ok := known.LoadsAt(was.TableVersion); ok && loads > 0 {
+	loads, ok := known.LoadsAt(was.TableVersion)
+	if ok && slices.ContainsFunc(known.Loads[:loads], func(l manifest.LoadRef) bool { return l.Tally.Cells > 0 }) {
 		m.Table = was.Table
 	}
 	return m, nil

@@ -209,12 +209,19 @@ func (e *Extract) steps() string {
 	return strings.Join(out, " → ")
 }
 
+// mostForeign is the number of foreign files that the text names. The JSON has all of them.
+const mostForeign = 10
+
 // foreign returns the files and directories that are not of the result, and the next step. It returns "" if there are none.
 func (e *Extract) foreign() string {
 	if len(e.Foreign) == 0 {
 		return ""
 	}
-	return behaviour.List(e.Foreign) + ": not of the result: if extract --append was killed, type the same command again; otherwise move them away"
+	names, more := e.Foreign, ""
+	if n := len(names) - mostForeign; n > 0 {
+		names, more = names[:mostForeign], fmt.Sprintf(" and %s more", count(int64(n)))
+	}
+	return behaviour.List(names) + more + ": not of the result: if extract --append is running, let it end; if it was killed, type the same command again; otherwise move them away"
 }
 
 // notFound returns the number of users of the list that were not found, and the name of the

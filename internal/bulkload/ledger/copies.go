@@ -27,9 +27,10 @@ type Copy struct {
 	// skipped.
 	Unclear manifest.Setting `json:"unclear,omitempty"`
 
-	in        *manifest.Input // in the load; nil if it is no load of the ledgers
-	behaviour string          // of its Content
-	foreign   bool            // neither its path nor its behaviour is the job's
+	in        *manifest.Input  // in the load; nil if it is no load of the ledgers
+	empty     []behaviour.Span // dates outside Part of which the file has no good record
+	behaviour string           // of its Content
+	foreign   bool             // neither its path nor its behaviour is the job's
 }
 
 // CopyOf returns a loaded file as its copies see it.
@@ -48,7 +49,7 @@ func (c Copy) seenBy(own Copy, by manifest.Selection) (Copy, bool) {
 	if v.None {
 		return Copy{}, false
 	}
-	c.Part, c.SkippedBy, c.Unclear = v.Part, v.Skip, v.Unclear
+	c.Part, c.empty, c.SkippedBy, c.Unclear = v.Part, v.Empty, v.Skip, v.Unclear
 	if c.SkippedBy == "" {
 		c.CutBy = ""
 	}
@@ -180,7 +181,7 @@ func cover(copies []Copy, kind string, text *string, dates behaviour.Span) bool 
 	var spans []behaviour.Span
 	for i := range copies {
 		if c := &copies[i]; c.SkippedBy == "" && c.Unclear == "" && c.Part.Names(kind, text) {
-			spans = append(spans, c.span())
+			spans = append(append(spans, c.span()), c.empty...)
 		}
 	}
 	return dates.CoveredBy(spans)

@@ -15,7 +15,7 @@ type history struct {
 	held     bool // one earlier load was for all requested records; some of them may stay out
 	whole    bool // that load left out no record
 	allOlder bool // all records are of days that were dropped
-	asked    bool // an earlier load was for some of the requested dates
+	asked    bool // an earlier load had records of some of the requested dates, or all of them were dropped
 	covered  []*manifest.Part
 	partly   []manifest.Except
 	out      map[manifest.Setting]int64 // records that stay out
@@ -28,9 +28,10 @@ func (l *Load) historyOf(f *delivered.File, olds []*manifest.Input, dropped *beh
 	h := &history{out: map[manifest.Setting]int64{}}
 	kind := f.Behaviour(l.cfg.Job.Schema)
 	by, asked := l.by.Of(kind), ledger.Undropped(f.Part, kind, dropped)
+	h.asked = asked.Dates().Days() < 1 // all requested dates were dropped
 	for _, old := range olds {
 		v := old.SeenBy(asked, by)
-		h.asked = h.asked || old.Part.Meets(asked)
+		h.asked = h.asked || old.HasDays(asked.Dates())
 		if v.None {
 			h.covered = append(h.covered, new(manifest.Part))
 			continue

@@ -75,8 +75,8 @@ func (t *Table) SkippedAll(files int, span behaviour.Span) error {
 
 // A SkippedAllError is the error of a load of a span whose good records all belong to dropped days.
 type SkippedAllError struct {
-	Files   int // new ones; 0 if all files were loaded before
-	Span    behaviour.Span
+	Files   int            // new ones; 0 if all files were loaded before
+	Span    behaviour.Span // zero if it is not known: the plan of the load is gone
 	Dropped behaviour.Date // the days before it were dropped
 	Address string         // of the table
 }
@@ -87,8 +87,11 @@ func (e *SkippedAllError) Error() string {
 	if e.Files > 0 {
 		files = english.Plural(e.Files, "new file", "")
 	}
-	return fmt.Sprintf("%v: nothing was loaded: all good records of the %s of %s are of days before %s, which were dropped from %s: correct --from and --to, or restore the days with bulkload undrop and load again",
-		bulkload.ErrRequest, files, e.Span, e.Dropped, e.Address)
+	if e.Span != (behaviour.Span{}) {
+		files += " of " + e.Span.String()
+	}
+	return fmt.Sprintf("%v: nothing was loaded: all good records of the %s are of days before %s, which were dropped from %s: correct --from and --to, or restore the days with bulkload undrop and load again",
+		bulkload.ErrRequest, files, e.Dropped, e.Address)
 }
 
 // Unwrap returns the kind of e.

@@ -13,7 +13,8 @@ import (
 )
 
 // Appended returns notes on a result to which c appends: days between its dates that it does not have, days that
-// were extracted before the table l was made again, and days that gained records in l after they were extracted.
+// were extracted before the table l was made again or from another table of its name, and days that gained records in l
+// after they were extracted.
 func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, error) {
 	m, err := place.At(c.FS, c.Out).Result(ctx)
 	if err != nil || m == nil {
@@ -25,7 +26,7 @@ func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, 
 	}
 	old, replaced := earlier(table.Known(l), m)
 	if len(replaced) > 0 {
-		notes = append(notes, fmt.Sprintf("days of the result that were extracted before the table was made again: %s: to have the records of the new table, extract all days again into another directory", table.Spans(replaced)))
+		notes = append(notes, fmt.Sprintf("days of the result that were extracted from another table of this name, or before the table was made again: %s: to have the records of this table, extract all days again into another directory", table.Spans(replaced)))
 	}
 	gained, err := gainedBy(ctx, l, c, m, old)
 	return append(notes, gained...), err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"maps"
+	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
@@ -204,11 +206,12 @@ func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces)
 		return nil, err
 	}
 	if have != nil {
-		done, err := p.countReports(ctx, have.Plan, have.Of)
+		there, err := p.reported(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if done > 0 {
+		maps.DeleteFunc(there, func(_ string, file bool) bool { return !file })
+		if done := len(there); done > 0 {
 			notes = []string{fmt.Sprintf("an earlier plan for --out %s was replaced: %d of its %d pieces were done, and their results are removed", p.Out, done, have.Of)}
 		}
 	}
@@ -286,17 +289,13 @@ func (p *plan) writeNone(ctx context.Context, x *extract.Extract) ([]manifest.Tr
 
 // countReports returns the number of the pieces of a plan that are done. of is the number of all its pieces.
 func (p *plan) countReports(ctx context.Context, plan string, of int) (int, error) {
-	list, err := p.FS.List(ctx, p.Dir)
+	there, err := p.reported(ctx)
 	if err != nil {
 		return 0, err
 	}
-	there := map[string]bool{}
-	for _, f := range list {
-		there[dfs.Base(f.Name)] = true
-	}
 	done := 0
 	for n := range of {
-		if !there[reportName(n)] {
+		if _, ok := there[reportName(n)]; !ok {
 			continue
 		}
 		r, err := p.report(ctx, plan, n)
@@ -308,6 +307,21 @@ func (p *plan) countReports(ctx context.Context, plan string, of int) (int, erro
 		}
 	}
 	return done, nil
+}
+
+// reported returns the names of the reports of pieces that exist, and whether each is a file.
+func (p *plan) reported(ctx context.Context) (map[string]bool, error) {
+	list, err := p.FS.List(ctx, p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, f := range list {
+		if base := dfs.Base(f.Name); strings.HasPrefix(base, place.PiecePrefix) && strings.HasSuffix(base, ".json") {
+			there[base] = !f.Dir
+		}
+	}
+	return there, nil
 }
 
 // writeUsers writes the list from which pieces read their users.

@@ -91,7 +91,7 @@ func (j *Job) CutBy() string {
 }
 
 // UserBy returns a digest of the settings that determine the user of a record of some behaviours, as far as the job has
-// them. If it has none of them, the digest is of all behaviours of the job. Behaviours with equal settings count once.
+// them. If it has none of them, the digest is of all behaviours of the job. If all of them have equal settings, the digest is of one of them.
 func (j *Job) UserBy(behaviours []string) string {
 	return j.readBy(behaviours, j.Format.Nulls, func(k *record.Kind) kindMeaning { return kindMeaning{User: meaningOf(k.User)} })
 }
@@ -131,10 +131,10 @@ func (j *Job) readBy(behaviours, nulls []string, of func(*record.Kind) kindMeani
 		}
 	}
 	for _, k := range kinds {
-		one := of(&j.Format.Kinds[k])
-		if !slices.ContainsFunc(m.Kinds, func(o kindMeaning) bool { return reflect.DeepEqual(o, one) }) {
-			m.Kinds = append(m.Kinds, one)
-		}
+		m.Kinds = append(m.Kinds, of(&j.Format.Kinds[k]))
+	}
+	if len(m.Kinds) > 1 && !slices.ContainsFunc(m.Kinds, func(o kindMeaning) bool { return !reflect.DeepEqual(o, m.Kinds[0]) }) {
+		m.Kinds = m.Kinds[:1]
 	}
 	return m.digest()[:16]
 }

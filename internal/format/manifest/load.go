@@ -165,6 +165,15 @@ type Reading struct {
 	Table  map[string][]string `json:"table"`           // the fields of the same behaviours in the table
 }
 
+// HasDays reports whether the load may have requested good records of some of these dates. The ledger has the days of these records only for a file whose path has
+// no date.
+func (in *Input) HasDays(dates behaviour.Span) bool {
+	if in.Dates != nil || in.TimeBy == "" {
+		return true
+	}
+	return slices.ContainsFunc(in.Days, func(of DaysOf) bool { return slices.ContainsFunc(of.Days, dates.Overlaps) })
+}
+
 // AllOlder reports whether every good record belonged to a dropped day.
 func (in *Input) AllOlder() bool { return in.Older > 0 && in.Older+in.Quarantined == in.Read }
 
@@ -188,8 +197,8 @@ type Skips struct {
 	OtherTypes   int64 `json:"other_types,omitempty"`       // of other behaviours than the load's
 	LoadedBefore int64 `json:"loaded_before,omitempty"`     // of dates and behaviours that the file was loaded for
 	DroppedDays  int64 `json:"dropped_days,omitempty"`      // of days that were dropped from the table
-	// OutsideDays are the first and the last date of the records of OutsideDates. Ledgers of older versions
-	// do not have it.
+	// OutsideDays are the first and the last date of the records of OutsideDates, without records of 1970-01-01. Ledgers of
+	// older versions do not have it.
 	OutsideDays behaviour.Span `json:"outside_days,omitzero"`
 }
 

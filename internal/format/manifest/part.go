@@ -46,14 +46,20 @@ func (p *Part) Names(behaviour string, text *string) bool {
 		return true
 	}
 	if p.Texts != nil && text != nil {
-		behaviour = *text
-		if other, ok := p.Texts[*text]; ok {
-			behaviour = other
-		} else if p.Other != "" && !slices.Contains(p.Behaviours, *text) {
-			behaviour = p.Other
-		}
+		behaviour = p.named(*text)
 	}
 	return slices.Contains(p.Behaviours, behaviour)
+}
+
+// named returns the behaviour that a text names for the job of p. If the text names none, named returns the text.
+func (p *Part) named(text string) string {
+	if behaviour, ok := p.Texts[text]; ok {
+		return behaviour
+	}
+	if p.Other != "" && !slices.Contains(p.Behaviours, text) {
+		return p.Other
+	}
+	return text
 }
 
 // All reports whether a condition holds for every behaviour of p, and for each text that names

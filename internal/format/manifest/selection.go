@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"maps"
 	"slices"
 
 	"usertrail/internal/behaviour"
@@ -89,7 +90,7 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 		return v
 	}
 	otherTimes := in.Dates == nil && in.differs(in.TimeBy, by.TimeBy)
-	if !otherTimes && in.readAs(by) {
+	if !otherTimes && in.readAs(asked, by) {
 		v.Empty = in.emptyDates()
 		v.Whole = v.Whole || asked != nil && len(v.Empty) > 0 && v.covers(asked.Dates()) && in.HasAll(asked.on(in.Part.Span), by)
 	}
@@ -111,25 +112,42 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 	return v
 }
 
-// readAs reports whether a job finds the behaviours and users of records as the job of in did, and has its skip condition.
-func (in *Input) readAs(by Selection) bool {
-	return in.Behaviour == by.Behaviour && in.TextsBy == by.TextsBy && in.loadedAll(by.Skip, by.CutBy) &&
+// readAs reports whether the job that wants a part finds the behaviours and users of records as the job of in did, and has its
+// skip condition.
+func (in *Input) readAs(asked *Part, by Selection) bool {
+	return in.Behaviour == by.Behaviour && in.TextsBy == by.TextsBy && in.namesAs(asked) && in.loadedAll(by.Skip, by.CutBy) &&
 		(in.Skips.WithoutUser == 0 || in.UserBy != "" && !in.differs(in.UserBy, by.UserBy))
+}
+
+// namesAs reports whether each text of a record names the same behaviour for the jobs of in and of asked. Behaviours may have columns of
+// their own for the user and the time.
+func (in *Input) namesAs(asked *Part) bool {
+	if in.Part == nil || asked == nil {
+		return in.Part == asked
+	}
+	texts := slices.Concat(slices.Collect(maps.Keys(in.Part.Texts)), slices.Collect(maps.Keys(asked.Texts)), in.Part.Behaviours, asked.Behaviours)
+	return in.Part.Other == asked.Other && !slices.ContainsFunc(texts, func(text string) bool {
+		return in.Part.named(text) != asked.named(text) && !in.lacks(&text)
+	})
 }
 
 // emptyDates returns the dates outside the part of in of which the file has no good record. It returns nil if the path of in has a date,
 // and if the ledger does not show these dates.
 func (in *Input) emptyDates() []behaviour.Span {
-	dated := in.Dates != nil || in.Part == nil || in.Part.Span == nil
-	if dated || in.TimeBy == "" || in.SameAs != "" || in.Skips.DroppedDays > 0 || in.Skips.Sum() != in.Skipped {
+	skips := &in.Skips
+	if in.Dates != nil || in.Part == nil || in.Part.Span == nil || in.TimeBy == "" || in.SameAs != "" || in.Older != skips.DroppedDays || skips.Sum() != in.Skipped {
 		return nil
 	}
-	held := []behaviour.Span{*in.Part.Span}
-	switch days := in.Skips.OutsideDays; {
-	case days != behaviour.Span{}:
-		held = append(held, days)
-	case in.Skips.OutsideDates > 0:
-		return nil // the ledger is of an older version
+	held, none := []behaviour.Span{*in.Part.Span}, behaviour.Span{}
+	if in.Older > 0 { // the part begins after these days
+		held = append(held, behaviour.Span{From: behaviour.MinDate, To: in.Part.Span.From - 1})
+	}
+	switch {
+	case skips.OutsideDates == 0:
+	case skips.OutsideDays == none:
+		return nil // the ledger is of an older version, or all these records are of 1970-01-01
+	default:
+		held = append(held, skips.OutsideDays, none) // OutsideDays does not have 1970-01-01
 	}
 	return behaviour.AllDays.Gaps(held)
 }

@@ -10,7 +10,9 @@ import (
 // TestDatesWithoutRecordsAreKnown finds out whether a file whose path has no date may have more records of other dates, by the counts
 // of the load of 10 to 12.
 func TestDatesWithoutRecordsAreKnown(t *testing.T) {
-	span := func(from, to int) behaviour.Span { return behaviour.Span{From: behaviour.Date(from), To: behaviour.Date(to)} }
+	span := func(from, to int) behaviour.Span {
+		return behaviour.Span{From: behaviour.Date(from), To: behaviour.Date(to)}
+	}
 	settings := func(digest string) func([]string) string { return func([]string) string { return digest } }
 	same := manifest.Selection{TextsBy: "texts", UserBy: settings("user"), TimeBy: settings("time")}
 	loaded, outside := span(10, 12), manifest.Skips{OutsideDates: 3, OutsideDays: span(14, 15)}
@@ -29,8 +31,11 @@ func TestDatesWithoutRecordsAreKnown(t *testing.T) {
 		{name: "dates up to records", asked: span(11, 14), skips: outside},
 		{name: "dates between", asked: span(12, 13), skips: outside, whole: true},
 		{name: "dates after records", asked: span(16, 99), skips: outside, whole: true},
+		{name: "1970-01-01", asked: span(0, 0), skips: outside},
 		{name: "records without their dates", asked: span(20, 20), skips: manifest.Skips{OutsideDates: 3}},
-		{name: "dropped days", asked: span(20, 20), skips: manifest.Skips{DroppedDays: 1}},
+		{name: "dropped days", asked: span(20, 20), skips: manifest.Skips{DroppedDays: 1}, whole: true},
+		{name: "restored days", asked: span(9, 9), skips: manifest.Skips{DroppedDays: 1}},
+		{name: "dropped days of an older ledger", asked: span(20, 20), skips: manifest.Skips{DroppedDays: 1}, with: func(in *manifest.Input, _ *manifest.Selection) { in.Older = 0 }},
 		{name: "other types", asked: span(20, 20), skips: manifest.Skips{OtherTypes: 2}, whole: true},
 		{name: "without reasons", asked: span(20, 20), with: func(in *manifest.Input, _ *manifest.Selection) { in.Skipped = 1 }},
 		{name: "an older ledger", asked: span(20, 20), with: func(in *manifest.Input, _ *manifest.Selection) { in.TimeBy = "" }},
@@ -38,6 +43,7 @@ func TestDatesWithoutRecordsAreKnown(t *testing.T) {
 		{name: "a copy", asked: span(20, 20), with: func(in *manifest.Input, _ *manifest.Selection) { in.SameAs = "b.csv" }},
 		{name: "another time", asked: span(20, 20), skips: outside, with: func(_ *manifest.Input, by *manifest.Selection) { by.TimeBy = settings("other") }},
 		{name: "another column of texts", asked: span(20, 20), with: func(_ *manifest.Input, by *manifest.Selection) { by.TextsBy = "other" }},
+		{name: "a text of another behaviour", asked: span(20, 20), with: func(in *manifest.Input, _ *manifest.Selection) { in.Part.Texts["vod"] = "order" }},
 		{name: "another path", asked: span(20, 20), with: func(_ *manifest.Input, by *manifest.Selection) { by.Behaviour = "play" }},
 		{name: "records without a user", asked: span(20, 20), skips: manifest.Skips{WithoutUser: 1}, whole: true},
 		{
@@ -56,6 +62,7 @@ func TestDatesWithoutRecordsAreKnown(t *testing.T) {
 		in := &manifest.Input{
 			Path: "a.csv", TextsBy: "texts", TimeBy: "time", UserBy: "user",
 			Part:   &manifest.Part{Span: &loaded, Behaviours: []string{"play"}, Texts: map[string]string{}},
+			Older:  c.skips.DroppedDays,
 			Counts: manifest.Counts{Read: 9, Loaded: 9 - c.skips.Sum(), Skipped: c.skips.Sum(), Skips: c.skips},
 		}
 		by := same

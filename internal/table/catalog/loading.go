@@ -91,8 +91,17 @@ func beginTable(ctx context.Context, fs dfs.FS, dir string) error {
 		return setLoading(ctx, fs, dir, 1)
 	}
 	m := new(manifest.Table)
-	if err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m); err != nil || n >= m.Next() {
+	if err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m); err != nil {
 		return nil //nolint:nilerr // Open reports what is wrong with it
+	}
+	return endLoaded(ctx, fs, dir, n, m)
+}
+
+// endLoaded removes the record of load n if the manifest m has the load. Otherwise files of the load may be in dir, and the record shows that
+// a killed load left them.
+func endLoaded(ctx context.Context, fs dfs.FS, dir string, n int, m *manifest.Table) error {
+	if n == 0 || n >= m.Next() {
+		return nil
 	}
 	return fs.Remove(ctx, dfs.Join(dir, loadingName))
 }

@@ -120,7 +120,13 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 	if err := manifest.Write(ctx, fs, dfs.Join(dir, ManifestName), r.m); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
-	endLoading(ctx, fs, dir)
+	loading, err := loadingIn(ctx, fs, dir)
+	if err == nil {
+		err = endLoaded(ctx, fs, dir, loading, r.m)
+	}
+	if err != nil {
+		return r.m, fmt.Errorf("rebuild %s: the manifest is made again: %w", dir, err)
+	}
 	c, err := newCatalog(fs, dir, r.m)
 	if err != nil {
 		return r.m, err

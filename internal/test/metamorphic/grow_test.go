@@ -198,7 +198,6 @@ func (x *run) growByPieces(s *Step, args []string, statuses []int, want result) 
 // compareGrown compares a growing result after a command with the appended extracts. want is the
 // extract of the command.
 func (x *run) compareGrown(s *Step, status int, want result) error {
-	added := appended{s.From, s.Until, want.events}
 	g := x.grown[s.Out]
 	have, err := x.spansIn(s.Out)
 	if err != nil {
@@ -211,61 +210,78 @@ func (x *run) compareGrown(s *Step, status int, want result) error {
 	if g == nil {
 		return nil
 	}
-	all, had := slices.Clone(g.parts), len(g.parts)
-	missing := func(p *appended) bool {
-		return !slices.ContainsFunc(all, func(o appended) bool { return o.span() == p.span() })
-	}
-	if k := g.killed; k != nil && !(status == 0 && k.span() == added.span()) && slices.Contains(have, k.span()) && missing(k) {
-		all = append(all, *k)
-	}
-	finished := status == 0 && g.finishes(s)
-	adds := (status == 0 || status == killed && slices.Contains(have, added.span())) && missing(&added)
-	if adds {
-		all = append(all, added)
-	}
-	if (status == 0 || adds) && len(all) == 1 {
+	added, had := appended{s.From, s.Until, want.events}, len(g.parts)
+	if g.adopt(added, have, status) && len(g.parts) == 1 {
 		g.step, g.query, g.asked = *s, x.table(s.Table).query(s), x.table(s.Table).askedFor(s)
 	}
-	slices.SortFunc(all, func(a, b appended) int { return strings.Compare(a.from, b.from) })
 	var spans []string
-	var events []event
-	for _, p := range all {
+	for _, p := range g.parts {
 		spans = append(spans, p.span())
-		events = append(events, p.events...)
 	}
 	if !slices.Equal(have, spans) {
 		return fmt.Errorf("%s has the extracts %q, want %q", s.Out, have, spans)
 	}
-	g.parts = all
-	switch status {
-	case killed:
-		g.decided = nil
-		if step, _, _ := strings.Cut(s.Stop, ":"); had > 0 && slices.Contains([]string{breakpoint.Publish, breakpoint.Moved, breakpoint.Published}, step) {
-			g.decided = &want
-		}
-		g.killed = &added
-		x.outs[s.Out] = len(have) > 0
-		return nil
-	case 0:
-		if !finished {
-			g.columns = x.table(s.Table).columnsOf()
-		}
-		fallthrough
-	case 73, 99:
-		g.killed, g.decided = nil, nil
-	}
 	x.outs[s.Out] = len(have) > 0
-	if len(have) == 0 {
-		delete(x.grown, s.Out)
+	if status == killed {
+		g.kill(s, added, had > 0, want)
+		return nil
 	}
+	x.grownEnded(g, s, status)
 	if g.killed != nil || len(have) == 0 {
 		return nil
 	}
 	rows, err := rowsByDate(x.path(s.Out), g.step.Format)
 	if err == nil {
-		err = sameEvents(rows, events)
+		err = sameEvents(rows, g.events())
 	}
 	return wrapped("the grown result "+s.Out, err)
+}
+
+// adopt adds to g the extracts that a command has added: its own, and a killed one that it finished. have are the dates of the
+// extracts of the result. It reports whether the command's own extract is in g.
+func (g *growing) adopt(added appended, have []string, status int) bool {
+	missing := func(p *appended) bool {
+		return !slices.ContainsFunc(g.parts, func(o appended) bool { return o.span() == p.span() })
+	}
+	g.parts = slices.Clone(g.parts)
+	if k := g.killed; k != nil && !(status == 0 && k.span() == added.span()) && slices.Contains(have, k.span()) && missing(k) {
+		g.parts = append(g.parts, *k)
+	}
+	adds := status == 0 || status == killed && slices.Contains(have, added.span()) && missing(&added)
+	if adds && missing(&added) {
+		g.parts = append(g.parts, added)
+	}
+	slices.SortFunc(g.parts, func(a, b appended) int { return strings.Compare(a.from, b.from) })
+	return adds
+}
+
+// kill records that the append of a step was killed. grew is set if the result existed before.
+func (g *growing) kill(s *Step, added appended, grew bool, want result) {
+	g.killed, g.decided = &added, nil
+	if step, _, _ := strings.Cut(s.Stop, ":"); grew && slices.Contains([]string{breakpoint.Publish, breakpoint.Moved, breakpoint.Published}, step) {
+		g.decided = &want
+	}
+}
+
+// grownEnded records that an append ended with a status.
+func (x *run) grownEnded(g *growing, s *Step, status int) {
+	if status == 0 && !g.finishes(s) {
+		g.columns = x.table(s.Table).columnsOf()
+	}
+	if slices.Contains([]int{0, 73, 99}, status) {
+		g.killed, g.decided = nil, nil
+	}
+	if len(g.parts) == 0 {
+		delete(x.grown, s.Out)
+	}
+}
+
+// events returns the events of all extracts of g.
+func (g *growing) events() (all []event) {
+	for _, p := range g.parts {
+		all = append(all, p.events...)
+	}
+	return all
 }
 
 // spansIn returns the dates of each extract of the result in a directory, none if there is no result.

@@ -1,6 +1,7 @@
 package metamorphic_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -376,7 +377,7 @@ func (m *model) choose(t *table, s *Step) (c chosen) {
 			}
 			other = other || e.bytes != m.files[path].bytes
 			whole = whole || e.part.covers(want, m.lacking(&e)...) ||
-				e.elsewhere(want) && e.part.covers(&part{e.part.from, e.part.until, want.kinds, want.job}, m.lacking(&e)...)
+				e.elsewhere(want) && e.namesAs(want, m.lacking(&e)) && e.part.covers(&part{e.part.from, e.part.until, want.kinds, want.job}, m.lacking(&e)...)
 		}
 		c.changed = c.changed || other
 		switch {
@@ -395,12 +396,20 @@ func (e *entry) replaced(f *delivered) bool { return e.read == 0 && e.bytes != f
 
 // elsewhere reports whether a load has shown that the file has no good record of the dates of p that the load did not request.
 func (e *entry) elsewhere(p *part) bool {
-	if e.part == nil || e.part.from == "" || e.copy || e.older > 0 || e.read == 0 || p.from > p.until {
+	if e.part == nil || e.part.from == "" || e.copy || e.read == 0 || p.from > p.until || e.older > 0 && p.from < e.part.from {
 		return false
 	}
 	return !slices.ContainsFunc(days, func(day string) bool {
 		asked, requested := p.from <= day && day <= p.until, e.part.from <= day && day <= e.part.until
 		return asked && !requested && e.first != "" && e.first <= day && day <= e.last
+	})
+}
+
+// namesAs reports whether each text names the same behaviour for the jobs of a load and of p, or none for p. The file has no record with a
+// text in absent.
+func (e *entry) namesAs(p *part, absent []string) bool {
+	return !slices.ContainsFunc(allTexts, func(text string) bool {
+		return cmp.Or(e.part.named(text), text) != cmp.Or(p.named(text), text) && !slices.Contains(absent, text)
 	})
 }
 
