@@ -178,14 +178,16 @@ func (p *part) covers(o *part, absent ...string) bool {
 		!slices.ContainsFunc(o.texts(), func(text string) bool { return !has(p.named(text)) && !slices.Contains(absent, text) })
 }
 
-// coveredBy reports whether parts together have all that p has.
-func (p *part) coveredBy(parts []*part) bool {
+// coveredBy reports whether the loads of a file f together have all that p has.
+func (p *part) coveredBy(loads []entry, f *delivered) bool {
 	if p == nil {
-		return slices.Contains(parts, nil)
+		return slices.ContainsFunc(loads, func(e entry) bool { return e.part == nil })
 	}
 	for _, text := range p.texts() {
 		for _, day := range days {
-			if p.has(day, text) && !slices.ContainsFunc(parts, func(o *part) bool { return o.has(day, text) }) {
+			if p.has(day, text) && !slices.ContainsFunc(loads, func(e entry) bool {
+				return e.part.has(day, text) || e.emptyOn(day) && e.part.has(e.part.from, text) && e.namesAs(p, e.lacking(f))
+			}) {
 				return false
 			}
 		}
@@ -376,8 +378,9 @@ func (m *model) choose(t *table, s *Step) (c chosen) {
 				continue
 			}
 			other = other || e.bytes != m.files[path].bytes
-			whole = whole || e.part.covers(want, m.lacking(&e)...) ||
-				e.elsewhere(want) && e.namesAs(want, m.lacking(&e)) && e.part.covers(&part{e.part.from, e.part.until, want.kinds, want.job}, m.lacking(&e)...)
+			absent := e.lacking(m.files[path])
+			whole = whole || e.part.covers(want, absent...) ||
+				e.elsewhere(want, absent) && e.part.covers(&part{e.part.from, e.part.until, want.kinds, want.job}, absent...)
 		}
 		c.changed = c.changed || other
 		switch {
@@ -395,32 +398,39 @@ func (m *model) choose(t *table, s *Step) (c chosen) {
 func (e *entry) replaced(f *delivered) bool { return e.read == 0 && e.bytes != f.bytes }
 
 // elsewhere reports whether a load has shown that the file has no good record of the dates of p that the load did not request.
-func (e *entry) elsewhere(p *part) bool {
-	if e.part == nil || e.part.from == "" || e.copy || e.read == 0 || p.from > p.until || e.older > 0 && p.from < e.part.from {
+func (e *entry) elsewhere(p *part, absent []string) bool {
+	return dateOf(e.path) == "" && p.from <= p.until && e.namesAs(p, absent) && !slices.ContainsFunc(days, func(day string) bool {
+		return p.from <= day && day <= p.until && !e.part.asks(day) && !e.emptyOn(day)
+	})
+}
+
+// asks reports whether a load with the part p requested records of a day.
+func (p *part) asks(day string) bool { return p == nil || p.from == "" || p.from <= day && day <= p.until }
+
+// emptyOn reports whether a load has shown that the file has no good record of a day that the load did not request.
+func (e *entry) emptyOn(day string) bool {
+	if dateOf(e.path) != "" || e.part == nil || e.lines != nil || e.copy || e.read == 0 || e.older > 0 && day < e.part.from {
 		return false
 	}
-	return !slices.ContainsFunc(days, func(day string) bool {
-		asked, requested := p.from <= day && day <= p.until, e.part.from <= day && day <= e.part.until
-		return asked && !requested && e.first != "" && e.first <= day && day <= e.last
-	})
+	return e.first == "" || day < e.first || day > e.last
 }
 
 // namesAs reports whether each text names the same behaviour for the jobs of a load and of p, or none for p. The file has no record with a
 // text in absent.
 func (e *entry) namesAs(p *part, absent []string) bool {
-	return !slices.ContainsFunc(allTexts, func(text string) bool {
+	return e.part != nil && !slices.ContainsFunc(allTexts, func(text string) bool {
 		return cmp.Or(e.part.named(text), text) != cmp.Or(p.named(text), text) && !slices.Contains(absent, text)
 	})
 }
 
-// lacking returns the texts that the job of a load did not know and that no record of the file has. The
+// lacking returns the texts that the job of a load did not know and that no record of the file f has. The
 // ledger lists the other texts that the job did not know.
-func (m *model) lacking(e *entry) []string {
+func (e *entry) lacking(f *delivered) []string {
 	if e.part == nil || e.part.job == nil {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(allTexts), func(text string) bool {
-		return e.part.job.named(text) != "" || slices.ContainsFunc(m.files[e.path].records, func(r Record) bool { return r.Kind == text })
+		return e.part.job.named(text) != "" || slices.ContainsFunc(f.records, func(r Record) bool { return r.Kind == text })
 	})
 }
 
@@ -512,17 +522,17 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	c := counts{read: len(f.records), bad: len(bad)}
 	want := m.partOf(s, path)
 	covered := t.covered(path, f.bytes)
-	var copies []*part
+	var copies []entry
 	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}, read: c.read}
 	for _, o := range t.entries {
 		if o.path != path && o.lines == nil && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
-			copies = append(copies, o.part)
+			copies = append(copies, o)
 			if e.same == "" {
 				e.same = o.path
 			}
 		}
 	}
-	e.copy = want.coveredBy(copies)
+	e.copy = want.coveredBy(copies, f)
 	for _, b := range bad {
 		e.bad[b.index] = true
 	}

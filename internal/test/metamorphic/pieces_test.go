@@ -138,15 +138,10 @@ func (x *run) loadedSince(p *loadPlan, sure bool) bool {
 // copied reports whether a file of the plan has the bytes of another file of the plan or of the table. Dropped days
 // decide which records of such a file are duplicates.
 func (x *run) copied(p *loadPlan) bool {
-	seen := map[string]string{} // paths by bytes
-	for _, e := range p.before.entries {
-		seen[e.bytes] = e.path
-	}
 	return slices.ContainsFunc(p.files.todo, func(path string) bool {
 		b := x.files[path].bytes
-		was, ok := seen[b]
-		seen[b] = path
-		return ok && was != path
+		return slices.ContainsFunc(p.before.entries, func(e entry) bool { return e.path != path && e.bytes == b }) ||
+			slices.ContainsFunc(p.files.todo, func(o string) bool { return o != path && x.files[o].bytes == b })
 	})
 }
 
@@ -172,7 +167,7 @@ func (x *run) keepsOlder(s *Step, p *loadPlan, date string) bool {
 // count them, and they run again. Or the commit finds them.
 func (x *run) void(s *Step, p *loadPlan) error {
 	now := x.ground(s.Table)
-	if now.dropped == p.before.dropped || p.files.changed || !slices.Equal(x.choose(now, s).todo, p.files.todo) {
+	if now.dropped == p.before.dropped || p.files.changed || x.copied(p) || !slices.Equal(x.choose(now, s).todo, p.files.todo) {
 		return nil
 	}
 	void := s.Late && slices.ContainsFunc(p.then.next.events[len(p.before.events):], func(e event) bool { return e.date < now.dropped })
