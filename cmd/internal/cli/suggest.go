@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
@@ -17,7 +18,35 @@ func wrongFlag(c *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		hint = meant(unknown.GetSpecifiedName(), flagNames(c), "--")
 	}
-	return fmt.Errorf("%w: %w%s; see %s -h", ErrUsage, err, hint, c.CommandPath())
+	return fmt.Errorf("%w: %w%s; see %s -h", ErrUsage, wrongValue(err), hint, c.CommandPath())
+}
+
+// wrongValue returns err with the form of a number or a duration, if err is about the value of such a flag.
+func wrongValue(err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	f, form := wrong.GetFlag(), ""
+	switch f.Value.Type() {
+	case "int", "int64":
+		form = "write a whole number"
+	case "duration":
+		form = "write a number with its unit, such as 90s, 15m or 2h"
+	default:
+		return err
+	}
+	return fmt.Errorf("invalid argument %q for --%s: %s", wrong.GetValue(), f.Name, form)
+}
+
+// splitList returns a hint if a list of a flag ends in a comma: a blank after the comma makes the rest of the list an argument.
+func splitList(c *cobra.Command) (hint string) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if strings.HasSuffix(strings.TrimSuffix(f.Value.String(), "]"), ",") {
+			hint = fmt.Sprintf(": write the list of --%s without blanks, or in quotes", f.Name)
+		}
+	})
+	return hint
 }
 
 // maxDistance is the maximum number of wrong letters in a word for which meant suggests a name.

@@ -29,6 +29,7 @@ type Input struct {
 	counts  manifest.Counts // Loaded is what may be loaded, until the batch is written
 	others  manifest.Unmapped
 	days    map[dayOf]bool // of the good records that the load requests
+	outside dateSet        // of the good records of other dates than the load's
 	parsing int            // chunks that were sent to the workers and are not counted
 	sent    bool           // all chunks were sent
 	err     error          // why nothing of it is loaded
@@ -162,14 +163,15 @@ type dayOf struct {
 	date      behaviour.Date
 }
 
-// addDays adds the days of the records of a chunk.
-func (in *Input) addDays(days map[dayOf]bool) {
+// addDays adds the days of the records of a chunk, and the dates of its records outside the dates of the load.
+func (in *Input) addDays(days map[dayOf]bool, outside *dateSet) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.days == nil {
 		in.days = map[dayOf]bool{}
 	}
 	maps.Copy(in.days, days)
+	in.outside.merge(outside)
 }
 
 // shorten keeps only the texts that the ledger lists, when all records of the file are counted. A batch
@@ -313,7 +315,7 @@ func (b *Batch) entry(in *Input) manifest.Input {
 		}
 	}
 	if in.Date == nil {
-		out.Days = in.daysOf()
+		out.Days, out.Outside = in.daysOf(), in.outside.spans()
 	} else {
 		out.CopyOf = in.copyOf()
 	}

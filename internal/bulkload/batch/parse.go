@@ -161,6 +161,7 @@ type parser struct {
 	dates   behaviour.Span // of the records kept
 	days    map[dayOf]bool // of the good records that the load requests
 	day     dayOf          // the last one that was added to days
+	outside dateSet        // of the good records of other dates than the load's
 
 	// Of the current chunk:
 	counts  manifest.Counts
@@ -178,7 +179,7 @@ func (p *parser) parse(t task) error {
 		t.in.fail(delivered.Unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}
-	p.counts, p.others, p.rejects, p.days = manifest.Counts{}, manifest.Unmapped{}, nil, nil
+	p.counts, p.others, p.rejects, p.days, p.outside = manifest.Counts{}, manifest.Unmapped{}, nil, nil, dateSet{}
 	var err error
 	if t.in.corrected == nil {
 		err = p.parser.Parse(t.chunk, p)
@@ -189,7 +190,7 @@ func (p *parser) parse(t task) error {
 		return fmt.Errorf("load %s: %w", t.in.Path, err)
 	}
 	p.in.count(p.counts)
-	p.in.addDays(p.days)
+	p.in.addDays(p.days, &p.outside)
 	p.in.countOthers(&p.others)
 	p.records.Add(p.counts.Read)
 	return p.in.bad.Add(t.number, p.rejects)
@@ -275,8 +276,11 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	if count := p.unwanted(r, marks, &p.counts.Skips); count != nil {
 		p.counts.Skipped++
 		*count++
-		if count == &p.counts.Skips.LoadedBefore {
+		switch count {
+		case &p.counts.Skips.LoadedBefore:
 			p.addDay(r)
+		case &p.counts.Skips.OutsideDates:
+			p.outside.add(r.Date)
 		}
 		return nil
 	}

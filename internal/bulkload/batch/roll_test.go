@@ -160,6 +160,7 @@ func killPuts(p *bulkloadtest.HBase, from, to string, types ...string) {
 	if _, err := p.Puts(ctx, from, to, 1, types...); !errors.Is(err, context.Canceled) {
 		p.T.Fatalf("a killed load: %v, want it cancelled", err)
 	}
+	p.Cluster.Settle()
 	p.Cluster.SetHooks(hbasetest.Hooks{})
 }
 

@@ -30,10 +30,23 @@ func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 		counts.Add(line.Ended)
 		sum.Calendar = append(sum.Calendar, line)
 	}
+	sum.Failed = oncePerFile(sum.Failed)
 	if sum.Days = counts; cfg.Span.Days() < 2 {
 		sum.Days, sum.Calendar = nil, nil
 	}
 	return sum, ends.err(&cfg, &sum, counts.Loaded > 0)
+}
+
+// oncePerFile returns the first entry of each file and error: a file without a date in its path fails on every day.
+func oncePerFile(all []bulkload.Failed) (once []bulkload.Failed) {
+	seen := map[bulkload.Failed]bool{}
+	for _, f := range all {
+		if !seen[f] {
+			seen[f] = true
+			once = append(once, f)
+		}
+	}
+	return once
 }
 
 // dayErrors collects the errors of days that were loaded separately.

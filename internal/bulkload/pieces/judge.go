@@ -126,7 +126,8 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	var found []string
 	var badAt []int64
 	var others manifest.Unmapped
-	var days []behaviour.Span
+	var days, outside []behaviour.Span
+	unlisted := false // a range has records of other dates, and not their dates
 	for _, r := range ranges {
 		if r.Error != "" && out.Error == "" {
 			out.Error, out.TooBad = r.Error, r.TooBad
@@ -136,6 +137,8 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 		for _, of := range r.Days {
 			days = append(days, of.Days...)
 		}
+		outside = append(outside, r.Outside...)
+		unlisted = unlisted || r.Skips.OutsideDates > 0 && r.Outside == nil
 		if r.Older > 0 && (out.Older == 0 || r.Part.Dates().From > out.Part.Dates().From) {
 			out.Part = r.Part // ranges that were done before the last drop skipped fewer days
 		}
@@ -153,6 +156,9 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	out.Unmapped = others.List(manifest.ListedUnmapped)
 	if out.Days != nil {
 		out.Days = manifest.GroupDays(map[string][]behaviour.Span{"": days})
+	}
+	if out.Outside = nil; !unlisted && len(outside) > 0 {
+		out.Outside = manifest.OutsideOf(outside)
 	}
 	refused, err := c.refusal(ctx, in, &out, &others, bad.files)
 	if err != nil {

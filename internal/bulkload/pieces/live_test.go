@@ -215,6 +215,7 @@ func killAfterFirstPut(t *testing.T, p *bulkloadtest.HBase, part *pieces.Piece) 
 	if _, err := p.DoPiece(ctx, local.New(), part); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a killed piece: %v, want it cancelled", err)
 	}
+	p.Cluster.Settle()
 	p.Cluster.SetHooks(hbasetest.Hooks{})
 	if len(p.Rows("2014-09-01", "2014-09-01")) == 0 {
 		t.Fatal("the killed piece put nothing")

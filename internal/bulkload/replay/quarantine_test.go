@@ -257,6 +257,7 @@ func TestAKilledReplayIsRepeated(t *testing.T) {
 	if _, err := replays(p, ctx, name); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a killed replay: %v, want it cancelled", err)
 	}
+	p.Cluster.Settle()
 	p.Cluster.SetHooks(hbasetest.Hooks{})
 	for i, want := range []manifest.Counts{{Read: 2, Loaded: 2}, {Read: 2, Duplicate: 2}} {
 		if r, err := replays(p, t.Context(), name); err != nil || r.Counts != want {

@@ -112,6 +112,9 @@ type Input struct {
 	// behaviours that the load read from the file. Days of replayed records name their behaviours. Ledgers of older versions do
 	// not have them.
 	Days []DaysOf `json:"days,omitzero"`
+	// Outside are the dates of the records of Skips.OutsideDates. It is nil if the path has a date, if there are more than a ledger lists,
+	// and in ledgers of older versions.
+	Outside []behaviour.Span `json:"outside,omitempty"`
 	// Offsets are the offsets of replayed records. If set, the load took only these records of
 	// the file.
 	Offsets []int64 `json:"offsets,omitzero"`
@@ -172,6 +175,17 @@ func (in *Input) HasDays(dates behaviour.Span) bool {
 		return true
 	}
 	return slices.ContainsFunc(in.Days, func(of DaysOf) bool { return slices.ContainsFunc(of.Days, dates.Overlaps) })
+}
+
+// mostOutside is the largest number of spans in Input.Outside.
+const mostOutside = 64
+
+// OutsideOf returns spans for Input.Outside, or nil if there are too many. It uses the memory of spans.
+func OutsideOf(spans []behaviour.Span) []behaviour.Span {
+	if spans = behaviour.Join(spans); len(spans) > mostOutside {
+		return nil
+	}
+	return spans
 }
 
 // AllOlder reports whether every good record belonged to a dropped day.

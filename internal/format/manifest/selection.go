@@ -144,6 +144,8 @@ func (in *Input) emptyDates() []behaviour.Span {
 	}
 	switch {
 	case skips.OutsideDates == 0:
+	case in.Outside != nil:
+		held = append(held, in.Outside...)
 	case skips.OutsideDays == none:
 		return nil // the ledger is of an older version, or all these records are of 1970-01-01
 	default:

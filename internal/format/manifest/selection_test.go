@@ -16,6 +16,10 @@ func TestDatesWithoutRecordsAreKnown(t *testing.T) {
 	settings := func(digest string) func([]string) string { return func([]string) string { return digest } }
 	same := manifest.Selection{TextsBy: "texts", UserBy: settings("user"), TimeBy: settings("time")}
 	loaded, outside := span(10, 12), manifest.Skips{OutsideDates: 3, OutsideDays: span(14, 15)}
+	far := manifest.Skips{OutsideDates: 3, OutsideDays: span(14, 20)}
+	listed := func(in *manifest.Input, _ *manifest.Selection) {
+		in.Outside = []behaviour.Span{span(14, 15), span(20, 20)}
+	}
 	for _, c := range []struct {
 		name  string
 		asked behaviour.Span
@@ -31,6 +35,10 @@ func TestDatesWithoutRecordsAreKnown(t *testing.T) {
 		{name: "dates up to records", asked: span(11, 14), skips: outside},
 		{name: "dates between", asked: span(12, 13), skips: outside, whole: true},
 		{name: "dates after records", asked: span(16, 99), skips: outside, whole: true},
+		{name: "dates between listed dates", asked: span(16, 19), skips: far, whole: true, with: listed},
+		{name: "a listed date", asked: span(16, 20), skips: far, with: listed},
+		{name: "1970-01-01 is not listed", asked: span(0, 0), skips: far, whole: true, with: listed},
+		{name: "dates between dates that are not listed", asked: span(16, 19), skips: far},
 		{name: "1970-01-01", asked: span(0, 0), skips: outside},
 		{name: "records without their dates", asked: span(20, 20), skips: manifest.Skips{OutsideDates: 3}},
 		{name: "dropped days", asked: span(20, 20), skips: manifest.Skips{DroppedDays: 1}, whole: true},

@@ -174,7 +174,7 @@ func TestRebuildNamesADamagedListOfRetiredFiles(t *testing.T) {
 				remove(t, dir, "manifest.json")
 				spoil(t, dir, lists[0])
 				m, err := catalog.Rebuild(t.Context(), local.New(), dir, false)
-				if m == nil || !strings.Contains(fmt.Sprint(err), "the manifest is made again, and another file is to be mended: ") || !strings.Contains(err.Error(), "retired.json: ") {
+				if m == nil || !strings.Contains(fmt.Sprint(err), "the manifest is made again, and another file must be repaired: ") || !strings.Contains(err.Error(), "retired.json: ") {
 					t.Fatalf("%+v, %v; want a manifest, and an error of retired.json", m, err)
 				}
 				if got := readText(t, dir, "manifest.json"); got != want {

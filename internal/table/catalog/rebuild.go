@@ -133,7 +133,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 	}
 	err = c.checkRetired(ctx)
 	if isFault(err) {
-		err = fmt.Errorf("rebuild %s: the manifest is made again, and another file is to be mended: %w", dir, err)
+		err = fmt.Errorf("rebuild %s: the manifest is made again, and another file must be repaired: %w", dir, err)
 	}
 	return r.m, err
 }

@@ -68,10 +68,9 @@ type entry struct {
 	texts map[int]string
 	bad   map[int]bool // indexes of the bad records; nil for replayed records
 
-	read, loaded int // number of records; another file may replace one without records
-	older        int // records of days that were dropped before
-	// The first and the last date of the good records outside part.
-	first, last string
+	read, loaded int             // number of records; another file may replace one without records
+	older        int             // records of days that were dropped before
+	outside      map[string]bool // dates of the good records outside part
 }
 
 // A part is the part of a file that a load reads. A nil part is the whole file.
@@ -405,14 +404,16 @@ func (e *entry) elsewhere(p *part, absent []string) bool {
 }
 
 // asks reports whether a load with the part p requested records of a day.
-func (p *part) asks(day string) bool { return p == nil || p.from == "" || p.from <= day && day <= p.until }
+func (p *part) asks(day string) bool {
+	return p == nil || p.from == "" || p.from <= day && day <= p.until
+}
 
 // emptyOn reports whether a load has shown that the file has no good record of a day that the load did not request.
 func (e *entry) emptyOn(day string) bool {
 	if dateOf(e.path) != "" || e.part == nil || e.lines != nil || e.copy || e.read == 0 || e.older > 0 && day < e.part.from {
 		return false
 	}
-	return e.first == "" || day < e.first || day > e.last
+	return !e.outside[day]
 }
 
 // namesAs reports whether each text names the same behaviour for the jobs of a load and of p, or none for p. The file has no record with a
@@ -523,7 +524,7 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	want := m.partOf(s, path)
 	covered := t.covered(path, f.bytes)
 	var copies []entry
-	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}, read: c.read}
+	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}, outside: map[string]bool{}, read: c.read}
 	for _, o := range t.entries {
 		if o.path != path && o.lines == nil && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
 			copies = append(copies, o)
@@ -548,10 +549,7 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 			case date < t.dropped:
 				c.older++
 			case want != nil && want.from != "" && (date < want.from || date > want.until):
-				if e.first == "" || date < e.first {
-					e.first = date
-				}
-				e.last = max(e.last, date)
+				e.outside[date] = true
 			}
 			continue
 		}

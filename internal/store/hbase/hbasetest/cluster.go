@@ -41,6 +41,9 @@ type Cluster struct {
 
 	mu            sync.Mutex
 	listeners     map[string]*Listener // by address, if they are in memory
+	settled       *sync.Cond           // of mu: a connection has ended, and its calls
+	dialed        int                  // connections by Dial
+	served        int                  // connections that have ended
 	hooks         Hooks
 	counts        Counts
 	servers       []*server
@@ -100,6 +103,7 @@ func New(t testing.TB, cfg Config) *Cluster {
 		lastID: 1_700_000_000_000,
 		counts: Counts{Calls: map[string]int{}, RowGets: map[string]int{}, RowPuts: map[string]int{}},
 	}
+	c.settled = sync.NewCond(&c.mu)
 	for i := range max(1, cfg.Servers) {
 		c.servers = append(c.servers, c.listen(i))
 	}

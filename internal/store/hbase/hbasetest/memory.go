@@ -194,6 +194,16 @@ func (c *Cluster) newListener() (net.Listener, error) {
 // Dial connects to a server of the cluster, as hbase.Config.Dial does. With
 // Config.InMemory there is no other way.
 func (c *Cluster) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	nc, err := c.dial(ctx, addr)
+	if err == nil {
+		c.mu.Lock()
+		c.dialed++
+		c.mu.Unlock()
+	}
+	return nc, err
+}
+
+func (c *Cluster) dial(ctx context.Context, addr string) (net.Conn, error) {
 	if !c.cfg.InMemory {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	}

@@ -2,6 +2,7 @@ package hbasetest
 
 import (
 	"net"
+	"sync"
 	"time"
 
 	"usertrail/internal/store/hbase/wire"
@@ -14,13 +15,31 @@ func (c *Cluster) accept(s *server) {
 		if err != nil {
 			return
 		}
-		c.ended.Go(func() { c.serve(s, nc) })
+		c.ended.Go(func() {
+			var calls sync.WaitGroup
+			c.serve(s, nc, &calls)
+			calls.Wait()
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.served++
+			c.settled.Broadcast()
+		})
+	}
+}
+
+// Settle waits until the requests of all closed connections have run. A client that was killed may leave requests that run later. All connections
+// that Dial made must be closed, and no server may have been killed.
+func (c *Cluster) Settle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.served < c.dialed {
+		c.settled.Wait()
 	}
 }
 
 // serve reads a connection's requests. Each runs in its own goroutine, so responses have any
 // order.
-func (c *Cluster) serve(s *server, nc net.Conn) {
+func (c *Cluster) serve(s *server, nc net.Conn, calls *sync.WaitGroup) {
 	defer nc.Close()
 	stop := make(chan struct{})
 	defer close(stop)
@@ -48,7 +67,7 @@ func (c *Cluster) serve(s *server, nc net.Conn) {
 		if err != nil {
 			return
 		}
-		c.ended.Go(func() { c.handle(s, p, r, stop) })
+		calls.Go(func() { c.handle(s, p, r, stop) })
 	}
 }
 
