@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -28,10 +29,10 @@ func wrongValue(err error) error {
 		return err
 	}
 	f, form := wrong.GetFlag(), ""
-	switch f.Value.Type() {
-	case "int", "int64":
+	switch {
+	case errors.As(wrong.Unwrap(), new(*strconv.NumError)):
 		form = "write a whole number"
-	case "duration":
+	case f.Value.Type() == "duration":
 		form = "write a number with its unit, such as 90s, 15m or 2h"
 	default:
 		return err

@@ -533,7 +533,9 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 			}
 		}
 	}
-	e.copy = want.coveredBy(copies, f)
+	if e.copy = want.coveredBy(copies, f); m.Logs == export {
+		e.copy = t.undropped(want, path).coveredBy(copies, f)
+	}
 	for _, b := range bad {
 		e.bad[b.index] = true
 	}
