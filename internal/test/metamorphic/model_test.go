@@ -534,7 +534,7 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 		}
 	}
 	if e.copy = want.coveredBy(copies, f); m.Logs == export {
-		e.copy = t.undropped(want, path).coveredBy(copies, f)
+		e.copy = len(copies) > 0 && t.undropped(want, path).coveredBy(copies, f)
 	}
 	for _, b := range bad {
 		e.bad[b.index] = true
