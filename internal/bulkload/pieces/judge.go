@@ -117,6 +117,21 @@ type joinedBad struct {
 	files   []quarantine.Range
 }
 
+// outsideOf returns the dates of the records of a file that are of other dates than the load's. It returns nil if there are none, or if
+// a range does not list its dates.
+func outsideOf(ranges []rangeOutcome) (all []behaviour.Span) {
+	for _, r := range ranges {
+		if r.Skips.OutsideDates > 0 && r.Outside == nil {
+			return nil
+		}
+		all = append(all, r.Outside...)
+	}
+	if all == nil {
+		return nil
+	}
+	return manifest.OutsideOf(all)
+}
+
 // join combines the digests of a file and the outcomes of its ranges into the outcome that one process
 // would have. If the file cannot be loaded, join removes its records from the reports.
 func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *manifest.Outcome, ranges []rangeOutcome) (*manifest.Outcome, error) {
@@ -126,8 +141,7 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	var found []string
 	var badAt []int64
 	var others manifest.Unmapped
-	var days, outside []behaviour.Span
-	unlisted := false // a range has records of other dates, and not their dates
+	var days []behaviour.Span
 	for _, r := range ranges {
 		if r.Error != "" && out.Error == "" {
 			out.Error, out.TooBad = r.Error, r.TooBad
@@ -137,8 +151,6 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 		for _, of := range r.Days {
 			days = append(days, of.Days...)
 		}
-		outside = append(outside, r.Outside...)
-		unlisted = unlisted || r.Skips.OutsideDates > 0 && r.Outside == nil
 		if r.Older > 0 && (out.Older == 0 || r.Part.Dates().From > out.Part.Dates().From) {
 			out.Part = r.Part // ranges that were done before the last drop skipped fewer days
 		}
@@ -157,9 +169,7 @@ func (c *commit) join(ctx context.Context, j *judgement, in *Input, digests *man
 	if out.Days != nil {
 		out.Days = manifest.GroupDays(map[string][]behaviour.Span{"": days})
 	}
-	if out.Outside = nil; !unlisted && len(outside) > 0 {
-		out.Outside = manifest.OutsideOf(outside)
-	}
+	out.Outside = outsideOf(ranges)
 	refused, err := c.refusal(ctx, in, &out, &others, bad.files)
 	if err != nil {
 		return nil, err

@@ -221,7 +221,11 @@ func (u *reader) addCSV(in io.Reader, comma rune, column string) error {
 	}
 	at := slices.Index(header, column)
 	if at < 0 {
-		return fmt.Errorf("%w %s: %w: %q; there is %s", ErrList, u.name, trailfile.ErrColumn, column, visible.List(header))
+		step := ""
+		if len(header) == 1 && strings.Contains(header[0], ";") {
+			step = `: a .csv is separated by ",", and a .tsv by tabs, not by ";": write the list so`
+		}
+		return fmt.Errorf("%w %s: %w: %q; there is %s%s", ErrList, u.name, trailfile.ErrColumn, column, visible.List(header), step)
 	}
 	if slices.Contains(header[at+1:], column) {
 		return fmt.Errorf("%w %s: the header has the column %q more than once; rename the others", ErrList, u.name, column)

@@ -119,7 +119,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"half.parquet": string(whole[:len(whole)/2]), "empty.csv": "", "twice.csv": "who,name,who\na,b,c\n", "long.csv": "who\n" + strings.Repeat("x", 256) + "\n",
 		"latin.csv": "who\n\xe9\n", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
-		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
+		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "semicolon.csv": "who;name\na;b\n", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
 		testkit.WriteFile(t, filepath.Join(dir, name), text)
 	}
@@ -129,6 +129,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"people.parquet:nil":   `no such column: "nil"; there is name, nick, number, small, score, Tags`,
 		"half.parquet:name":    "half.parquet",
 		"odd.csv:who":          `no such column: "who"; there is "na\x1b[2Jme", "a\u202eb", "c\nd", e f`,
+		"semicolon.csv:who":    `no such column: "who"; there is who;name: a .csv is separated by ",", and a .tsv by tabs, not by ";"`,
 		"empty.csv:who":        "no header",
 		"twice.csv:who":        `the header has the column "who" more than once`,
 		"long.csv:who":         "line 2 is longer than 255 bytes",

@@ -89,7 +89,7 @@ func (u *reader) add(id []byte, where func() string) error {
 	case len(id) > behaviour.MaxUserLen:
 		return fmt.Errorf("%w %s: %s is longer than %d bytes: write one user ID on each line", ErrList, u.name, where(), behaviour.MaxUserLen)
 	case !utf8.Valid(id):
-		return fmt.Errorf("%w %s: %s is not UTF-8", ErrList, u.name, where())
+		return fmt.Errorf("%w %s: %s is not UTF-8: convert the list, for example by iconv -f latin1 -t utf-8", ErrList, u.name, where())
 	case len(bytes.TrimSpace(id)) == 0:
 		return nil
 	}
