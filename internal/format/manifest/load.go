@@ -168,8 +168,8 @@ type Reading struct {
 	Table  map[string][]string `json:"table"`           // the fields of the same behaviours in the table
 }
 
-// HasDays reports whether the load may have requested good records of some of these dates. The ledger has the days of these records only for a file whose path has
-// no date.
+// HasDays reports whether the load may have requested good records of some of these dates. The ledger has the days of
+// these records only for a file whose path has no date.
 func (in *Input) HasDays(dates behaviour.Span) bool {
 	if in.Dates != nil || in.TimeBy == "" {
 		return true
