@@ -83,10 +83,10 @@ func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult
 		return r, err
 	}
 	if len(runs) == 0 {
-		if err := catalog.CheckBare(ctx, fs, dir); errors.Is(err, table.ErrNoManifest) {
+		switch _, err := catalog.Open(ctx, fs, dir); {
+		case errors.Is(err, table.ErrNoManifest):
 			return r, err
-		}
-		if _, err := catalog.Open(ctx, fs, dir); errors.Is(err, table.ErrNoTable) {
+		case errors.Is(err, table.ErrNoTable):
 			return r, fmt.Errorf("%w: %s: correct the name of the table, or load first", table.ErrNoTable, store.Address())
 		}
 	}

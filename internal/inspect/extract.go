@@ -90,7 +90,11 @@ func (l *look) extract(r *Report, dir, name string) error {
 			e.AppendedNames = append(e.AppendedNames, NamesFile{*names, state})
 		}
 	}
-	if e.Foreign, err = m.Foreign(l.ctx, l.fs, dir); err != nil {
+	list, err := l.fs.List(l.ctx, dir)
+	if err != nil {
+		return err
+	}
+	if e.Foreign, err = m.Foreign(l.ctx, l.fs, list); err != nil {
 		return err
 	}
 	if len(e.Parts) == 0 || e.Parts[0].State != manifest.Whole || e.Parts[0].Size == 0 {

@@ -159,10 +159,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 // noArgs refuses arguments of a root command, and suggests a command with a similar name.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		hint := meant(args[0], commandNames(c), "")
-		if hint == "" {
-			hint = splitList(c)
-		}
+		hint := cmp.Or(meant(args[0], commandNames(c), ""), splitList(c))
 		return fmt.Errorf("%w: %q is not a command of %s%s; see %s -h", ErrUsage, args[0], c.Name(), hint, c.CommandPath())
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"maps"
 	"strings"
 
 	"usertrail/internal/behaviour"
@@ -154,7 +153,7 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	if r.Notes, err = p.prepare(ctx, x, cuts); err != nil {
 		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
 	}
-	if r.Done, err = p.countReports(ctx, cuts.Plan, len(cuts.Ranges)); err != nil {
+	if r.Done, err = p.countReports(ctx, cuts); err != nil {
 		return nil, r, fmt.Errorf("plan --out %s: %w", c.Out, err)
 	}
 	access.Unrolled = access.Unrolled || x.Query.Unrolled
@@ -210,8 +209,13 @@ func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces)
 		if err != nil {
 			return nil, err
 		}
-		maps.DeleteFunc(there, func(_ string, file bool) bool { return !file })
-		if done := len(there); done > 0 {
+		done := 0
+		for _, file := range there {
+			if file {
+				done++
+			}
+		}
+		if done > 0 {
 			notes = []string{fmt.Sprintf("an earlier plan for --out %s was replaced: %d of its %d pieces were done, and their results are removed", p.Out, done, have.Of)}
 		}
 	}
@@ -287,18 +291,18 @@ func (p *plan) writeNone(ctx context.Context, x *extract.Extract) ([]manifest.Tr
 	return none.All()[0].Files, nil
 }
 
-// countReports returns the number of the pieces of a plan that are done. of is the number of all its pieces.
-func (p *plan) countReports(ctx context.Context, plan string, of int) (int, error) {
+// countReports returns the number of pieces of a plan that are done.
+func (p *plan) countReports(ctx context.Context, cuts cut.Pieces) (int, error) {
 	there, err := p.reported(ctx)
 	if err != nil {
 		return 0, err
 	}
 	done := 0
-	for n := range of {
+	for n := range cuts.Ranges {
 		if _, ok := there[reportName(n)]; !ok {
 			continue
 		}
-		r, err := p.report(ctx, plan, n)
+		r, err := p.report(ctx, cuts.Plan, n)
 		if err != nil {
 			return 0, err
 		}

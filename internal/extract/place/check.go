@@ -239,7 +239,7 @@ func foreign(ctx context.Context, fs dfs.FS, dir string) (why string, err error)
 	if m == nil {
 		return fmt.Sprintf("it holds %s, and is no result of extract", dfs.Base(list[0].Name)), nil
 	}
-	names, err := m.Foreign(ctx, fs, dir)
+	names, err := m.Foreign(ctx, fs, list)
 	if err != nil || len(names) == 0 {
 		return "", err
 	}

@@ -48,9 +48,9 @@ func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 	return m, nil
 }
 
-// Foreign returns the names, below dir, of the files and directories that do not belong to the result e in dir. A directory
-// is named without its files.
-func (e *Extract) Foreign(ctx context.Context, fs dfs.FS, dir string) (names []string, err error) {
+// Foreign returns the names, below the directory of the result e, of the files and directories that do not belong to e. A
+// directory is named without its files. list is the contents of the directory.
+func (e *Extract) Foreign(ctx context.Context, fs dfs.FS, list []dfs.Info) (names []string, err error) {
 	files, dirs := map[string]bool{ExtractName: true, SuccessName: true, NotFoundName: true}, map[string]bool{}
 	for _, f := range e.NamesFiles() {
 		files[f.Name] = true
@@ -60,10 +60,6 @@ func (e *Extract) Foreign(ctx context.Context, fs dfs.FS, dir string) (names []s
 		if at := strings.LastIndexByte(p.Name, '/'); at > 0 {
 			dirs[p.Name[:at]] = true
 		}
-	}
-	list, err := fs.List(ctx, dir)
-	if err != nil {
-		return nil, err
 	}
 	for _, f := range list {
 		base := dfs.Base(f.Name)

@@ -90,9 +90,8 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 		return v
 	}
 	otherTimes := in.Dates == nil && in.differs(in.TimeBy, by.TimeBy)
-	if !otherTimes && in.readAs(asked, by) {
-		v.Empty = in.emptyDates()
-		v.Whole = v.Whole || asked != nil && len(v.Empty) > 0 && v.covers(asked.Dates()) && in.HasAll(asked.on(in.Part.Span), by)
+	if !otherTimes {
+		in.seenByDates(&v, asked, by)
 	}
 	if otherTimes || in.Part.Meets(asked) {
 		in.seenByTexts(&v, asked, by)
@@ -112,19 +111,27 @@ func (in *Input) SeenBy(asked *Part, by Selection) View {
 	return v
 }
 
+// seenByDates updates v if the ledger shows of which dates outside the part of in the file has no good record, and if the job
+// reads the file as the job of in did.
+func (in *Input) seenByDates(v *View, asked *Part, by Selection) {
+	empty := in.emptyDates()
+	if len(empty) == 0 || asked == nil || !in.readAs(asked, by) {
+		return
+	}
+	v.Empty = empty
+	v.Whole = v.Whole || v.covers(asked.Dates()) && in.HasAll(asked.on(in.Part.Span), by)
+}
+
 // readAs reports whether the job that wants a part finds the behaviours and users of records as the job of in did, and has its
-// skip condition.
+// skip condition. in has a part.
 func (in *Input) readAs(asked *Part, by Selection) bool {
 	return in.Behaviour == by.Behaviour && in.TextsBy == by.TextsBy && in.namesAs(asked) && in.loadedAll(by.Skip, by.CutBy) &&
 		(in.Skips.WithoutUser == 0 || in.UserBy != "" && !in.differs(in.UserBy, by.UserBy))
 }
 
-// namesAs reports whether each text of a record names the same behaviour for the jobs of in and of asked. Behaviours may have columns of
-// their own for the user and the time.
+// namesAs reports whether each text of a record names the same behaviour for the jobs of in and of asked. Behaviours may have
+// columns of their own for the user and the time.
 func (in *Input) namesAs(asked *Part) bool {
-	if in.Part == nil || asked == nil {
-		return in.Part == asked
-	}
 	texts := slices.Concat(slices.Collect(maps.Keys(in.Part.Texts)), slices.Collect(maps.Keys(asked.Texts)), in.Part.Behaviours, asked.Behaviours)
 	return in.Part.Other == asked.Other && !slices.ContainsFunc(texts, func(text string) bool {
 		return in.Part.named(text) != asked.named(text) && !in.lacks(&text)

@@ -97,8 +97,8 @@ func beginTable(ctx context.Context, fs dfs.FS, dir string) error {
 	return endLoaded(ctx, fs, dir, n, m)
 }
 
-// endLoaded removes the record of load n if the manifest m has the load. Otherwise files of the load may be in dir, and the record shows that
-// a killed load left them.
+// endLoaded removes the record of load n if the manifest m has the load. Otherwise files of the load may be in dir, and the
+// record shows that a killed load left them.
 func endLoaded(ctx context.Context, fs dfs.FS, dir string, n int, m *manifest.Table) error {
 	if n == 0 || n >= m.Next() {
 		return nil

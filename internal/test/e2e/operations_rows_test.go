@@ -104,7 +104,7 @@ var rowScripts = map[string]rowScript{
 	"credentials of Kerberos":                                                       {64, secured + "echo x > x.keytab; KRB5_CONFIG=$PWD/krb5.conf" + remote + " --keytab x.keytab"},
 	"file of tokens":                                                                {64, secured + "HADOOP_TOKEN_FILE_LOCATION=$PWD/missing" + remote},
 	"of the list were not found":                                                    {0, night + "; printf 'u7\\nu8\\n' >> users.txt; " + asking},
-	"none of the … users asked for has any of these behaviours on these days":                                    {0, night + "; printf 'u8\nu9\n' > users.txt; " + asking},
+	"none of the … users asked for has any of these behaviours on these days":                                    {0, night + "; printf 'u8\\nu9\\n' > users.txt; " + asking},
 	"the table has no … on …; it has …":                                                                          {0, night + "; " + asking + ",order --from 2014-09-02"},
 	"active as --active all asks":                                                                                {0, night + "; echo u2 > users.txt; " + asking + ",order"},
 	"the list of users is empty":                                                                                 {0, night + "; : > users.txt; " + asking},

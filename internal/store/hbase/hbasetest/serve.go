@@ -27,8 +27,8 @@ func (c *Cluster) accept(s *server) {
 	}
 }
 
-// Settle waits until the requests of all closed connections have run. A client that was killed may leave requests that run later. All connections
-// that Dial made must be closed, and no server may have been killed.
+// Settle waits until the requests of all closed connections have run. A client that was killed may leave requests
+// that run later. All connections that Dial made must be closed, and no server may have been killed.
 func (c *Cluster) Settle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
