@@ -244,7 +244,7 @@ func (l *Login) alone(ctx context.Context, f func() error) error {
 	select {
 	case l.busy <- struct{}{}:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return l.waited(ctx)
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -255,12 +255,33 @@ func (l *Login) alone(ctx context.Context, f func() error) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return l.waited(ctx)
 	}
 }
 
-// fetch gets a ticket for a service from the KDC of its realm.
+// waited returns the error of a goroutine whose ctx has ended before the KDC has responded to it.
+func (l *Login) waited(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: realm %s: there was no response within the time of one attempt", ErrSilent, l.user.Realm)
+	}
+	return cause
+}
+
+// fetch gets a ticket for a service from the KDC of its realm. If the KDC says that the user's ticket
+// has ended, because its clock is ahead, fetch gets another one first.
 func (l *Login) fetch(service gss.Principal) (*grant, error) {
+	g, err := l.fetchOnce(service)
+	if err == nil || codeOf(err) != gss.CodeTicketExpired {
+		return g, err
+	}
+	l.mu.Lock()
+	l.tgt = nil
+	l.mu.Unlock()
+	return l.fetchOnce(service)
+}
+
+func (l *Login) fetchOnce(service gss.Principal) (*grant, error) {
 	tgt, err := l.granting()
 	if err != nil {
 		return nil, err
@@ -334,7 +355,7 @@ func (l *Login) again(old *grant, now time.Time) (*grant, error) {
 	case g.usable(now):
 		return g, nil
 	case now.After(g.end):
-		return nil, fmt.Errorf("%w: the ticket of %s in the %s ended at %s: run kinit", ErrExpired, l.user, l.source, g.end.Local().Format(time.DateTime))
+		return nil, fmt.Errorf("%w: the ticket of %s in the %s ended at %s: run kinit, or use --keytab", ErrExpired, l.user, l.source, g.end.Local().Format(time.DateTime))
 	case now.Before(g.renewTill):
 		if renewed, err := l.exchange(ticketGranting(l.user.Realm), l.user.Realm, g, true); err == nil {
 			return renewed, nil
