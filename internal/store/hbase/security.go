@@ -201,6 +201,8 @@ func judgeSecurity(err error) (verdict, bool) {
 	}
 	if server, ok := errors.AsType[*rpc.ServerError](err); ok {
 		switch {
+		case strings.HasSuffix(server.Name(), "$InvalidToken"), server.Name() == "SaslException" && strings.Contains(server.Message, "DIGEST-MD5"):
+			return verdict{remedy: repeat, err: ofKind(ErrInsecure, fmt.Errorf("%w: %s", err, token.Advice))}, true
 		case server.Name() == "SaslException":
 			// A server that was restarted with other keys accepts a new ticket.
 			return verdict{remedy: repeat, err: ofKind(ErrInsecure, fmt.Errorf("%w: compare the principal in hbase-site.xml with the principal of the server, and read the log of the server", err))}, true

@@ -19,6 +19,7 @@ import (
 	"usertrail/internal/store/secure/gss"
 	"usertrail/internal/store/secure/kerberos"
 	"usertrail/internal/store/secure/sasl"
+	"usertrail/internal/store/secure/token"
 )
 
 func TestJudgeSecurity(t *testing.T) {
@@ -40,6 +41,8 @@ func TestJudgeSecurity(t *testing.T) {
 		{gss.ErrSequence, giveUp, ErrInsecure, ""},
 		{etype.ErrForged, repeat, ErrInsecure, ""},
 		{&rpc.ServerError{Class: "javax.security.sasl.SaslException", Message: "GSS initiate failed"}, repeat, ErrInsecure, "GSS initiate failed"},
+		{&rpc.ServerError{Class: "javax.security.sasl.SaslException", Message: "DIGEST-MD5: digest response format violation. Mismatched response."}, repeat, ErrInsecure, token.Advice},
+		{&rpc.ServerError{Class: "org.apache.hadoop.security.token.SecretManager$InvalidToken", Message: "Token has expired"}, repeat, ErrInsecure, token.Advice},
 		{&rpc.ServerError{Class: pkg + "security.AccessDeniedException", Message: "Authentication is required"}, giveUp, ErrInsecure, "the cluster has Kerberos: set hbase.security.authentication to kerberos"},
 		{kerberos.ErrExpired, giveUp, kerberos.ErrExpired, ""},
 		{kerberos.ErrSilent, pause, ErrUnavailable, ""},

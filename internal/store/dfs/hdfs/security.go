@@ -202,7 +202,7 @@ func (s *security) explain(addr string, err error) error {
 		}
 		return fmt.Errorf("%w: NameNode %s: %w: is its principal in hdfs-site.xml right? Its log says more", ErrInsecure, addr, err)
 	case refused && strings.HasSuffix(server.Class, "InvalidToken"):
-		return fmt.Errorf("%w: NameNode %s: %w: get a new delegation token, for example by bulkload token --out FILE", ErrInsecure, addr, err)
+		return fmt.Errorf("%w: NameNode %s: %w: %s", ErrInsecure, addr, err, token.Advice)
 	case refused, is(errImpostor), is(sasl.ErrWeak), is(sasl.ErrProtocol), is(sasl.ErrPassword), is(gss.ErrServer), is(gss.ErrToken), is(etype.ErrForged):
 		return fmt.Errorf("%w: NameNode %s: %w", ErrInsecure, addr, err)
 	}

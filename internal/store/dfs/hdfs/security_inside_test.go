@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/store/dfs/hdfs/ipc"
+	"usertrail/internal/store/secure/token"
 )
 
 // TestWhatIsWrongWithANameNodeIsSaid checks the errors of an exchange with a NameNode.
@@ -18,7 +19,7 @@ func TestWhatIsWrongWithANameNodeIsSaid(t *testing.T) {
 	for says, err := range map[string]error{
 		"it says that it is nn/nn1.test, and dfs.namenode.kerberos.principal for 10.0.0.1 is nn/10.0.0.1@REALM.TEST. Name it by the host of its principal, or correct the property": impostor,
 		"the NameNode does not ask for Kerberos: set hadoop.security.authentication to simple in core-site.xml if that is right. Nothing was sent to it":                            ipc.ErrSimple,
-		"get a new delegation token, for example by bulkload token --out FILE":                                                                                                      &ipc.ServerError{Class: "org.apache.hadoop.security.token.SecretManager$InvalidToken", Message: "token can't be found in cache"},
+		token.Advice: &ipc.ServerError{Class: "org.apache.hadoop.security.token.SecretManager$InvalidToken", Message: "token can't be found in cache"},
 	} {
 		if got := s.explain("10.0.0.1:8020", err); !errors.Is(got, ErrInsecure) || !strings.Contains(got.Error(), says) {
 			t.Errorf("%v; want ErrInsecure and %q", got, says)

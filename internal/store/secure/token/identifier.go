@@ -41,7 +41,7 @@ func (t Token) Check(now time.Time) error {
 	if err != nil || now.Before(o.Expires) {
 		return nil //nolint:nilerr // the server knows
 	}
-	return fmt.Errorf("%w: %s of %s was valid until %s: get a new one, for example by bulkload token --out FILE", ErrExpired, t, o.User, o.Expires.UTC().Format(time.RFC3339))
+	return fmt.Errorf("%w: %s of %s was valid until %s: %s", ErrExpired, t, o.User, o.Expires.UTC().Format(time.RFC3339), Advice)
 }
 
 func hdfsOwner(b []byte) (Owner, error) {

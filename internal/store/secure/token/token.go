@@ -37,6 +37,9 @@ var (
 	ErrExpired = exit.New(exit.Usage, "the delegation token has expired")
 )
 
+// Advice says what to do about a token that a server does not accept.
+const Advice = "get a new delegation token, for example by bulkload token --out FILE"
+
 // Variable is the variable of the environment that names the file of tokens.
 const Variable = "HADOOP_TOKEN_FILE_LOCATION"
 
