@@ -174,10 +174,8 @@ func (c *cluster) once(m mode, request func(*hdfs.Client) error) error {
 	if err == nil {
 		err = request(client)
 	}
-	if err != nil {
-		if refused := c.refused.Load(); refused != nil {
-			return *refused // the library keeps only its text
-		}
+	if refused := c.refused.Load(); err != nil && refused != nil && passing(err) {
+		return *refused // the library keeps only its text
 	}
 	return err
 }

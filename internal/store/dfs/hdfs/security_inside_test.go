@@ -2,11 +2,15 @@ package hdfs
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/colinmarc/hdfs/v2"
 
 	"usertrail/internal/store/dfs/hdfs/ipc"
 	"usertrail/internal/store/secure/token"
@@ -23,6 +27,23 @@ func TestWhatIsWrongWithANameNodeIsSaid(t *testing.T) {
 	} {
 		if got := s.explain("10.0.0.1:8020", err); !errors.Is(got, ErrInsecure) || !strings.Contains(got.Error(), says) {
 			t.Errorf("%v; want ErrInsecure and %q", got, says)
+		}
+	}
+}
+
+// TestOnlyTheConnectionIsRefused has a client whose last new connection was refused. Responses on its other
+// connections have their own meaning.
+func TestOnlyTheConnectionIsRefused(t *testing.T) {
+	c := &cluster{}
+	c.clients[replacing] = new(hdfs.Client)
+	refused := fmt.Errorf("%w: the ticket has expired", ErrInsecure)
+	c.refused.Store(&refused)
+	for err, want := range map[error]error{
+		&fs.PathError{Op: "stat", Path: "/none", Err: fs.ErrNotExist}: fs.ErrNotExist,
+		errors.New("no available namenodes: the ticket has expired"):  ErrInsecure,
+	} {
+		if got := c.once(replacing, func(*hdfs.Client) error { return err }); !errors.Is(got, want) {
+			t.Errorf("%v: %v, want %v", err, got, want)
 		}
 	}
 }
