@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,7 +73,7 @@ func TestWhateverAKilledExtractLeavesIsItsOwn(t *testing.T) {
 				}
 				k.want[name] = dfstest.Snapshot(t, h.FS, clean)
 			}
-			dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead, dfstest.Dead | dfstest.Torn | dfstest.Uncertain}, 30, k.deadAt)
+			dfstest.Sweep(t, []dfstest.Mode{dfstest.Dead, dfstest.Dead | dfstest.Torn | dfstest.Uncertain | dfstest.Lossy}, 30, k.deadAt)
 		})
 	}
 }
@@ -148,6 +149,31 @@ func TestAHalfRemovedResultIsStillAResult(t *testing.T) {
 		}
 		if left := extracttest.Leftovers(t, home); len(left) > 0 {
 			t.Errorf("in the end there is also %q", left)
+		}
+	}
+}
+
+// TestOnlyTheResultWaitsForStableStorage lists the files that an extract creates. Files for a later run of
+// the same extract may be lost in a power cut.
+func TestOnlyTheResultWaitsForStableStorage(t *testing.T) {
+	h, q := wordy(t)
+	made := &extracttest.Created{FS: h.FS}
+	h.FS = made
+	out := filepath.Join(testkit.Scratch(t), "out")
+	if _, err := h.Extract(t.Context(), q, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}, out); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		what      string
+		got, want []string
+	}{
+		{"files that last", made.Kept, []string{"part-00000.parquet", "_not-found.txt", "_manifest.json", "_SUCCESS"}},
+		{"scratch files", made.Lost, []string{"_question.json", "_done-00000.json"}},
+	} {
+		slices.Sort(x.got)
+		slices.Sort(x.want)
+		if !slices.Equal(x.got, x.want) {
+			t.Errorf("%s: %q, want %q", x.what, x.got, x.want)
 		}
 	}
 }

@@ -107,10 +107,7 @@ func (s *Staging) begin(ctx context.Context, id any) error {
 	case err != nil && !errors.Is(err, iofs.ErrNotExist):
 		return err
 	case string(have) != string(want):
-		if err := wipe(ctx, s.FS, s.Dir); err != nil {
-			return err
-		}
-		return dfs.WriteFile(ctx, s.FS, dfs.Join(s.Dir, QueryName), want)
+		return s.restart(ctx, want)
 	}
 	if err := s.FS.Sweep(ctx, s.Dir); err != nil {
 		return err
@@ -120,6 +117,18 @@ func (s *Staging) begin(ctx context.Context, id any) error {
 		return err
 	}
 	return s.resume(ctx, list)
+}
+
+// restart writes the query into an empty directory.
+func (s *Staging) restart(ctx context.Context, query []byte) error {
+	name := dfs.Join(s.Dir, QueryName)
+	if _, err := s.FS.Stat(ctx, s.Dir); errors.Is(err, iofs.ErrNotExist) {
+		return dfs.WriteScratch(ctx, s.FS, name, query)
+	}
+	if err := wipe(ctx, s.FS, s.Dir); err != nil {
+		return err
+	}
+	return dfs.WriteFile(ctx, s.FS, name, query) // after a power cut, no removed file may be next to this query
 }
 
 // resume takes the parts that are complete with all parts before them, and whose files are
@@ -208,7 +217,7 @@ func (s *Staging) Done(ctx context.Context, r output.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := dfs.WriteFile(ctx, s.FS, dfs.Join(s.Dir, DoneName(r.Number)), b); err != nil {
+	if err := dfs.WriteScratch(ctx, s.FS, dfs.Join(s.Dir, DoneName(r.Number)), b); err != nil {
 		return err
 	}
 	s.Add(r)

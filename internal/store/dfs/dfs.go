@@ -40,8 +40,8 @@ type FS interface {
 	// CreateNew is like Create, but the file must not exist: if it exists, Commit fails
 	// with fs.ErrExist and changes nothing.
 	CreateNew(ctx context.Context, name string) (Pending, error)
-	// Scratch is like Create, for a file that only this process reads. Its Commit
-	// need not wait for stable storage.
+	// Scratch is like Create, for a file that later processes can do without. Its Commit
+	// need not wait for stable storage: after a power cut the file may be missing or empty.
 	Scratch(ctx context.Context, name string) (Pending, error)
 	// Stat describes a file or directory.
 	Stat(ctx context.Context, name string) (Info, error)

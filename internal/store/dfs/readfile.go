@@ -52,6 +52,11 @@ func WriteNew(ctx context.Context, fs FS, name string, b []byte) error {
 	return writeFile(ctx, fs.CreateNew, name, b)
 }
 
+// WriteScratch is like WriteFile, but a power cut can lose the file: see FS.Scratch.
+func WriteScratch(ctx context.Context, fs FS, name string, b []byte) error {
+	return writeFile(ctx, fs.Scratch, name, b)
+}
+
 func writeFile(ctx context.Context, create func(context.Context, string) (Pending, error), name string, b []byte) error {
 	f, err := create(ctx, name)
 	if err != nil {

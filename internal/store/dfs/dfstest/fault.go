@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
+	"sync"
 	"sync/atomic"
 
 	"usertrail/internal/store/dfs"
@@ -24,10 +26,13 @@ const (
 	// Dead: everything after the failure fails too, and Abort removes nothing, as if the disk
 	// was gone or the process was killed.
 	Dead
+	// Lossy: the failure is a power cut. Scratch files that were committed before it are empty
+	// after it.
+	Lossy
 )
 
 // Modes are the ways in which an operation can fail.
-var Modes = []Mode{0, Torn, Uncertain, Dead, Torn | Uncertain | Dead}
+var Modes = []Mode{0, Torn, Uncertain, Dead, Torn | Uncertain | Dead | Lossy}
 
 // A Fault is an FS in which one operation fails. Operations are the methods of FS and Real;
 // Read, ReadAt and Close of a file; Write and Commit of a pending file; Unlock and Drop. They
@@ -38,6 +43,9 @@ type Fault struct {
 	at    int64
 	mode  Mode
 	count atomic.Int64
+
+	mu      sync.Mutex
+	scratch []string // the committed scratch files
 }
 
 // FaultAt returns fs with a fault in operation n, counted from 0. Earlier operations are
@@ -57,8 +65,32 @@ func (f *Fault) Count() int { return int(f.count.Load()) }
 // fail counts an operation and returns the error of the operation, or nil.
 func (f *Fault) fail(op, name string) error {
 	n := f.count.Add(1) - 1
-	if n == f.at || n > f.at && f.mode&Dead != 0 {
-		return fmt.Errorf("%s %s: operation %d: %w", op, name, n, ErrInjected)
+	if n < f.at || n > f.at && f.mode&Dead == 0 {
+		return nil
+	}
+	err := fmt.Errorf("%s %s: operation %d: %w", op, name, n, ErrInjected)
+	if n == f.at && f.mode&Lossy != 0 {
+		return errors.Join(err, f.lose())
+	}
+	return err
+}
+
+// lose empties the scratch files that still exist.
+func (f *Fault) lose() error {
+	ctx := context.Background()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, name := range f.scratch {
+		_, err := f.fs.Stat(ctx, name)
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = dfs.WriteScratch(ctx, f.fs, name, nil)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -93,20 +125,20 @@ func (f *Fault) Open(ctx context.Context, name string) (dfs.File, error) {
 
 // Create implements dfs.FS.
 func (f *Fault) Create(ctx context.Context, name string) (dfs.Pending, error) {
-	return f.begin(ctx, name, f.fs.Create)
+	return f.begin(ctx, name, f.fs.Create, false)
 }
 
 // CreateNew implements dfs.FS.
 func (f *Fault) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
-	return f.begin(ctx, name, f.fs.CreateNew)
+	return f.begin(ctx, name, f.fs.CreateNew, false)
 }
 
 // Scratch implements dfs.FS.
 func (f *Fault) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
-	return f.begin(ctx, name, f.fs.Scratch)
+	return f.begin(ctx, name, f.fs.Scratch, true)
 }
 
-func (f *Fault) begin(ctx context.Context, name string, create func(context.Context, string) (dfs.Pending, error)) (dfs.Pending, error) {
+func (f *Fault) begin(ctx context.Context, name string, create func(context.Context, string) (dfs.Pending, error), scratch bool) (dfs.Pending, error) {
 	if err := f.fail("create", name); err != nil {
 		return nil, err
 	}
@@ -114,7 +146,7 @@ func (f *Fault) begin(ctx context.Context, name string, create func(context.Cont
 	if err != nil {
 		return nil, err
 	}
-	return &faultPending{Pending: p, f: f, name: name}, nil
+	return &faultPending{Pending: p, f: f, name: name, scratch: scratch}, nil
 }
 
 // Stat implements dfs.FS.
@@ -216,8 +248,9 @@ func (r *faultFile) Close() error {
 
 type faultPending struct {
 	dfs.Pending
-	f    *Fault
-	name string
+	f       *Fault
+	name    string
+	scratch bool
 }
 
 func (p *faultPending) Write(b []byte) (int, error) {
@@ -234,7 +267,13 @@ func (p *faultPending) Write(b []byte) (int, error) {
 }
 
 func (p *faultPending) Commit() error {
-	return p.f.change("commit", p.name, p.Pending.Commit)
+	err := p.f.change("commit", p.name, p.Pending.Commit)
+	if err == nil && p.scratch {
+		p.f.mu.Lock()
+		defer p.f.mu.Unlock()
+		p.f.scratch = append(p.f.scratch, p.name)
+	}
+	return err
 }
 
 // Abort calls the real Abort, unless the disk is dead. On a dead disk the pending file

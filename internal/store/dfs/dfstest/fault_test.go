@@ -84,7 +84,7 @@ func visible(t *testing.T, fs dfs.FS, root string) map[string]string {
 // TestEveryOperationCanFail fails each operation of save in each mode. The error must wrap
 // the cause, nothing incomplete may be published, and another run must succeed.
 func TestEveryOperationCanFail(t *testing.T) {
-	for _, mode := range []dfstest.Mode{0, dfstest.Torn, dfstest.Uncertain, dfstest.Dead, dfstest.Torn | dfstest.Uncertain | dfstest.Dead} {
+	for _, mode := range dfstest.Modes {
 		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
 			n := 0
 			for ; ; n++ {
@@ -175,6 +175,28 @@ func TestDeadDiskStaysDead(t *testing.T) {
 	}
 	if faulty.Count() != 5 {
 		t.Errorf("counted %d operations, want 5", faulty.Count())
+	}
+}
+
+// TestAPowerCutEmptiesScratchFiles fails the operation after two files and a removed one.
+func TestAPowerCutEmptiesScratchFiles(t *testing.T) {
+	disk, root := local.New(), t.TempDir()
+	at := func(name string) string { return dfs.Join(root, name) }
+	const before = 3*3 + 1 // each file is created, written and committed
+	faulty := dfstest.FaultAt(disk, before, dfstest.Dead|dfstest.Lossy)
+	err := errors.Join(
+		dfs.WriteFile(t.Context(), faulty, at("kept"), []byte("whole")),
+		dfs.WriteScratch(t.Context(), faulty, at("scratch"), []byte("whole")),
+		dfs.WriteScratch(t.Context(), faulty, at("removed"), []byte("whole")),
+		faulty.Remove(t.Context(), at("removed")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := faulty.Mkdir(t.Context(), at("dir")); !errors.Is(err, dfstest.ErrInjected) {
+		t.Errorf("got %v, want ErrInjected", err)
+	}
+	if got, want := dfstest.Snapshot(t, disk, root), map[string]string{"kept": "whole", "scratch": ""}; !maps.Equal(got, want) {
+		t.Errorf("there is %q, want %q", got, want)
 	}
 }
 
