@@ -239,7 +239,9 @@ func (x *Extract) toDirectory(ctx context.Context, out *place.Staging, pieces cu
 		return x.Found.Write(ctx, out.NotFound(x.Sizes.SortBytes), x.Query.Info.Layout)
 	}
 	publish := func(m *manifest.Extract) error { return out.Publish(ctx, m, x.Overwrite) }
-	return x.make(ctx, out, pieces, lost, publish)
+	r, err := x.make(ctx, out, pieces, lost, publish)
+	r.Replaced = out.Replaced
+	return r, err
 }
 
 // make writes all parts, counts the users that were not found, and publishes the result.

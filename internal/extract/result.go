@@ -38,8 +38,9 @@ type Result struct {
 
 	Notes []string `json:"notes,omitempty"` // of package notes
 
-	Lost    notfound.Count `json:"-"` // the users of NotFound
-	Skipped layout.Foreign `json:"-"` // the cells of Foreign
+	Lost     notfound.Count `json:"-"` // the users of NotFound
+	Skipped  layout.Foreign `json:"-"` // the cells of Foreign
+	Replaced int            `json:"-"` // the finished pieces of an earlier plan whose results were removed
 }
 
 // ResultOf returns the Result of the extract that m describes. calls is the number of calls of

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/activity"
 	"usertrail/internal/behaviour"
@@ -38,6 +39,7 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	}
 	notes = append(notes, r.Lost.Notes(r.Users, where)...)
 	notes = append(notes, r.Skipped.Notes()...)
+	notes = append(notes, Replaced(r.Out, r.Replaced)...)
 	named := q.Named()
 	if r.Kept > 0 && q.Rule.Least == named.Len() {
 		return notes, nil // each behaviour was found
@@ -72,6 +74,14 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	}
 	why, err := nobody(ctx, q, c.Table, r)
 	return append(notes, why), err
+}
+
+// Replaced returns a note if an extract, or a plan, removed the results of finished pieces of an earlier plan for out.
+func Replaced(out string, done int) []string {
+	if done == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("an earlier plan for --out %s was replaced: the results of %s are removed", out, english.Plural(done, "finished piece", ""))}
 }
 
 // daysOfResult returns notes on the days of q: days that are gone, days that are not loaded, and, if c appends to a

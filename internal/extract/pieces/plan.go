@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/cut"
 	"usertrail/internal/extract/facts"
+	"usertrail/internal/extract/notes"
 	"usertrail/internal/extract/output"
 	"usertrail/internal/extract/place"
 	"usertrail/internal/extract/query"
@@ -191,7 +191,7 @@ func piecesOf(first Piece, ranges []split.Region, list []*userlist.Members) []Pi
 
 // prepare makes the directory of a plan, unless it is complete. It removes another plan, and returns a note if
 // pieces of that plan were done.
-func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces) (notes []string, err error) {
+func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces) ([]string, error) {
 	l, err := p.Lock(ctx)
 	if err != nil {
 		return nil, err
@@ -204,25 +204,11 @@ func (p *plan) prepare(ctx context.Context, x *extract.Extract, cuts cut.Pieces)
 	if err != nil || have != nil && have.Plan == cuts.Plan {
 		return nil, err
 	}
-	if have != nil {
-		there, err := p.reported(ctx)
-		if err != nil {
-			return nil, err
-		}
-		done := 0
-		for _, file := range there {
-			if file {
-				done++
-			}
-		}
-		if done > 0 {
-			notes = []string{fmt.Sprintf("an earlier plan for --out %s was replaced: %d of its %d pieces were done, and their results are removed", p.Out, done, have.Of)}
-		}
-	}
-	if err := p.Wipe(ctx); err != nil {
+	done, err := p.Wipe(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return notes, p.write(ctx, x, cuts)
+	return notes.Replaced(p.Out, done), p.write(ctx, x, cuts)
 }
 
 // write writes the files of a plan. It writes the plan file last.
@@ -321,8 +307,8 @@ func (p *plan) reported(ctx context.Context) (map[string]bool, error) {
 	}
 	there := map[string]bool{}
 	for _, f := range list {
-		if base := dfs.Base(f.Name); strings.HasPrefix(base, place.PiecePrefix) && strings.HasSuffix(base, ".json") {
-			there[base] = !f.Dir
+		if place.IsReport(f) {
+			there[dfs.Base(f.Name)] = true
 		}
 	}
 	return there, nil

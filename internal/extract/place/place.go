@@ -80,16 +80,17 @@ func unwritable(err error) error {
 // Name returns the path of a file in the place.
 func (p *Place) Name(base string) string { return dfs.Join(p.Dir, base) }
 
-// Wipe removes everything in the place. It fails with dfs.ErrLocked if a worker does a piece there.
-func (p *Place) Wipe(ctx context.Context) error { return wipe(ctx, p.FS, p.Dir) }
+// Wipe removes everything in the place. It returns the number of finished pieces whose results it removed. It
+// fails with dfs.ErrLocked if a worker does a piece there.
+func (p *Place) Wipe(ctx context.Context) (done int, err error) { return wipe(ctx, p.FS, p.Dir) }
 
-func wipe(ctx context.Context, fs dfs.FS, dir string) error {
+func wipe(ctx context.Context, fs dfs.FS, dir string) (done int, err error) {
 	if err := fs.Mkdir(ctx, dir); err != nil {
-		return err
+		return 0, err
 	}
 	list, err := fs.List(ctx, dir)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, f := range list {
 		if !strings.HasSuffix(f.Name, LockEnding) {
@@ -97,21 +98,30 @@ func wipe(ctx context.Context, fs dfs.FS, dir string) error {
 		}
 		l, err := fs.Lock(ctx, f.Name)
 		if err != nil {
-			return fmt.Errorf("a piece of another plan is being done: %w", err)
+			return 0, fmt.Errorf("a piece of another plan is being done: %w", err)
 		}
 		if err := l.Unlock(); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if err := fs.Sweep(ctx, dir); err != nil {
-		return err
+		return 0, err
 	}
 	for _, f := range list {
 		if err := fs.Remove(ctx, f.Name); err != nil {
-			return err
+			return 0, err
+		}
+		if IsReport(f) {
+			done++
 		}
 	}
-	return nil
+	return done, nil
+}
+
+// IsReport reports whether a file in a place is the report of a finished piece.
+func IsReport(f dfs.Info) bool {
+	base := dfs.Base(f.Name)
+	return !f.Dir && strings.HasPrefix(base, PiecePrefix) && strings.HasSuffix(base, ".json")
 }
 
 // Result returns the manifest of the result in OUT, or nil if OUT holds no result.

@@ -29,11 +29,12 @@ import (
 //	.OUT.partial/date=2014-09-01/part-00000.parquet
 type Staging struct {
 	output.Records
-	FS   dfs.FS
-	Dir  string
-	out  string            // the name of the result
-	base *manifest.Extract // the result to which this one is appended; nil if it is a result of its own
-	held dfs.Lock
+	FS       dfs.FS
+	Dir      string
+	Replaced int               // the finished pieces of an earlier plan whose results were removed
+	out      string            // the name of the result
+	base     *manifest.Extract // the result to which this one is appended; nil if it is a result of its own
+	held     dfs.Lock
 }
 
 // Open locks t, and continues after the parts that an earlier run of the same query completed.
@@ -125,7 +126,8 @@ func (s *Staging) restart(ctx context.Context, query []byte) error {
 	if _, err := s.FS.Stat(ctx, s.Dir); errors.Is(err, iofs.ErrNotExist) {
 		return dfs.WriteScratch(ctx, s.FS, name, query)
 	}
-	if err := wipe(ctx, s.FS, s.Dir); err != nil {
+	var err error
+	if s.Replaced, err = wipe(ctx, s.FS, s.Dir); err != nil {
 		return err
 	}
 	return dfs.WriteFile(ctx, s.FS, name, query) // after a power cut, no removed file may be next to this query
