@@ -65,6 +65,10 @@ LIVE := $(addprefix ./,internal/store/hbase internal/table/live internal/table/s
 # also run with the race detector, because goroutines of store/dfs/hdfs keep locks and files open.
 ALONE := $(addprefix ./internal/,test/faults test/clustertest store/dfs/hdfs)
 
+# Packages whose tests take longest. make test-all starts them first and next to the others, because
+# they wait more than they work.
+LONG := $(addprefix ./,internal/store/hbase internal/test/e2e internal/test/metamorphic jobs/cron jobs/streaming)
+
 # Words in the names of tests that need programs that are not written in Go, to read our Parquet or
 # to render a page.
 FOREIGN := Python|PyArrow|DuckDB|Polars|Browser|Airflow
@@ -89,6 +93,7 @@ test cover: export RACE := $(RACE)
 test cover: export LIVE := $(LIVE)
 test test-all cover: export MANYCASES := $(MANYCASES)
 test test-all cover: export ALONE := $(ALONE)
+test-all cover: export LONG := $(LONG)
 
 test: ## run every test once, in about 20 minutes; installs the programs that the tests need
 	@scripts/test once
