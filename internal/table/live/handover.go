@@ -177,11 +177,19 @@ func (h *handover) refused(r hbase.Region, files []manifest.Staged) error {
 	defer h.mu.Unlock()
 	for _, f := range files {
 		if h.refusals[f.Name]++; h.refusals[f.Name] >= mostRefusals {
-			return fmt.Errorf("%s: %w, %d times, and HBase does not say why: region %s on %s, whose log says \"Failed to complete bulk load\"; may the user HBase runs as read and rename the file?",
-				dfs.Join(h.Staging, f.Name), errRefused, mostRefusals, r.Name, r.Server)
+			return fmt.Errorf("%s: %w, %d times, and HBase does not say why: region %s on %s, whose log says \"Failed to complete bulk load\"; %s",
+				dfs.Join(h.Staging, f.Name), errRefused, mostRefusals, r.Name, r.Server, h.suspicion())
 		}
 	}
 	return nil
+}
+
+// suspicion returns the usual reason of a refusal. With Kerberos, servers move the files by the token.
+func (h *handover) suspicion() string {
+	if h.fsToken == nil {
+		return "may the user HBase runs as read and rename the file?"
+	}
+	return "may the owner of the delegation token read and rename the file, and is the token still valid? If not, " + token.Advice
 }
 
 // settleAll returns the files that are not in the table.
