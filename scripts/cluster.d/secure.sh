@@ -108,11 +108,12 @@ certificate() {
 	openssl pkcs12 -export -inkey "$1.key" -in "$1.crt" -name "$1" -passout pass:changeit -out "$1.pkcs12"
 }
 
-# start_kdc makes all keys, so it comes before all other daemons.
+# start_kdc makes all keys, so it comes before all other daemons. A KDC that starts again has the
+# keys of the keytabs.
 start_kdc() {
 	local all
-	rm -rf "$dir/kdc"
 	mkdir -m 700 -p "$dir/kdc"
+	rm -f "$dir/kdc/ready"
 	# shellcheck disable=SC2207 # words without blanks
 	all=($(principals))
 	daemon kdc 128m hbase "$source/java/Kdc.java" "$realm" "$(ip kdc)" 18888 "$dir/kdc" "${all[@]}"

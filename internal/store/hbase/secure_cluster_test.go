@@ -3,6 +3,7 @@ package hbase
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"maps"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/hadoopconf"
@@ -147,11 +150,23 @@ func TestTokensOfHBase(t *testing.T) {
 			t.Errorf("%s: a token is not passed on: %v, %v", p, ok, err)
 		}
 	}
-	tok.Password = []byte("wrong")
-	_, err = use(t, tok, sasl.Authentication).Get(t.Context(), name, []byte("x"), wire.Get{})
-	if !errors.Is(err, ErrInsecure) || strings.Contains(err.Error(), "wrong") {
-		t.Errorf("a wrong password: %v, want ErrInsecure", err)
+	unknown, wrong := tok, tok
+	unknown.Identifier = ofKey(tok.Identifier, 1<<20)
+	wrong.Password = []byte("wrong")
+	for what, tok := range map[string]token.Token{"a key that the server does not have any more": unknown, "a wrong password": wrong} {
+		_, err = use(t, tok, sasl.Authentication).Get(t.Context(), name, []byte("x"), wire.Get{})
+		if !errors.Is(err, ErrInsecure) || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), token.Advice) || strings.Contains(err.Error(), "wrong") {
+			t.Errorf("%s: %v, want ErrInsecure and %q", what, err, token.Advice)
+		}
 	}
+}
+
+// ofKey returns an identifier of a token of HBase with the number of another key of the server
+// (AuthenticationTokenIdentifier: int32 length | 3 key_id).
+func ofKey(identifier []byte, key uint64) []byte {
+	b := protowire.AppendVarint(protowire.AppendTag(bytes.Clone(identifier), 3, protowire.VarintType), key)
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
 }
 
 // TestMismatchesAreNamed has clients whose configuration does not fit to the cluster's.

@@ -13,7 +13,8 @@
 // is up (a relative path begins at the checkout). "none" skips the tests that need a cluster.
 //
 // Secure provides another cluster, with Kerberos and TLS, in .cache/cluster-secure. It has one
-// DataNode and two RegionServers. $USERTRAIL_SECURE_CLUSTER names another one, or none.
+// DataNode and two RegionServers. SecureAlone provides the same cluster to a test that disturbs
+// its daemons. $USERTRAIL_SECURE_CLUSTER names another one, or none.
 package clustertest
 
 import (

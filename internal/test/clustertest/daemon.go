@@ -57,7 +57,7 @@ func (c *Cluster) Restart(t testing.TB, name string) { c.control(t, "restart", n
 func (c *Cluster) control(t testing.TB, command, name string) {
 	t.Helper()
 	if !c.claim.alone {
-		t.Fatalf("clustertest: who does %s to a daemon asks for the cluster by Alone", command)
+		t.Fatalf("clustertest: who does %s to a daemon asks for the cluster by Alone or SecureAlone", command)
 	}
 	c.mu.Lock()
 	c.disturbed = true

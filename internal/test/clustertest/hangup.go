@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// AwaitHangUp waits until a client has closed its connection to a frozen RegionServer, because the server does
-// not respond.
+// AwaitHangUp waits until a client has closed its connection to a frozen RegionServer or KDC, because the server
+// does not respond.
 func (c *Cluster) AwaitHangUp(t testing.TB, name string) {
 	t.Helper()
-	at := slices.IndexFunc(c.RegionServers(), func(d Daemon) bool { return d.Name == name })
+	servers := append(c.RegionServers(), Daemon{"kdc", c.KDC()})
+	at := slices.IndexFunc(servers, func(d Daemon) bool { return d.Name == name })
 	if at < 0 {
-		t.Fatalf("there is no RegionServer %s", name)
+		t.Fatalf("there is no server %s", name)
 	}
-	awaitHangUp(t, c.RegionServers()[at].Address)
+	awaitHangUp(t, servers[at].Address)
 }
 
 // awaitHangUp waits until a client has closed its connection to a server that does not close its own end.

@@ -35,12 +35,23 @@ var secure = kind{
 // cluster is up or $USERTRAIL_SECURE_CLUSTER names one. $USERTRAIL_CLUSTER=none skips t, too.
 func Secure(t testing.TB) *Cluster {
 	t.Helper()
+	return keep(t, lendSecure(t, false))
+}
+
+// SecureAlone is Alone for the secured cluster.
+func SecureAlone(t testing.TB) *Cluster {
+	t.Helper()
+	return keep(t, lendSecure(t, true))
+}
+
+func lendSecure(t testing.TB, alone bool) *Cluster {
+	t.Helper()
 	plain.skip(t)
 	secure.skip(t)
 	if !testkit.All() && os.Getenv(secure.variable) == "" && !secureIsUp(t) {
 		testkit.OnlyAll(t, "the packages below internal/store/secure, without servers; make cluster-secure starts the servers for other runs")
 	}
-	return keep(t, secure.lend(t, false))
+	return secure.lend(t, alone)
 }
 
 // secureUp has whether the secured cluster of the checkout was up when a test of this process

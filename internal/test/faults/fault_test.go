@@ -48,7 +48,7 @@ var serverFaults = []fault{
 func TestFaults(t *testing.T) {
 	var r *reference
 	clustertest.AloneFor(t, func(c *clustertest.Cluster) {
-		r = newReference(t, c)
+		r = newReference(t, newFixture(t, c, t.TempDir()))
 		for i, f := range regionFaults {
 			t.Run(f.name, func(t *testing.T) { testFault(t, r, f, pairs(uncut)[i%2]) })
 		}
@@ -104,7 +104,7 @@ func begin(t *testing.T, r *reference, files string, queries []query, reading st
 	for _, q := range queries {
 		r.expect(t, q)
 	}
-	w := &work{fixture: newFixture(t, r.c, files), r: r, files: files, queries: queries}
+	w := &work{fixture: r.another(t, files), r: r, files: files, queries: queries}
 	level(t, w.fixture, r.fixture)
 	for i := range queries {
 		w.extracts = append(w.extracts, w.extract(t, i, reading, flags...))

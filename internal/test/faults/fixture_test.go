@@ -21,6 +21,7 @@ type fixture struct {
 	c     *clustertest.Cluster
 	table string
 	dir   string
+	user  []string // environment of the user of a secured cluster
 }
 
 // newFixture creates an empty table with two regions per server. Its catalog is in the folder
@@ -34,6 +35,24 @@ func newFixture(t *testing.T, c *clustertest.Cluster, files string) *fixture {
 	return h
 }
 
+// newSecured is newFixture for a secured cluster. Alice uses the table, in privacy.
+func newSecured(t *testing.T, c *clustertest.Cluster, files string) *fixture {
+	t.Helper()
+	h := newFixture(t, c, files)
+	c.Admin(t, "grant", clustertest.Alice, "RWC", h.table)
+	h.user = append(login(c, c.ConfDir(), clustertest.Alice), private)
+	return h
+}
+
+// another creates a fixture of the same user.
+func (h *fixture) another(t *testing.T, files string) *fixture {
+	t.Helper()
+	if h.user == nil {
+		return newFixture(t, h.c, files)
+	}
+	return newSecured(t, h.c, files)
+}
+
 func (h *fixture) write(t *testing.T, name, text string) {
 	t.Helper()
 	testkit.WriteFile(t, filepath.Join(h.dir, name), text)
@@ -41,8 +60,10 @@ func (h *fixture) write(t *testing.T, name, text string) {
 
 func (h *fixture) address() string { return "hbase://" + h.c.ZooKeeper() + "/" + h.table }
 
-// env returns the environment with the address of HDFS.
-func (h *fixture) env() []string { return []string{"HADOOP_CONF_DIR=" + h.c.ConfDir()} }
+// env returns the environment with the address of HDFS, and the user of a secured cluster.
+func (h *fixture) env() []string {
+	return append([]string{"HADOOP_CONF_DIR=" + h.c.ConfDir()}, h.user...)
+}
 
 // load starts a load of the sample by puts.
 func (h *fixture) load(t *testing.T, flags ...string) *process {
@@ -54,6 +75,9 @@ func (h *fixture) loadUntil(t *testing.T, s stop, flags ...string) *process {
 	t.Helper()
 	return start(t, h.dir, append(h.env(), s.env()...), "bulkload", append([]string{"--mode", "put", "--from", span.From.String(), "--to", span.To.String()}, flags...)...)
 }
+
+// oneDay are flags of a load of the first day.
+func oneDay() []string { return []string{"--to", span.From.String()} }
 
 // A query is the query of an extract. If it has pieces, a part of the result ends at the
 // end of each piece.
@@ -120,13 +144,14 @@ type extracted struct {
 	parts map[string]string
 }
 
-func newReference(t *testing.T, c *clustertest.Cluster) *reference {
+// newReference loads the table of a new fixture.
+func newReference(t *testing.T, h *fixture, flags ...string) *reference {
 	t.Helper()
-	r := &reference{fixture: newFixture(t, c, t.TempDir()), t: t, results: map[query]extracted{}}
+	r := &reference{fixture: h, t: t, results: map[query]extracted{}}
 	began := time.Now()
-	r.loaded = r.load(t).done(t)
+	r.loaded = r.load(t, flags...).done(t)
 	t.Logf("the load took %s", time.Since(began).Round(time.Millisecond))
-	r.digest = c.Digest(t, r.table)
+	r.digest = h.c.Digest(t, r.table)
 	if r.digest.Cells != r.loaded.Cells || r.loaded.Cells == 0 {
 		t.Fatalf("HBase's scan finds %d cells, the load says %d", r.digest.Cells, r.loaded.Cells)
 	}

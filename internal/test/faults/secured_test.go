@@ -25,6 +25,9 @@ func client(c *clustertest.Cluster, conf string) []string {
 	return []string{"HADOOP_CONF_DIR=" + conf, "KRB5_CONFIG=" + c.Krb5Conf(), "KRB5CCNAME=" + filepath.Join(testkit.Home(), "none")}
 }
 
+// private demands privacy of every connection.
+const private = "USERTRAIL_PROTECTION=privacy"
+
 // login returns the environment of a user who has a keytab.
 func login(c *clustertest.Cluster, conf, user string) []string {
 	return append(client(c, conf), "USERTRAIL_KEYTAB="+c.Keytab(user))
@@ -38,13 +41,13 @@ func (h *fixture) secured(t *testing.T, catalog string) []string {
 	return []string{"--job", "least.yaml", "--from", span.From.String(), "--to", testkit.Pick(span.From, span.To).String()}
 }
 
-// tokens has the program write delegation tokens, and returns the environment of a user who has them
-// alone.
-func (h *fixture) tokens(t *testing.T, env []string, conf string) []string {
+// tokens has the program write delegation tokens, and returns their file and the environment of a user
+// who has them alone.
+func (h *fixture) tokens(t *testing.T, env []string, conf, job string) (with []string, file string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "tokens")
-	start(t, h.dir, env, "bulkload", "token", "--job", "least.yaml", "--out", file).done(t)
-	return []string{"HADOOP_CONF_DIR=" + conf, "KRB5_CONFIG=/none", token.Variable + "=" + file}
+	file = filepath.Join(t.TempDir(), "tokens")
+	start(t, h.dir, env, "bulkload", "token", "--job", job, "--out", file).done(t)
+	return []string{"HADOOP_CONF_DIR=" + conf, "KRB5_CONFIG=/none", token.Variable + "=" + file}, file
 }
 
 // TestSecuredCluster loads and extracts as users with the least rights, through TLS. HFiles are
@@ -71,7 +74,7 @@ func TestSecuredCluster(t *testing.T) {
 		c.Admin(t, "grant", clustertest.Bob, "R", h.table)
 		loader := alice
 		if x.mode == "hfile" {
-			loader = h.tokens(t, alice, conf)
+			loader, _ = h.tokens(t, alice, conf, "least.yaml")
 		}
 		began := time.Now()
 		said := h.granted(t, loader, "bulkload", append(args, "--mode", x.mode)...)
