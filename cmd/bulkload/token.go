@@ -19,13 +19,14 @@ import (
 func newToken(env *cli.Env) *cobra.Command {
 	o := &options{env: env}
 	var out, renewer string
+	var also []string
 	c := &cobra.Command{
 		Use:   "token",
 		Short: "Write delegation tokens for runs without Kerberos to a file",
 		Long: `Token gets delegation tokens for the table's HBase, for the HDFS of its catalog and of HBase, and for
 the HDFS of the job's logs, and writes them to a file. A run that has the file's name in
 $` + token.Variable + ` uses them and needs neither a keytab nor a ticket: for example a
-piece on another machine.
+piece on another machine. If an extract writes --out to another HDFS, name it with --also.
 
 Anyone with the file can act as its user until the tokens expire. Its mode is 0600. HDFS's tokens are
 valid for a day if nobody renews them, HBase's for a week, unless the clusters have other settings. Run
@@ -36,14 +37,15 @@ Status 99 means that the clusters have no Kerberos, so no tokens are needed.`,
   HADOOP_TOKEN_FILE_LOCATION=$PWD/tokens bulkload run-piece <piece.json`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := o.tokens(c.Context(), out, renewer)
+			r, err := o.tokens(c.Context(), out, renewer, also)
 			return env.Report(r, err)
 		},
 	}
 	env.Reports(c, tokenResult{})
 	o.flags.AddTable(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "local file to write; an existing one is replaced")
-	c.Flags().StringVar(&renewer, "renewer", "", "user who may renew the tokens of HDFS (default nobody)")
+	c.Flags().StringVar(&renewer, "renewer", "", "user or principal that may renew the tokens of HDFS (default nobody)")
+	c.Flags().StringArrayVar(&also, "also", nil, "another directory that needs a token if it is on HDFS, such as --out of an extract; may be repeated")
 	return c
 }
 
@@ -64,14 +66,14 @@ type shownToken struct {
 // Counted implements outcome.Result.
 func (tokenResult) Counted() outcome.Counts { return nil }
 
-func (o *options) tokens(ctx context.Context, out, renewer string) (r tokenResult, err error) {
+func (o *options) tokens(ctx context.Context, out, renewer string, also []string) (r tokenResult, err error) {
 	switch {
 	case out == "":
 		return r, fmt.Errorf("%w: --out FILE is missing; see bulkload token -h", cli.ErrUsage)
 	case dfs.Scheme(out) != "":
 		return r, fmt.Errorf("%w: --out %s: tokens are written to a local file", cli.ErrUsage, out)
 	}
-	all, err := o.delegated(ctx, renewer)
+	all, err := o.delegated(ctx, renewer, also)
 	if err != nil {
 		return r, err
 	}
@@ -93,8 +95,8 @@ func (o *options) tokens(ctx context.Context, out, renewer string) (r tokenResul
 	return r, nil
 }
 
-// delegated returns the tokens for the table and the job's logs.
-func (o *options) delegated(ctx context.Context, renewer string) ([]token.Token, error) {
+// delegated returns the tokens for the table, the job's logs, and the directories also.
+func (o *options) delegated(ctx context.Context, renewer string, also []string) ([]token.Token, error) {
 	fs := cli.Files()
 	store, j, err := o.flags.Store(ctx, fs)
 	if err != nil {
@@ -112,7 +114,7 @@ func (o *options) delegated(ctx context.Context, renewer string) ([]token.Token,
 	if j != nil && j.Pattern != nil {
 		places = append(places, j.Pattern.Root)
 	}
-	files, err := dfs.DelegateAll(ctx, fs, places, renewer)
+	files, err := dfs.DelegateAll(ctx, fs, append(places, also...), renewer)
 	return append(all, files...), err
 }
 
