@@ -2,8 +2,8 @@
 # The secured cluster: a KDC, certificates, and the settings of the servers. scripts/cluster
 # sources this file.
 #
-#   principals   nn/ADDRESS, dn/ADDRESS, hbase/HOST, HTTP/localhost, zookeeper/ADDRESS; the users
-#                admin (superuser of HDFS and HBase), alice, bob and mallory
+#   principals   nn/ADDRESS, dn/ADDRESS, hbase/HOST, HTTP/localhost, zookeeper/ADDRESS, rm/ADDRESS,
+#                nm/ADDRESS; the users admin (superuser of HDFS and HBase), alice, bob and mallory
 #   kdc/         NAME.keytab of each; NAME.ccache of each user, valid for a day
 #   tls/         ca.pem; server.{pem,pkcs12}; client.{pem,pkcs12}, of alice; trust.{pem,pkcs12};
 #                the password of all stores is changeit; PEM files have none
@@ -38,7 +38,7 @@ host() {
 # principals prints KEYTAB=PRINCIPAL for each principal.
 principals() {
 	local i
-	echo "nn=nn/$(ip nn)" "HTTP=HTTP/localhost" "zookeeper=zookeeper/$(ip zk)" "hbase=hbase/$(ip master)"
+	echo "nn=nn/$(ip nn)" "HTTP=HTTP/localhost" "zookeeper=zookeeper/$(ip zk)" "hbase=hbase/$(ip master)" "rm=rm/$(ip rm)" "nm=nm/$(ip nm)"
 	for ((i = 1; i <= datanodes; i++)); do echo "dn=dn/$(ip "dn$i")"; done
 	for ((i = 1; i <= regionservers; i++)); do echo "hbase=hbase/$(host "rs$i")"; done
 	printf '%s\n' admin=admin alice=alice bob=bob mallory=mallory
@@ -47,8 +47,8 @@ principals() {
 # configure_secure adds the settings of a secured cluster to conf/.
 configure_secure() {
 	local name
-	for name in core hdfs hbase; do add_properties "$name-site" "$name-site"; done
-	[ "$tls" = no ] || add_properties hbase-tls hbase-site
+	for name in core hdfs hbase; do add_properties "$name-site" "conf/$name-site.xml"; done
+	[ "$tls" = no ] || add_properties hbase-tls conf/hbase-site.xml
 	substitute "$source/secure/krb5.conf" >"$dir/conf/krb5.conf"
 	substitute "$source/secure/ssl-server.xml" >"$dir/conf/ssl-server.xml"
 	# Java resolves only these names, and asks no name service.
@@ -56,18 +56,27 @@ configure_secure() {
 		echo "127.0.0.1 localhost $(hostname)"
 		[ "$names" != yes ] || for ((i = 1; i <= regionservers; i++)); do echo "$(ip "rs$i") $(host "rs$i")"; done
 	} >"$dir/conf/hosts"
-	printf '%s\n' "-Djava.security.krb5.conf=$dir/conf/krb5.conf" "-Djdk.net.hosts.file=$dir/conf/hosts" >>"$dir/conf/jvm.opts"
+	kerberos_flags >>"$dir/conf/jvm.opts"
 	if [ "$zk_sasl" = yes ]; then
-		add_properties hbase-zksasl hbase-site
+		add_properties hbase-zksasl conf/hbase-site.xml
 		cat "$source/secure/zoo-sasl.cfg" >>"$dir/conf/zoo.cfg"
 		substitute "$source/secure/zk.jaas" >"$dir/conf/zk.jaas"
 	fi
 	certificates
 }
 
+# configure_secure_yarn adds the settings of a secured cluster to yarn/.
+configure_secure_yarn() {
+	local name
+	for name in yarn mapred; do add_properties "$name-site" "yarn/etc/hadoop/$name-site.xml"; done
+}
+
+# kerberos_flags prints the Java flags of all programs that use Kerberos.
+kerberos_flags() { printf '%s\n' "-Djava.security.krb5.conf=$dir/conf/krb5.conf" "-Djdk.net.hosts.file=$dir/conf/hosts"; }
+
 # add_properties PART FILE: a later value of a property replaces an earlier one.
 add_properties() {
-	local file=$dir/conf/$2.xml
+	local file=$dir/$2
 	sed -i '/<\/configuration>/d' "$file"
 	substitute "$source/secure/$1.xml" >>"$file"
 	echo '</configuration>' >>"$file"
@@ -75,11 +84,12 @@ add_properties() {
 
 # secure_values prints the commands of sed that fill the templates.
 secure_values() {
-	local suites='' plain=true servers=false password=changeit
+	local suites='' plain=true servers=false password=changeit kerberos=''
+	! secured || kerberos=$(kerberos_flags | paste -sd' ')
 	[ "$aes" = no ] || suites=AES/CTR/NoPadding
 	[ "$tls" != required ] || plain=false servers=true
 	[ "$tls_kind" != pem ] || password= # otherwise HBase expects an encrypted key
-	echo "s#@REALM@#$realm#g; s#@PROTECTION@#$protection#g; s|@SUITES@|$suites|g; s#@TLS_PLAIN@#$plain#g; s#@TLS_SERVERS@#$servers#g"
+	echo "s#@REALM@#$realm#g; s#@PROTECTION@#$protection#g; s|@SUITES@|$suites|g; s#@KERBEROS@#$kerberos#g; s#@TLS_PLAIN@#$plain#g; s#@TLS_SERVERS@#$servers#g"
 	echo "s#@TLS_KIND@#$tls_kind#g; s#@TLS_CLIENT@#$tls_client#g; s#@TLS_PASSWORD@#$password#g"
 }
 

@@ -1,7 +1,10 @@
 package clustertest
 
 import (
+	"bytes"
+	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -24,8 +27,8 @@ const (
 // Realm is the Kerberos realm of a secured cluster.
 const Realm = "CLUSTER.TEST"
 
-// secure is a cluster whose clients choose how they are protected.
-var secure = kind{
+// secured is a cluster whose clients choose how they are protected.
+var secured = kind{
 	variable: "USERTRAIL_SECURE_CLUSTER", folder: ".cache/cluster-secure", alone: ".cache/cluster-secure", secured: true,
 	settings: []string{"CLUSTER_SECURE=yes", "CLUSTER_DATANODES=1", "CLUSTER_REGIONSERVERS=2"},
 }
@@ -47,11 +50,11 @@ func SecureAlone(t testing.TB) *Cluster {
 func lendSecure(t testing.TB, alone bool) *Cluster {
 	t.Helper()
 	plain.skip(t)
-	secure.skip(t)
-	if !testkit.All() && os.Getenv(secure.variable) == "" && !secureIsUp(t) {
+	secured.skip(t)
+	if !testkit.All() && os.Getenv(secured.variable) == "" && !secureIsUp(t) {
 		testkit.OnlyAll(t, "the packages below internal/store/secure, without servers; make cluster-secure starts the servers for other runs")
 	}
-	return secure.lend(t, alone)
+	return secured.lend(t, alone)
 }
 
 // secureUp has whether the secured cluster of the checkout was up when a test of this process
@@ -64,7 +67,7 @@ var secureUp struct {
 func secureIsUp(t testing.TB) bool {
 	t.Helper()
 	secureUp.Do(func() {
-		c, err := secure.find("", false)
+		c, err := secured.find("", false)
 		if err != nil {
 			t.Fatalf("cluster: %v", err)
 		}
@@ -95,6 +98,42 @@ func (c *Cluster) TLS(name string) string { return filepath.Join(c.dir, "tls", n
 
 // StorePassword is the password of the files *.pkcs12.
 const StorePassword = "changeit"
+
+// Secrets returns the password of the stores, and a part of each user's key.
+func (c *Cluster) Secrets(t testing.TB) [][]byte {
+	t.Helper()
+	all := [][]byte{[]byte(StorePassword)}
+	for _, user := range []string{Alice, Bob, Mallory} {
+		b, err := os.ReadFile(c.Keytab(user))
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := b[len(b)-16 : len(b)-8] // of the last key; its version may follow
+		all = append(all, part, []byte(hex.EncodeToString(part)))
+	}
+	return all
+}
+
+// HasNoSecret checks that no file below dir has one of Secrets, or one of others.
+func (c *Cluster) HasNoSecret(t testing.TB, dir string, others ...[]byte) {
+	t.Helper()
+	secrets := append(c.Secrets(t), others...)
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		for _, secret := range secrets {
+			if bytes.Contains(b, secret) {
+				t.Errorf("%s holds a secret", name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // ClientConf writes a configuration directory of a client: the cluster's, with other values for
 // some properties.

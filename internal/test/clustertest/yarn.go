@@ -12,10 +12,12 @@ import (
 )
 
 // YARN is a ResourceManager and a NodeManager on the cluster's HDFS, the daemons rm and nm.
-// Jobs of MapReduce and Streaming run in their containers.
+// Jobs of MapReduce and Streaming run in their containers. In a secured cluster, too, all
+// containers run as the operating system's user of the NodeManager.
 type YARN struct {
 	home  string
 	local string // the directory of containers
+	logs  string // of containers
 }
 
 // YARN starts YARN if it does not run yet. It then stays up like the cluster.
@@ -27,12 +29,17 @@ func (c *Cluster) YARN(t testing.TB) *YARN {
 		t.Fatal(err)
 	}
 	home := filepath.Join(c.dir, "yarn")
-	return &YARN{home: home, local: filepath.Join(home, "local")}
+	return &YARN{home: home, local: filepath.Join(home, "local"), logs: filepath.Join(c.dir, "log", "containers")}
 }
 
 // Home returns a HADOOP_HOME. It has bin/hadoop, which supports only fs, job, jar and class
 // names, the configuration in etc/hadoop, and all jars in share/hadoop/tools/lib.
 func (y *YARN) Home() string { return y.home }
+
+// Logs returns the directory of the logs of a job's containers.
+func (y *YARN) Logs(job string) string {
+	return filepath.Join(y.logs, "application_"+strings.TrimPrefix(job, "job_"))
+}
 
 // An Attempt is a process that Hadoop Streaming started for a task.
 type Attempt struct {
@@ -64,16 +71,30 @@ func (y *YARN) attempt(dir, program string) string {
 	if err != nil || filepath.Base(file) != program {
 		return ""
 	}
-	environment, err := os.ReadFile(filepath.Join(dir, "environ"))
+	variables, err := environment(dir)
 	if err != nil {
 		return ""
 	}
-	for variable := range bytes.SplitSeq(environment, []byte{0}) {
-		if name, ok := bytes.CutPrefix(variable, []byte("mapreduce_task_attempt_id=")); ok {
-			return string(name)
-		}
+	return variables["mapreduce_task_attempt_id"]
+}
+
+// environment returns the variables of a process, given by its directory in /proc.
+func environment(dir string) (map[string]string, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "environ"))
+	if err != nil {
+		return nil, err
 	}
-	return ""
+	all := map[string]string{}
+	for variable := range bytes.SplitSeq(b, []byte{0}) {
+		name, value, _ := bytes.Cut(variable, []byte("="))
+		all[string(name)] = string(value)
+	}
+	return all, nil
+}
+
+// Environment returns the variables of the attempt's process.
+func (a Attempt) Environment() (map[string]string, error) {
+	return environment(filepath.Join("/proc", strconv.Itoa(a.PID)))
 }
 
 // Signal sends signals to the attempt's process, one after the other. It returns an error if

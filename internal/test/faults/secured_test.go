@@ -2,7 +2,6 @@ package faults_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -93,7 +92,7 @@ func TestSecuredCluster(t *testing.T) {
 				t.Errorf("%s: %s wrote %v, others wrote %v", x.mode, plan, got, reference)
 			}
 		}
-		h.hasNoSecret(t, c)
+		c.HasNoSecret(t, h.dir)
 		h.isNotForEverybody(t, filepath.Join(h.dir, x.plans[0]))
 	}
 	// HBase has quotas, and so HBase's user has to enter the directories.
@@ -132,42 +131,6 @@ func (h *fixture) granted(t *testing.T, env []string, program string, args ...st
 		p = start(t, h.dir, env, program, args...)
 	}
 	return p.done(t)
-}
-
-// hasNoSecret checks all files of the fixture: ledgers, reports, results.
-func (h *fixture) hasNoSecret(t *testing.T, c *clustertest.Cluster) {
-	t.Helper()
-	secrets := secrets(t, c)
-	err := filepath.WalkDir(h.dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		b, err := os.ReadFile(name)
-		for _, secret := range secrets {
-			if bytes.Contains(b, secret) {
-				t.Errorf("%s holds a secret", name)
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// secrets returns the password of the stores, and a piece of each user's key.
-func secrets(t *testing.T, c *clustertest.Cluster) [][]byte {
-	t.Helper()
-	all := [][]byte{[]byte(clustertest.StorePassword)}
-	for _, user := range []string{clustertest.Alice, clustertest.Bob, clustertest.Mallory} {
-		b, err := os.ReadFile(c.Keytab(user))
-		if err != nil {
-			t.Fatal(err)
-		}
-		piece := b[len(b)-16 : len(b)-8] // of the last key; its version may follow
-		all = append(all, piece, []byte(hex.EncodeToString(piece)))
-	}
-	return all
 }
 
 // TestWhatIsWrongOnASecuredClusterIsSaid runs commands that cannot succeed.
@@ -219,7 +182,7 @@ func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
 			trying[i] = x.start(t, h)
 		}
 	}
-	secrets := append(secrets(t, c), []byte("changeIT"))
+	secrets := append(c.Secrets(t), []byte("changeIT"))
 	for i, x := range all {
 		t.Run(x.name, func(t *testing.T) {
 			p := trying[i]
@@ -234,7 +197,7 @@ func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
 			}
 		})
 	}
-	h.hasNoSecret(t, c)
+	c.HasNoSecret(t, h.dir)
 }
 
 // silentKDC returns a configuration of Kerberos whose KDC accepts connections and never responds.
