@@ -1,7 +1,9 @@
 package streaming_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"usertrail/internal/bulkload/samplelog"
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // newLocal returns a fixture without servers. Hadoop cannot be reached: the program java fails.
@@ -70,7 +73,8 @@ func TestADryRunNeedsNoHadoop(t *testing.T) {
 }
 
 // fakeHadoop is a program java that copies files to a local folder, and does the map tasks of a
-// job one after the other. If FAIL is in its environment, the job fails.
+// job one after the other. Next to itself it keeps the arguments of the job in java.job, and the file
+// of tokens in java.tokens. If FAIL is in its environment, the job fails.
 const fakeHadoop = `#!/bin/bash
 all=("$@")
 after() { for ((i = 0; i < ${#all[@]}; i++)); do [ "${all[i]}" != "$1" ] || echo "${all[i + 1]}"; done; }
@@ -78,6 +82,9 @@ case "$*" in
 *" -put "*) mkdir -p "$(dirname "${all[-1]}")" && cp "${all[-2]}" "${all[-1]}" ;;
 *HadoopStreaming*)
 	echo 'INFO mapreduce.Job: Running job: job_1_1' >&2
+	printf '%s\n' "$@" >"$0.job"
+	tokens=$(sed -n 's|^mapreduce.job.credentials.binary=file://||p' "$0.job")
+	[ -z "$tokens" ] || cp -p "$tokens" "$0.tokens"
 	[ -z "${FAIL:-}" ] || { echo "subprocess failed with code $FAIL" >&2; exit 1; }
 	cd "$(dirname "$0")"
 	while read -r line; do echo "$line" | bash -c "$(after -mapper)" || exit 1; done <"$(after -input)"
@@ -130,6 +137,9 @@ func TestTheWholeIsOneRun(t *testing.T) {
 	}
 	w.env = plain
 	check("done", 0, "START", "COMPLETE")
+	if args := w.kept(t, "java.job"); strings.Contains(strings.Join(args, "\n"), binary) {
+		t.Errorf("without Kerberos the job has tokens: %q", args)
+	}
 	b, err := os.ReadFile(w.dir + "/load.prom")
 	if err != nil || !strings.Contains(string(b), `usertrail_last_run_records{command="load",outcome="read",program="bulkload",table="`+table+`"} `) {
 		t.Errorf("the metrics have no counts: %v\n%s", err, b)
@@ -151,5 +161,119 @@ func TestAnExtractIsOneRun(t *testing.T) {
 		w.start(t, "./onyarn", append([]string{"extract"}, queryFlags(table, out, reports.flags()...)...)...).ends(status)
 		want.status, want.types, want.runs = status, append(want.types, "START", "COMPLETE"), i+1
 		reports.check(t, "extract", "extract", want)
+	}
+}
+
+// fakeToken is a program bulkload whose command token needs no cluster. It keeps its arguments in
+// bulkload.args. If TOKEN_STATUS is in its environment, it fails with this status.
+const fakeToken = `#!/bin/bash
+[ "$1" = token ] || exec "$0.real" "$@"
+printf '%s\n' "$@" >"$0.args"
+[ -z "${TOKEN_STATUS:-}" ] || { echo 'bulkload: no Kerberos ticket: run kinit' >&2; exit "$TOKEN_STATUS"; }
+umask 077
+echo secret >"$3"
+`
+
+// withTokens makes the fixture's programs those of a cluster with Kerberos.
+func (w *fixture) withTokens(t *testing.T) {
+	t.Helper()
+	bin := filepath.Join(w.dir, "bin")
+	if err := os.Rename(filepath.Join(bin, "bulkload"), filepath.Join(bin, "bulkload.real")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"java": fakeHadoop, "bulkload": fakeToken} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conf := filepath.Join(w.dir, "conf")
+	testkit.WriteFile(t, filepath.Join(conf, "core-site.xml"), "<configuration/>")
+	testkit.WriteFile(t, filepath.Join(conf, "yarn-site.xml"), `<configuration>
+  <property>
+    <name>yarn.resourcemanager.principal</name>
+    <value>rm/_HOST@REALM.TEST</value>
+  </property>
+  <property><name>yarn.nodemanager.principal</name><value>nm/_HOST@REALM.TEST</value></property>
+</configuration>`)
+	testkit.WriteFile(t, filepath.Join(w.dir, "hbase", "hbase-site.xml"), "<configuration/>")
+	w.env = append(w.env, "USERTRAIL_YARN_DIR="+w.dir+"/lines", "HADOOP_CONF_DIR="+conf, "HBASE_CONF_DIR="+w.dir+"/hbase")
+}
+
+// kept returns the lines of a file that a program in bin has kept, and removes the file.
+func (w *fixture) kept(t *testing.T, name string) []string {
+	t.Helper()
+	file := filepath.Join(w.dir, "bin", name)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+}
+
+// expectAll checks that a list has all the wanted words.
+func expectAll(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	for _, word := range want {
+		if !slices.Contains(got, word) {
+			t.Errorf("%s: %q is not in %q", what, word, got)
+		}
+	}
+}
+
+const (
+	binary = "mapreduce.job.credentials.binary="
+	cancel = "mapreduce.job.complete.cancel.delegation.tokens=false"
+)
+
+// TestPiecesGetTokens does a load and an extract of a cluster with Kerberos.
+func TestPiecesGetTokens(t *testing.T) {
+	w := newLocal(t)
+	w.withTokens(t)
+	table, job := w.dir+"/trails", w.job(t, "job", w.dir+"/trails")
+	load := slices.Concat([]string{"load", job, "--protection=privacy", "--keytab", "alice.keytab"}, span)
+	w.start(t, "./onyarn", load...).ends(0)
+	expectAll(t, "token for a load", w.kept(t, "bulkload.args"), "--renewer=rm/_HOST@REALM.TEST", job, "--keytab=alice.keytab", "--protection=privacy")
+	info, err := os.Stat(filepath.Join(w.dir, "bin", "java.tokens"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the job has the tokens in %v, %v, want a file of its user only", info, err)
+	}
+	expectAll(t, "tokens", w.kept(t, "java.tokens"), "secret")
+	args := w.kept(t, "java.job")
+	expectAll(t, "job", args, "HADOOP_CONF_DIR=HADOOP_CONF_DIR", "HBASE_CONF_DIR=HBASE_CONF_DIR")
+	all := strings.Join(args, "\n")
+	if !strings.Contains(all, "'--protection=privacy'") || strings.Contains(all, "keytab") || slices.Contains(args, cancel) {
+		t.Errorf("the job has the arguments %q, want --protection for the pieces, and no keytab", args)
+	}
+	tokens := all[strings.Index(all, binary+"file://")+len(binary+"file://"):]
+	if _, err := os.Stat(strings.SplitN(tokens, "\n", 2)[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the tokens are left: %v", err)
+	}
+
+	out := w.dir + "/out"
+	w.env = append(w.env, "HADOOP_TOKEN_FILE_LOCATION="+w.dir+"/own")
+	w.start(t, "./onyarn", append([]string{"extract"}, queryFlags(table, out)...)...).ends(0)
+	expectAll(t, "token for an extract", w.kept(t, "bulkload.args"), "--table="+table, "--also="+out)
+	expectAll(t, "job with the user's own tokens", w.kept(t, "java.job"), cancel)
+}
+
+// TestNoTokensNoJob runs a load whose tokens cannot be got.
+func TestNoTokensNoJob(t *testing.T) {
+	w := newLocal(t)
+	w.withTokens(t)
+	w.env = append(w.env, "TOKEN_STATUS=64")
+	reports := w.reporter("load")
+	table := w.dir + "/trails"
+	last := w.start(t, "./onyarn", slices.Concat([]string{"load", w.job(t, "job", table)}, span, reports.flags())...).ends(64)
+	if want := "there are no tokens for the pieces: no Kerberos ticket: run kinit"; last["error"] != want {
+		t.Errorf("the error is %q, want %q", last["error"], want)
+	}
+	reports.check(t, "bulkload", "load", report{table: table, status: 64, types: []string{"START", "FAIL"}, runs: 1})
+	for _, name := range []string{w.dir + "/lines", w.dir + "/bin/java.job"} {
+		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("there is %s, and no tokens: %v", name, err)
+		}
 	}
 }

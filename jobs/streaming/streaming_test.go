@@ -55,11 +55,14 @@ func newFixture(t *testing.T) *fixture {
 		build(t, dir) // before the cluster is asked for, because it may take a while
 	}
 	c := clustertest.Get(t)
-	w := &fixture{
-		c: c, y: c.YARN(t), dir: dir, hdfs: c.HDFS(t),
-		files: c.Files(),
-	}
-	w.env = []string{"USERTRAIL_YARN_DIR=" + w.hdfs + "/lines", "HADOOP_HOME=" + w.y.Home()}
+	return onCluster(t, c, c.Files(), dir)
+}
+
+// onCluster returns a fixture on a cluster, with the programs in dir. env has more variables.
+func onCluster(t *testing.T, c *clustertest.Cluster, files dfs.FS, dir string, env ...string) *fixture {
+	t.Helper()
+	w := &fixture{c: c, y: c.YARN(t), dir: dir, hdfs: c.HDFS(t), files: files}
+	w.env = append(env, "USERTRAIL_YARN_DIR="+w.hdfs+"/lines", "HADOOP_HOME="+w.y.Home())
 	if _, err := samplelog.Write(t.Context(), w.files, w.hdfs+"/logs", sample); err != nil {
 		t.Fatal(err)
 	}
