@@ -13,15 +13,26 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// A planned is a load in pieces that are all done, and not committed.
+// A planned is a load in pieces.
 type planned struct {
 	*fixture
 	name   string
 	table  []string // flags that name its table, if the job does not
 	pieces string   // file with the lines of the pieces
+	lines  []string
 }
 
-// plan plans a load of the first two days into a table, and does its pieces.
+// planDone plans a load as plan does, and does its pieces.
+func (h *fixture) planDone(t *testing.T, name string, table ...string) *planned {
+	t.Helper()
+	p := h.plan(t, name, table...)
+	for _, line := range p.lines {
+		p.do(t, line).done(t)
+	}
+	return p
+}
+
+// plan plans a load of the first two days into a table.
 func (h *fixture) plan(t *testing.T, name string, table ...string) *planned {
 	t.Helper()
 	p := &planned{fixture: h, name: name, table: table, pieces: filepath.Join(h.dir, "pieces of "+name)}
@@ -31,14 +42,17 @@ func (h *fixture) plan(t *testing.T, name string, table ...string) *planned {
 		t.Fatal(plan.stderr.String())
 	}
 	testkit.WriteFile(t, p.pieces, plan.stdout.String())
-	lines := strings.Split(strings.TrimSpace(plan.stdout.String()), "\n")
-	if len(lines) < 2 {
-		t.Fatalf("%d pieces, want some", len(lines))
-	}
-	for _, line := range lines {
-		start(t, h.dir, h.env(), "bulkload", "run-piece", "--quiet", "--piece", line).done(t)
+	p.lines = strings.Split(strings.TrimSpace(plan.stdout.String()), "\n")
+	if len(p.lines) < 2 {
+		t.Fatalf("%d pieces, want some", len(p.lines))
 	}
 	return p
+}
+
+// do starts a piece.
+func (p *planned) do(t *testing.T, line string) *process {
+	t.Helper()
+	return start(t, p.dir, p.env(), "bulkload", "run-piece", "--quiet", "--piece", line)
 }
 
 // commit starts the commit of the pieces.
@@ -74,7 +88,7 @@ func TestACommitWithoutHDFS(t *testing.T) {
 			c := clustertest.Alone(t)
 			dir := c.HDFS(t)
 			h := newFixture(t, c, dir)
-			all := []*planned{h.plan(t, "a table of files", "--table", dir+"/trails"), h.plan(t, "a table in HBase")}
+			all := []*planned{h.planDone(t, "a table of files", "--table", dir+"/trails"), h.planDone(t, "a table in HBase")}
 			started := make([]*process, len(all))
 			for i, p := range all {
 				if x.at != nowhere {

@@ -14,6 +14,7 @@ import (
 
 const (
 	exitDone   = 0
+	exitFailed = 1
 	exitUsage  = 64
 	exitNotNow = 75
 )
