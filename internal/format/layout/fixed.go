@@ -359,6 +359,11 @@ func (Fixed) Encoder(s *behaviour.Schema, family string) Encoder {
 	return newOneRecordEncoder(s, family)
 }
 
+// FieldEncoder implements Widening.
+func (Fixed) FieldEncoder(s *behaviour.Schema, family string) Encoder {
+	return newOneRecordFields(s, family)
+}
+
 // Decoder implements Layout.
 func (l Fixed) Decoder(s *behaviour.Schema, q Want) Decoder {
 	return newOneRecordDecoder(s, q, l.parser(s))

@@ -159,6 +159,11 @@ func (Game) Encoder(s *behaviour.Schema, family string) Encoder {
 	return newOneRecordEncoder(s, family)
 }
 
+// FieldEncoder implements Widening.
+func (Game) FieldEncoder(s *behaviour.Schema, family string) Encoder {
+	return newOneRecordFields(s, family)
+}
+
 // Decoder implements Layout.
 func (Game) Decoder(s *behaviour.Schema, q Want) Decoder {
 	return newOneRecordDecoder(s, q, newGameRows(s).parse)

@@ -148,6 +148,15 @@ type Encoder interface {
 	Cells(row []byte, emit func(*cell.Cell) error) error
 }
 
+// A Widening is a layout whose records can get values of more fields when they are in a table: every field
+// has a cell of its own. Its traits have AllFields and DayRows.
+type Widening interface {
+	Layout
+	// FieldEncoder returns an Encoder that makes only the cells of values. It makes none of the other cells
+	// that show that a record exists.
+	FieldEncoder(s *behaviour.Schema, family string) Encoder
+}
+
 // Want describes the events that a query wants, and their fields.
 type Want struct {
 	Kinds []int // in order of behaviour ID

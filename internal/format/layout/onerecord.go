@@ -164,8 +164,9 @@ func (t *oneRecordTeller) begin(row []byte) bool {
 
 // oneRecordEncoder is the Encoder of rows of one record.
 type oneRecordEncoder struct {
-	family []byte
-	plains []plain
+	family   []byte
+	plains   []plain
+	unmarked bool // records get no marker
 
 	records int
 	kind    int
@@ -177,6 +178,13 @@ type oneRecordEncoder struct {
 
 func newOneRecordEncoder(s *behaviour.Schema, family string) *oneRecordEncoder {
 	return &oneRecordEncoder{family: []byte(family), plains: plainsOf(s)}
+}
+
+// newOneRecordFields returns the Encoder of Widening.FieldEncoder.
+func newOneRecordFields(s *behaviour.Schema, family string) *oneRecordEncoder {
+	e := newOneRecordEncoder(s, family)
+	e.unmarked = true
+	return e
 }
 
 // Add implements Encoder.
@@ -213,6 +221,8 @@ func (e *oneRecordEncoder) value(slot int) []byte {
 	switch {
 	case slot != marker:
 		return e.values[slot]
+	case e.unmarked:
+		return nil
 	case e.at.micros != 0:
 		e.mark = strconv.AppendInt(e.mark[:0], e.at.micros, 10)
 		return e.mark

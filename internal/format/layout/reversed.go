@@ -186,9 +186,17 @@ func (Reversed) Encoder(s *behaviour.Schema, family string) Encoder {
 	return e
 }
 
+// FieldEncoder implements Widening.
+func (l Reversed) FieldEncoder(s *behaviour.Schema, family string) Encoder {
+	e := l.Encoder(s, family).(*reversedEncoder)
+	e.unmarked = true
+	return e
+}
+
 type reversedEncoder struct {
-	family []byte
-	orders []order
+	family   []byte
+	orders   []order
+	unmarked bool // records get no marker
 
 	kind    int
 	records []moment
@@ -219,6 +227,9 @@ func (e *reversedEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
 	fields := len(o.slots) - 1
 	e.c.Row, e.c.Family, e.c.Type = row, e.family, cell.Put
 	for i, slot := range o.slots {
+		if slot == marker && e.unmarked {
+			continue
+		}
 		e.qual = append(e.qual[:0], o.prefixes[i]...)
 		n := len(e.qual)
 		for j := range e.records {

@@ -1,0 +1,57 @@
+package layout_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/format/layout"
+)
+
+// TestFieldEncodersMakeOnlyValues compares the cells of a FieldEncoder with those of an Encoder. Layouts that store every field in a
+// cell of its own have one.
+func TestFieldEncodersMakeOnlyValues(t *testing.T) {
+	onEach(t, 10, func(t *testing.T, r *rand.Rand, l layout.Layout) {
+		of, ok := l.(layout.Widening)
+		if traits := l.Traits(); ok != (traits.FieldCells == layout.AllFields && traits.DayRows) {
+			t.Fatalf("it is a Widening: %t", ok)
+		}
+		if !ok {
+			return
+		}
+		w := drawWorld(t, r, l, 40)
+		enc := of.FieldEncoder(w.schema, "d")
+		for i := range w.recs {
+			rec := w.recs[i]
+			rec.Values = slices.Clone(rec.Values)
+			for f := range rec.Values {
+				if r.IntN(2) == 0 {
+					rec.Values[f] = nil
+				}
+			}
+			var all []string
+			for _, c := range encoded(t, l, w.schema, []behaviour.Record{w.recs[i]}) {
+				all = append(all, fmt.Sprint(c))
+			}
+			values, cells := 0, 0
+			for _, v := range rec.Values {
+				if v != nil {
+					values++
+				}
+			}
+			enc.Add(&rec)
+			err := enc.Cells(l.AppendRow(nil, w.schema, &rec), func(c *cell.Cell) error {
+				if cells++; !slices.Contains(all, fmt.Sprint(c)) {
+					t.Errorf("%s is none of the record's cells", c)
+				}
+				return nil
+			})
+			if err != nil || cells != values {
+				t.Errorf("%d values make %d cells, %v", values, cells, err)
+			}
+		}
+	})
+}
