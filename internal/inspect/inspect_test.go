@@ -53,7 +53,7 @@ func makeWorld(t testing.TB) string {
 		"other/log.jsonl":  `{"user":"u1","time":"2014-09-01"}` + "\n",
 		"other/half.json":  `{"user":[1,2`,
 		"other/bad.json":   `{"user":[1,,2]}`,
-		"other/later.json": `{"version":3,"layout":"reversed","schema":{}}`,
+		"other/later.json": `{"version":4,"layout":"reversed","schema":{}}`,
 		"other/none.json":  `{"version":1,"layout":"reversed","family":"d","schema":null}`,
 		"other/bad.jsonl":  strings.Replace(bad, `"line":9`, `"line":"nine"`, 1),
 	} {

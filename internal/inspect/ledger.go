@@ -2,6 +2,9 @@ package inspect
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"usertrail/internal/format/manifest"
 )
@@ -65,11 +68,22 @@ func skipped(c manifest.Counts) string {
 	return count(c.Skipped)
 }
 
+// fieldsOf returns fields of behaviours in words.
+func fieldsOf(fields map[string][]string) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		words = append(words, fmt.Sprintf("%s of %s", strings.Join(fields[name], ", "), name))
+	}
+	return strings.Join(words, "; ")
+}
+
 // remark returns the reason why an input was not loaded completely.
 func remark(in *manifest.Input) string {
 	switch {
 	case in.SameAs != "":
 		return "same bytes as " + in.SameAs
+	case in.Reread != nil:
+		return "read again for " + fieldsOf(in.Reread)
 	case in.Offsets != nil:
 		return "replayed records only"
 	case in.Part != nil && in.Part.Span != nil:

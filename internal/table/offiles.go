@@ -23,6 +23,9 @@ type OfFiles interface {
 	FileChecker
 	// Replace makes m the manifest. Files that m does not name stay for keepFor.
 	Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error
+	// Rewrite adds a load to the table. by has its files, by the names of the HFiles that they replace. These stay for
+	// keepFor.
+	Rewrite(ctx context.Context, load *manifest.Load, by map[string]manifest.File, keepFor time.Duration) error
 	// Undrop returns the entries that restore the days of the last drop; nil if their files
 	// are no longer kept.
 	Undrop(ctx context.Context) (*manifest.Undrop, error)

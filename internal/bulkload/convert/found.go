@@ -26,6 +26,7 @@ func (r *run) found(ctx context.Context) error {
 	for i, l := range ledgers {
 		m.Loads = append(m.Loads, manifest.RefOf(l, r.m.Loads[i].Name))
 	}
+	m.SetSchema(m.Schema)
 	if err := r.to.CopyQuarantine(ctx, r.cfg.From.Address()); err != nil {
 		return err
 	}
@@ -49,6 +50,7 @@ func (r *run) newLedgers() ([]*manifest.Load, error) {
 	var out []*manifest.Load
 	for _, old := range r.ledgers {
 		l := *old
+		l.Replaced = nil // the new table has no earlier files
 		if err := l.SetUnread(r.m.Schema); err != nil {
 			return nil, err
 		}

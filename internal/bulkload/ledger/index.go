@@ -220,8 +220,9 @@ func Identity(in *manifest.Input) string {
 		Part         *manifest.Part
 		Texts        string `json:",omitempty"`
 		Offsets      []int64
-		SkippedBy    string `json:",omitempty"`
-	}{in.Path, in.SHA256, part, texts, in.Offsets, in.SkippedBy})
+		SkippedBy    string              `json:",omitempty"`
+		Reread       map[string][]string `json:",omitempty"`
+	}{in.Path, in.SHA256, part, texts, in.Offsets, in.SkippedBy, in.Reread})
 	if err != nil {
 		panic(err) // strings and numbers only
 	}

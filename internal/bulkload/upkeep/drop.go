@@ -161,10 +161,12 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 			if day.Records > 0 {
 				newest = max(newest, day.Date)
 			}
+			if day.Date < before {
+				d.tally.Add(day.Tally) // also of cells that a load added to records of earlier loads
+			}
 			if day.Date < before && day.Records > 0 {
 				days[day.Date] = true
 				d.Behaviours += day.Records
-				d.tally.Add(day.Tally)
 			}
 		}
 	}

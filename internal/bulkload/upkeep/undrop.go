@@ -101,7 +101,7 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 	}
 	for _, name := range u.Made {
 		if !has[name] {
-			return no("a compact has merged " + name + ", which the drop wrote")
+			return no("a compact has merged, or a load with --reread has replaced, " + name + ", which the drop wrote")
 		}
 	}
 	if err := r.unchanged(ctx, u.Files); err != nil {

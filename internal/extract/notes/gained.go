@@ -82,12 +82,12 @@ type extracted struct {
 	loads int // that the table had
 }
 
-// gained returns the days of extracts that gained records of some behaviours after their extract.
+// gained returns the days of extracts that gained records of some behaviours, or values of more fields, after their extract.
 func gained(ledgers []*manifest.Load, extracts []extracted, names []string) (days []behaviour.Date) {
 	for _, e := range extracts {
 		for _, l := range ledgers[e.loads:] {
 			for _, d := range l.Days {
-				if d.Records > 0 && e.span.Has(d.Date) && slices.Contains(names, d.Behaviour) {
+				if d.Tally.Cells > 0 && e.span.Has(d.Date) && slices.Contains(names, d.Behaviour) {
 					days = append(days, d.Date)
 				}
 			}

@@ -28,6 +28,9 @@ type Load struct {
 	// Apart is set if the load read files again and took other records of the same behaviours and
 	// dates: see File.Apart.
 	Apart bool `json:"apart,omitempty"`
+	// Replaced are the names of HFiles of earlier loads that the load replaced by its files, to add cells to
+	// their records. Table then has the files that replace them.
+	Replaced []string `json:"replaced,omitempty"`
 	// LeftOut lists the files of Plan from which the load took no record.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// Texts has the Texts of the parts while the file is written or read.
@@ -148,6 +151,9 @@ type Input struct {
 	// Unread has, for each behaviour, the fields of Table that the job of the load did not have. The
 	// records have no value for them. Ledgers of older versions do not have it.
 	Unread map[string][]string `json:"unread_fields,omitempty"`
+	// Reread has, for each behaviour, the fields of Table whose values the load added to the records of Part that earlier
+	// loads of the file had added. If it is set, the load added no record, and Offsets is empty.
+	Reread map[string][]string `json:"reread_fields,omitempty"`
 	// Older is the number of skipped records of days that were dropped before the load. In that
 	// case Part begins after these days.
 	Older int64 `json:"older,omitempty"`
@@ -334,10 +340,10 @@ type Rolled struct {
 	Inputs []uint32 `json:"inputs,omitempty"` // numbers of their delivered files
 }
 
-// Covered reports whether the rolls name all users that can have records of the inputs.
+// Covered reports whether the rolls name all users that can have records of the inputs. A reread adds no record.
 func (b *Begun) Covered() bool {
 	for _, in := range b.Inputs {
-		if !slices.ContainsFunc(b.Rolls, func(r Rolled) bool { return slices.Contains(r.Inputs, in.Number) }) {
+		if in.Reread == nil && !slices.ContainsFunc(b.Rolls, func(r Rolled) bool { return slices.Contains(r.Inputs, in.Number) }) {
 			return false
 		}
 	}

@@ -39,7 +39,8 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-// Version is written into every manifest, except into tables with NamesVersion.
+// Version is written into every manifest, except into tables with NamesVersion or RereadVersion, and ledgers with
+// RereadLedgerVersion.
 const Version = 1
 
 // firstVersion is the version that the first release wrote.
@@ -48,6 +49,14 @@ const firstVersion = 1
 // NamesVersion is the version of a table with a behaviour whose name is not a word. Releases that
 // know only Version refuse such names.
 const NamesVersion = 2
+
+// RereadVersion is the version of a table whose loads added values to records of earlier loads, and
+// RereadLedgerVersion is the version of the ledgers of these loads. Releases that do not know them would call the table
+// damaged, and would rebuild another manifest.
+const (
+	RereadVersion       = 3
+	RereadLedgerVersion = 2
+)
 
 var (
 	// ErrDamaged is returned for a file that cannot have been written by this package.
@@ -79,8 +88,11 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 		err = json.Unmarshal(b, v)
 	}
 	newest := Version
-	if _, ok := v.(*Table); ok {
-		newest = NamesVersion
+	switch v.(type) {
+	case *Table:
+		newest = RereadVersion
+	case *Load:
+		newest = RereadLedgerVersion
 	}
 	if err == nil && v.version() > newest {
 		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), newest)

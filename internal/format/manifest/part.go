@@ -214,8 +214,14 @@ func (in *Input) hasSome(of *Input) bool {
 	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil && in.loadedAll(of.SkippedBy, of.CutBy)
 }
 
-// Held reports whether the loads together hold all requested records of a delivered file.
+// Held reports whether the loads together hold all requested records of a delivered file. Of a file that a killed load read
+// again, it reports whether one of the loads has all of its values.
 func Held(loads []*Load, of *Input) bool {
+	if of.Reread != nil {
+		return slices.ContainsFunc(loads, func(l *Load) bool {
+			return slices.ContainsFunc(l.Inputs, func(in Input) bool { return in.HasReread(of) })
+		})
+	}
 	var parts []*Part
 	for _, l := range loads {
 		for i := range l.Inputs {

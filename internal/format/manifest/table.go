@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,6 +80,8 @@ type LoadRef struct {
 	SHA256 string `json:"sha256,omitempty"` // its checksum
 	// Delivered are the Delivered of the load; nil if an older version committed the load.
 	Delivered []DaysOf `json:"delivered,omitzero"`
+	// Rereads is Load.Rereads.
+	Rereads bool `json:"rereads,omitempty"`
 }
 
 // Same reports whether r and o name the same ledger.
@@ -88,11 +91,14 @@ func (r LoadRef) Same(o LoadRef) bool {
 
 func (t *Table) version() int { return t.Version }
 
-// SetSchema sets the schema, and the lowest version that can have it.
+// SetSchema sets the schema, and the lowest version that can have it and the loads of t.
 func (t *Table) SetSchema(s *behaviour.Schema) {
 	t.Schema, t.Version = s, Version
 	if s != nil && !s.Words() {
 		t.Version = NamesVersion
+	}
+	if slices.ContainsFunc(t.Loads, func(l LoadRef) bool { return l.Rereads }) {
+		t.Version = RereadVersion
 	}
 }
 
@@ -179,7 +185,7 @@ func (t *Table) Of(load int) *Table {
 
 // RefOf returns the manifest's entry for a load whose ledger is called name.
 func RefOf(l *Load, name string) LoadRef {
-	ref := LoadRef{Number: l.Number, Name: name, Delivered: l.Delivered()}
+	ref := LoadRef{Number: l.Number, Name: name, Delivered: l.Delivered(), Rereads: l.Rereads()}
 	for _, in := range l.Inputs {
 		ref.Records += in.Loaded
 	}

@@ -161,9 +161,12 @@ func (c *Catalog) held(ctx context.Context, inputs []manifest.Input) (func(manif
 	return func(in manifest.Input) bool { return has(inputs, &in) || manifest.Held(ledgers, &in) }, nil
 }
 
-// has reports whether inputs hold everything that was begun of a file.
+// has reports whether inputs hold everything that was begun of a file. Only a reread has what another reread began.
 func has(inputs []manifest.Input, begun *manifest.Input) bool {
 	return slices.ContainsFunc(inputs, func(o manifest.Input) bool {
+		if begun.Reread != nil {
+			return o.HasReread(begun)
+		}
 		return o.Has(begun) || begun.Offsets != nil && o.Path == begun.Path
 	})
 }

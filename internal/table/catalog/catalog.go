@@ -224,6 +224,7 @@ func (c *Catalog) With(load *manifest.Load, files []manifest.File) *manifest.Tab
 	ref := manifest.RefOf(load, ledgerOf(load.Number))
 	m.Files = append(slices.Clip(m.Files), files...)
 	m.Loads = append(slices.Clip(m.Loads), ref)
+	m.SetSchema(m.Schema)
 	return &m
 }
 
@@ -232,6 +233,11 @@ func ledgerOf(load int) string { return fmt.Sprintf("%s/%06d.json", loadsName, l
 // CommitAs writes a load's ledger and then replaces the manifest by m. The load must be the
 // last load of m.
 func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest.Table) error {
+	return c.commit(ctx, load, m, m.Of(load.Number))
+}
+
+// commit is CommitAs with the manifest for the ledger.
+func (c *Catalog) commit(ctx context.Context, load *manifest.Load, m, own *manifest.Table) error {
 	if err := m.CheckDropped(); err != nil {
 		return fmt.Errorf("commit load %d: %w", load.Number, err)
 	}
@@ -239,7 +245,7 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	if err := c.begin(ctx, load.Number); err != nil {
 		return err
 	}
-	load.Table = m.Of(load.Number)
+	load.Table = own
 	if err := c.writeLedger(ctx, &m.Loads[len(m.Loads)-1], load); err != nil {
 		return err
 	}
@@ -251,6 +257,28 @@ func (c *Catalog) CommitAs(ctx context.Context, load *manifest.Load, m *manifest
 	endLoading(ctx, c.fs, c.dir)
 	breakpoint.Reach(breakpoint.Loaded)
 	return nil
+}
+
+// Rewrite adds a load whose files have all cells of files of earlier loads, and cells that the load added to
+// their records. by has the new files by the names of the HFiles that they replace. These stay for keepFor.
+func (c *Catalog) Rewrite(ctx context.Context, load *manifest.Load, by map[string]manifest.File, keepFor time.Duration) error {
+	m := c.With(load, nil)
+	m.Files, load.Replaced = slices.Clone(m.Files), nil
+	var made []manifest.File
+	for i := range m.Files {
+		if f, ok := by[m.Files[i].Name]; ok {
+			load.Replaced, made = append(load.Replaced, m.Files[i].Name), append(made, f)
+			m.Files[i] = f
+		}
+	}
+	if len(made) > 0 {
+		if err := c.retire(ctx, m, keepFor); err != nil {
+			return err
+		}
+	}
+	own := m.Of(load.Number)
+	own.Files = append(own.Files, made...)
+	return c.commit(ctx, load, m, own)
 }
 
 // writeLedger writes a ledger and fails if the file exists. Sweep removes every ledger that no

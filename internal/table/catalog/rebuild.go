@@ -263,10 +263,26 @@ func (r *rebuild) add(ctx context.Context, n int) error {
 		return fmt.Errorf("%s, which names the merged files of the loads before %d", baseOf(t.Rewritten), n)
 	}
 	m := *t
-	m.Files = append(append([]manifest.File{}, r.m.Files...), t.Files...)
+	if m.Files, err = withFiles(r.m.Files, l.Replaced, t.Files); err != nil {
+		return fmt.Errorf("the ledger of load %d: %w", n, err)
+	}
 	m.Loads = append(r.m.Loads, ref)
 	r.m = &m
 	return nil
+}
+
+// withFiles returns the files of the earlier loads and the new files of a load. The first new files are in the
+// places of the HFiles that they replaced.
+func withFiles(files []manifest.File, replaced []string, more []manifest.File) ([]manifest.File, error) {
+	out := append([]manifest.File{}, files...)
+	for i, name := range replaced {
+		at := slices.IndexFunc(out, func(f manifest.File) bool { return f.Name == name })
+		if at < 0 || i >= len(more) {
+			return nil, fmt.Errorf("%s, which it replaced, and which no earlier ledger names", name)
+		}
+		out[at] = more[i]
+	}
+	return append(out, more[len(replaced):]...), nil
 }
 
 // ofLoad matches an HFile or roll of a load.

@@ -72,7 +72,7 @@ func TestAManifestWithoutFilesIsRebuilt(t *testing.T) {
 // TestAManifestOfANewerVersionIsKept has one that this program cannot read, and all ledgers.
 func TestAManifestOfANewerVersionIsKept(t *testing.T) {
 	dir, m := loadedTable(t)
-	newer := strings.Replace(unsealed(m[2]), `"version": 1`, `"version": 3`, 1)
+	newer := strings.Replace(unsealed(m[2]), `"version": 1`, `"version": 4`, 1)
 	writeText(t, dir, "manifest.json", newer)
 	if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); !errors.Is(err, manifest.ErrNewer) {
 		t.Errorf("%v, want ErrNewer", err)

@@ -20,6 +20,18 @@ import (
 // between the two, both name the files, and files that the manifest names are not retired. If
 // keepFor is 0, Replace lists no files, so that the list needs no disk space. Replace sets m.Retired.
 func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error {
+	if err := c.retire(ctx, m, keepFor); err != nil {
+		return err
+	}
+	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
+		return fmt.Errorf("replace files of %s: %w", c.dir, unwritable(err))
+	}
+	c.set(m)
+	return nil
+}
+
+// retire lists the files that the manifest names and m does not name. It sets m.Retired.
+func (c *Catalog) retire(ctx context.Context, m *manifest.Table, keepFor time.Duration) error {
 	before, err := c.retired(ctx)
 	if err != nil {
 		return err
@@ -39,10 +51,6 @@ func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.D
 		return err
 	}
 	m.Retired = keepFor > 0
-	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
-		return fmt.Errorf("replace files of %s: %w", c.dir, unwritable(err))
-	}
-	c.set(m)
 	return nil
 }
 

@@ -1,0 +1,36 @@
+package manifest
+
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+)
+
+// Rereads reports whether l added values of fields to records of earlier loads.
+func (l *Load) Rereads() bool {
+	return slices.ContainsFunc(l.Inputs, func(in Input) bool { return in.Reread != nil })
+}
+
+// SetVersion sets the lowest version that can have l.
+func (l *Load) SetVersion() {
+	l.Version = Version
+	if l.Rereads() {
+		l.Version = RereadLedgerVersion
+	}
+}
+
+// HasReread reports whether in has all values of a file that was read again.
+func (in *Input) HasReread(of *Input) bool {
+	for kind, fields := range of.Reread {
+		if slices.ContainsFunc(fields, func(field string) bool { return !slices.Contains(in.Reread[kind], field) }) {
+			return false
+		}
+	}
+	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.Part.Covers(of.Part)
+}
+
+// Gave reports whether the load added the values of a field to the records of a date and behaviour that
+// earlier loads of the file had added.
+func (in *Input) Gave(field string, d behaviour.Date, behaviour string) bool {
+	return slices.Contains(in.Reread[behaviour], field) && in.Part.Has(d, behaviour, nil)
+}
