@@ -85,7 +85,7 @@ func New(ctx context.Context, cfg *Config, owner Owner, inputs []*Input, s *shuf
 	for i, in := range inputs {
 		in.index = i
 		if err := b.mark(in); err != nil {
-			in.fail(err)
+			in.Fail(err)
 		}
 	}
 	return b, nil
@@ -179,7 +179,7 @@ func (b *Batch) judge(ctx context.Context) error {
 		if in.sameAs != "" {
 			in.counts.Duplicate, in.counts.Loaded = in.counts.Loaded, 0
 		} else if err := in.checkCopies(); err != nil {
-			in.fail(err)
+			in.Fail(err)
 			b.cfg.Failures.Add(in.Path, err)
 		}
 	}
@@ -218,7 +218,7 @@ func (in *Input) own(err error) error {
 	if err == nil || !delivered.OwnFault(err) {
 		return err
 	}
-	in.fail(err)
+	in.Fail(err)
 	return nil
 }
 

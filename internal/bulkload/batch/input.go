@@ -110,8 +110,8 @@ func (in *Input) source() string {
 	return in.Path
 }
 
-// fail records that nothing of the file is loaded. The first reason counts.
-func (in *Input) fail(err error) {
+// Fail records that nothing of the file is loaded. The first reason counts.
+func (in *Input) Fail(err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.err == nil {
@@ -124,6 +124,13 @@ func (in *Input) Failed() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.err != nil
+}
+
+// Err returns why nothing of the file is loaded, or nil.
+func (in *Input) Err() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.err
 }
 
 // count adds to the counts.

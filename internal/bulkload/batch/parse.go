@@ -28,7 +28,7 @@ func (b *Batch) read(ctx context.Context) error {
 	}
 	records := b.progress.Counter("records")
 	parsers := make([]*parser, b.cfg.Workers)
-	err := b.newReader().feed(ctx, b.inputs, "parsing", func(ctx context.Context, i int) func(task) error {
+	err := newReader(b.cfg, b.progress).feed(ctx, b.inputs, "parsing", func(ctx context.Context, i int) func(task) error {
 		p := &parser{
 			lines: newLines(b.cfg), ctx: ctx, sorter: partition{b.sorter.Shard(i), b.points, b.part(0)}, records: records, dates: behaviour.NoDays,
 		}
@@ -176,7 +176,7 @@ type parser struct {
 // parse parses one chunk, and adds its counts to the file.
 func (p *parser) parse(t task) error {
 	if err := p.open(t); err != nil {
-		t.in.fail(delivered.Unfit(err))
+		t.in.Fail(delivered.Unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}
 	p.counts, p.others, p.rejects, p.days, p.outside = manifest.Counts{}, manifest.Unmapped{}, nil, nil, dateSet{}
@@ -253,7 +253,7 @@ func (p *parser) addDay(r *behaviour.Record) {
 
 // refuse fails the file because of the text of a corrected record.
 func (p *parser) refuse(format string, args ...any) {
-	p.in.fail(fmt.Errorf("%w: %s:%d: %s", bulkload.ErrRequest, p.in.corrected.From(), p.line, fmt.Sprintf(format, args...)))
+	p.in.Fail(fmt.Errorf("%w: %s:%d: %s", bulkload.ErrRequest, p.in.corrected.From(), p.line, fmt.Sprintf(format, args...)))
 }
 
 // checkPlace fails the file if the text of a corrected record has the record at another offset than the delivered file:
@@ -293,7 +293,7 @@ func (p *parser) Keep(r *behaviour.Record) error {
 	p.addDay(r)
 	at := r.ID
 	if at > column.MaxOffset {
-		p.in.fail(fmt.Errorf("%s has more than %d bytes of text: split it into smaller files", p.in.Path, int64(column.MaxOffset)))
+		p.in.Fail(fmt.Errorf("%s has more than %d bytes of text: split it into smaller files", p.in.Path, int64(column.MaxOffset)))
 		return nil
 	}
 	p.place(r)

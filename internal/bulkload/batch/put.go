@@ -68,7 +68,7 @@ func (b *Batch) putFiles(ctx context.Context, files []*Input, w table.Writer, al
 		first[i] = in.sha
 	}
 	workers := make([]*putter, b.cfg.Workers)
-	err := b.newReader().feed(ctx, files, "putting", func(ctx context.Context, i int) func(task) error {
+	err := newReader(b.cfg, b.progress).feed(ctx, files, "putting", func(ctx context.Context, i int) func(task) error {
 		workers[i] = b.newPutter(ctx, w)
 		return workers[i].put
 	})

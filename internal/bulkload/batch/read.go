@@ -41,9 +41,18 @@ type reader struct {
 	buffers  chan []byte // of chunks, not in use
 }
 
-func (b *Batch) newReader() *reader {
-	workers := b.cfg.Workers
-	return &reader{fs: b.cfg.FS, format: &b.cfg.Job.Format, workers: workers, progress: b.progress, buffers: make(chan []byte, 4*workers)}
+func newReader(cfg *Config, p *progress.Progress) *reader {
+	return &reader{fs: cfg.FS, format: &cfg.Job.Format, workers: cfg.Workers, progress: p, buffers: make(chan []byte, 4*cfg.Workers)}
+}
+
+// EachChunk reads delivered files and passes their chunks to cfg.Workers workers. worker returns the function of worker i for
+// one chunk of a file, whose columns have the names in header. doing names the work in the progress report. A problem
+// of one file is recorded with the file. When EachChunk returns, each other file has its digest.
+func EachChunk(ctx context.Context, cfg *Config, inputs []*Input, p *progress.Progress, doing string, worker func(i int) func(in *Input, header []string, c record.Chunk) error) error {
+	return newReader(cfg, p).feed(ctx, inputs, doing, func(_ context.Context, i int) func(task) error {
+		work := worker(i)
+		return func(t task) error { return work(t.in, t.header, t.chunk) }
+	})
 }
 
 // feed reads inputs and passes their chunks to the workers. worker returns the function of worker i for
@@ -143,7 +152,7 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 	case src.Err != nil:
 		return in.own(delivered.Unread(in.Path, fmt.Errorf("load: %w", src.Err)))
 	case err != nil:
-		in.fail(delivered.Unfit(err))
+		in.Fail(delivered.Unfit(err))
 		return nil
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil {
@@ -256,7 +265,7 @@ func (r *reader) digestRanges(ctx context.Context, in *Input) error {
 func (r *reader) readCorrected(ctx context.Context, in *Input, tasks chan<- task) error {
 	header, err := in.corrected.Header(ctx)
 	if err != nil {
-		in.fail(err)
+		in.Fail(err)
 		return nil
 	}
 	n := 0
@@ -273,7 +282,7 @@ func (r *reader) readCorrected(ctx context.Context, in *Input, tasks chan<- task
 		return pipe.Send(ctx, tasks, t)
 	})
 	if refused := (*refusedError)(nil); errors.As(err, &refused) {
-		in.fail(refused.error)
+		in.Fail(refused.error)
 		return nil
 	}
 	return err

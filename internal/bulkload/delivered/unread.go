@@ -83,6 +83,12 @@ func SameAs(ctx context.Context, fs dfs.FS, f job.Input, old *manifest.Input) er
 	if err != nil {
 		return Unread(f.Path, err)
 	}
+	return SameBytes(f, sum, old)
+}
+
+// SameBytes compares the digest of a file with the file that was loaded under its name. If it differs, the error wraps
+// ErrChanged.
+func SameBytes(f job.Input, sum string, old *manifest.Input) error {
 	if sum == old.SHA256 {
 		return nil
 	}

@@ -239,6 +239,9 @@ func (l *Load) Nothing() error {
 	return noFile(&l.cfg)
 }
 
+// WarnNotRead logs the fields and the records of loaded files that a load does not read again.
+func (l *Load) WarnNotRead() { l.Result.NotRead.Warn(l.cfg.Log) }
+
 // noFile returns the error of a load whose days have no file.
 func noFile(cfg *Config) error {
 	return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, cfg.Span, cfg.Job.Pattern.Root)

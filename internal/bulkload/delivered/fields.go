@@ -1,0 +1,117 @@
+package delivered
+
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+)
+
+// UnreadFields returns the fields of the job that the given files were loaded without, and that no later load read
+// again, in order of the job. loads are all loads of the table, the oldest first. The table has no days before
+// dropped, which may be nil.
+func (s *Search) UnreadFields(loads []*manifest.Load, files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
+	u := &unreadFields{Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]*manifest.Input{}}
+	for i := range files {
+		u.asked[files[i].Rel] = &files[i]
+	}
+	for _, of := range slices.Backward(loads) { // the later loads first: only they can have read a file again
+		if err := u.add(of); err != nil {
+			return nil, err
+		}
+	}
+	return u.inOrder(), nil
+}
+
+// unreadFields collects the fields that loads did not read.
+type unreadFields struct {
+	*Search
+	dropped *behaviour.Date
+	asked   map[string]*job.Input        // by Rel
+	again   map[string][]*manifest.Input // by path, of the loads that were added: those that read fields again
+	found   []bulkload.UnreadField
+}
+
+// add adds the fields that a load did not read from the asked files.
+func (u *unreadFields) add(of *manifest.Load) error {
+	if !slices.ContainsFunc(of.Inputs, func(in manifest.Input) bool { return u.asked[in.Path] != nil }) {
+		return nil
+	}
+	unread, err := of.UnreadOf(u.Job.Schema)
+	if err != nil {
+		return err
+	}
+	for i := len(of.Inputs) - 1; i >= 0; i-- { // an import joins loads into one
+		in := &of.Inputs[i]
+		file := u.asked[in.Path]
+		if file == nil {
+			continue
+		}
+		if in.Reread != nil {
+			u.again[in.Path] = append(u.again[in.Path], in)
+		}
+		if in.Loaded > 0 && !ofDropped(file, u.dropped) {
+			u.addFile(of, in, file, unread[i])
+		}
+	}
+	return nil
+}
+
+// addFile adds the fields that a load did not read from a file.
+func (u *unreadFields) addFile(of *manifest.Load, in *manifest.Input, file *job.Input, unread map[string][]string) {
+	for kind, fields := range unread {
+		for _, field := range fields {
+			dates := u.datesOf(of, in, kind, field)
+			if dates == behaviour.NoDays {
+				continue
+			}
+			if file.Date != nil {
+				dates = behaviour.Span{From: *file.Date, To: *file.Date}
+			}
+			u.found = bulkload.AddUnread(u.found, bulkload.UnreadField{Behaviour: kind, Field: field, Dates: dates, Paths: map[string]bool{in.Path: true}})
+		}
+	}
+}
+
+// datesOf returns the dates on which a load added records of a behaviour, as far as its file in may have
+// them without a field. Days that were dropped are not among them.
+func (u *unreadFields) datesOf(of *manifest.Load, in *manifest.Input, kind, field string) behaviour.Span {
+	out := behaviour.NoDays
+	for _, d := range of.Days {
+		if d.Date.Before(u.dropped) {
+			continue
+		}
+		possible := in.Dates != nil && in.Dates.Has(d.Date) || in.Dates == nil && u.Span.Has(d.Date)
+		if d.Behaviour == kind && d.Records > 0 && possible && !u.gave(in.Path, field, d.Date, kind) {
+			out.AddDay(d.Date)
+		}
+	}
+	return out
+}
+
+// gave reports whether a later load read the field of a file again, for the records of a date and behaviour.
+func (u *unreadFields) gave(path, field string, d behaviour.Date, kind string) bool {
+	return slices.ContainsFunc(u.again[path], func(in *manifest.Input) bool { return in.Gave(field, d, kind) })
+}
+
+// inOrder returns the fields in order of the job.
+func (u *unreadFields) inOrder() []bulkload.UnreadField {
+	var out []bulkload.UnreadField
+	for _, k := range u.Kinds {
+		kind := &u.Job.Schema.Kinds[k]
+		for _, field := range kind.Fields {
+			i := slices.IndexFunc(u.found, func(f bulkload.UnreadField) bool { return f.Behaviour == kind.Name && f.Field == field.Name })
+			if i >= 0 {
+				out = append(out, u.found[i])
+			}
+		}
+	}
+	return out
+}
+
+// ofDropped reports whether the path of a file has a day before dropped, which may be nil.
+func ofDropped(in *job.Input, dropped *behaviour.Date) bool {
+	return in.Date != nil && in.Date.Before(dropped)
+}
