@@ -57,6 +57,7 @@ The last line of standard output is one JSON object, also after a failure.`)
 	root.Flags().BoolVar(&o.dryRun, "dry-run", false, dryRunUsage)
 	o.addSample(root, "amount of log text that --dry-run parses, such as 1GiB, or 0 to parse none")
 	root.Flags().BoolVar(&o.each, "each-day", false, "load each day separately: a day that fails, or that lacks a required file, does not stop the others")
+	root.Flags().BoolVar(&o.reread, "reread", false, rereadUsage)
 	o.patience.add(root)
 	root.RunE = func(c *cobra.Command, _ []string) error { return o.load(c.Context()) }
 	env.Reports(root, bulkload.Result{})
@@ -81,6 +82,7 @@ type options struct {
 	dryRun bool
 	sample string
 	each   bool // each day separately
+	reread bool
 
 	patience patience
 }
@@ -132,6 +134,12 @@ func (o *options) load(ctx context.Context) error {
 	}
 	defer cfg.Store.Close()
 	cfg.Span, cfg.Sample = span, sample
+	if o.reread {
+		if err := o.alone(); err != nil {
+			return o.env.Report(bulkload.Result{}, err)
+		}
+		return o.rereads(ctx, cfg, span)
+	}
 	if o.each && (o.patience.asked || o.dryRun) {
 		return o.env.Report(bulkload.Result{}, fmt.Errorf("%w: --each-day can be combined with --settle, but not with --wait or --dry-run", cli.ErrUsage))
 	}

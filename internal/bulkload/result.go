@@ -39,6 +39,9 @@ type Result struct {
 	OtherJobs          int `json:"other_jobs,omitempty"`
 	OtherJobsCorrected int `json:"other_jobs_corrected,omitempty"`
 
+	// Reread describes a reread; nil for other commands.
+	Reread *Reread `json:"reread,omitempty"`
+
 	NotRead
 
 	Failed []Failed `json:"failed,omitempty"`
@@ -78,6 +81,26 @@ func (r *Result) Add(o Result) {
 	r.Choice, r.Held = o.Choice, o.Held
 	r.NotRead.Add(o.NotRead)
 	r.Failed = append(r.Failed, o.Failed...)
+}
+
+// A Reread counts the records of the behaviours and dates for which files were read again. Each record is counted once.
+type Reread struct {
+	Records      int64 `json:"records"`       // they got a value
+	WithoutValue int64 `json:"without_value"` // they have no value of the fields
+	HadValues    int64 `json:"had_values"`    // the table had their values
+	NotThere     int64 `json:"not_there"`     // the table has no such record
+	Replayed     int64 `json:"replayed"`      // they were corrected, so the values in the file may be wrong
+	Bad          int64 `json:"bad"`
+}
+
+// Add adds o to r.
+func (r *Reread) Add(o Reread) {
+	r.Records += o.Records
+	r.WithoutValue += o.WithoutValue
+	r.HadValues += o.HadValues
+	r.NotThere += o.NotThere
+	r.Replayed += o.Replayed
+	r.Bad += o.Bad
 }
 
 // OfOtherJobs describes OtherJobs and the next step.

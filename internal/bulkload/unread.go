@@ -60,7 +60,7 @@ func AddUnread(list []UnreadField, f UnreadField) []UnreadField {
 }
 
 // UnreadAdvice is the next step for an UnreadField.
-const UnreadAdvice = "a load does not read these records again: if the values are wanted, load the logs into a new table; files that are loaded from now on have the field"
+const UnreadAdvice = "a load does not read these records again: if the values are wanted, read the files again with --reread; if the table cannot have them, load the logs into a new table; files that are loaded from now on have the field"
 
 // DescribeUnread describes the first field of a list, and counts the others.
 func DescribeUnread(list []UnreadField) string {

@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/bulkload/reread"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/place"
@@ -30,15 +31,25 @@ import (
 func loadTable(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 2 || len(args) == 3, "load FROM TO [TYPES]")
 	j, store := tableOf(ts)
-	cfg := load.Config{
-		Resources: bulkload.Resources{FS: store.FS, Store: store, Temp: dfs.Join(store.Dir, catalog.TempName), Progress: progress.Config{Quiet: true}},
-		Job:       j, Span: behaviour.Span{From: date(ts, args[0]), To: date(ts, args[1])},
-	}
+	cfg := load.Config{Resources: resourcesOf(store), Job: j, Span: behaviour.Span{From: date(ts, args[0]), To: date(ts, args[1])}}
 	if len(args) == 3 {
 		cfg.Types = strings.Split(args[2], ",")
 	}
 	_, err := load.Run(context.Background(), cfg)
 	ts.Check(err)
+}
+
+// rereadTable implements the command reread.
+func rereadTable(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 2, "reread FROM TO")
+	j, store := tableOf(ts)
+	_, err := reread.Run(context.Background(), reread.Config{Resources: resourcesOf(store), Job: j, Span: behaviour.Span{From: date(ts, args[0]), To: date(ts, args[1])}})
+	ts.Check(err)
+}
+
+// resourcesOf returns the resources of a load into a table of files.
+func resourcesOf(store files.Store) bulkload.Resources {
+	return bulkload.Resources{FS: store.FS, Store: store, Temp: dfs.Join(store.Dir, catalog.TempName), Progress: progress.Config{Quiet: true}}
 }
 
 // dropDays implements the command drop.

@@ -9,6 +9,7 @@
 //	jsonlog                   every line of stderr is a JSON object of a log
 //	lineage FILE              every line is an event that fits OpenLineage's schemas
 //	load FROM TO [TYPES]      loads by ./usertrail.yaml, for scripts of extract
+//	reread FROM TO            adds fields of ./usertrail.yaml to loaded records, for scripts of extract
 //	drop BEFORE               drops the days before a date, for scripts of extract
 //	rows DIR                  prints the events of a table or a result, one per
 //	                          line, without the id
@@ -53,6 +54,7 @@ func Run(t *testing.T) {
 			"jsonlog":   jsonLog,
 			"lineage":   lineage,
 			"load":      loadTable,
+			"reread":    rereadTable,
 			"drop":      dropDays,
 			"rows":      rows,
 			"lock":      lock,

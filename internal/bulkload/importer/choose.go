@@ -41,7 +41,7 @@ func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
 				bulkload.ErrRequest, len(l.Inputs), l.Number, i.from.Info().Address, have, i.to.Address)
 		}
 	}
-	return todo, nil
+	return todo, i.checkRereads(all, todo)
 }
 
 // An imported has the delivered files of the target.

@@ -146,9 +146,8 @@ func (i *importer) all(ctx context.Context, todo []*manifest.Load) error {
 	p.Step("importing", "cells", cells)
 	for len(todo) > 0 {
 		n, size := 1, sizeOf(todo[0])
-		for n < len(todo) && size+sizeOf(todo[n]) <= target.HandedBytes {
+		for joined := joinedWith(todo); n < len(todo) && (n <= joined[n-1] || size+sizeOf(todo[n]) <= target.HandedBytes); n++ {
 			size += sizeOf(todo[n])
-			n++
 		}
 		if err := i.together(ctx, todo[:n], p); err != nil {
 			return err
@@ -207,7 +206,7 @@ func (i *importer) together(ctx context.Context, loads []*manifest.Load, p *prog
 
 // merged returns one ledger of several loads.
 func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
-	out := &manifest.Load{Version: manifest.Version, Number: i.to.NextLoad(), Job: loads[len(loads)-1].Job, Days: []manifest.Day{}}
+	out := &manifest.Load{Number: i.to.NextLoad(), Job: loads[len(loads)-1].Job, Days: []manifest.Day{}}
 	at := map[string]int{}
 	for _, l := range loads {
 		moved := *l
@@ -227,6 +226,7 @@ func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
 			out.Days[n].Tally.Add(d.Tally)
 		}
 	}
+	out.SetVersion()
 	names := i.to.Info().Schema.Names()
 	slices.SortFunc(out.Days, func(a, b manifest.Day) int {
 		return cmp.Or(cmp.Compare(a.Date, b.Date), slices.Index(names, a.Behaviour)-slices.Index(names, b.Behaviour))

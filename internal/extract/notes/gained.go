@@ -8,6 +8,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/place"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
 )
@@ -64,7 +65,7 @@ func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest
 		return nil, fmt.Errorf("look for days that gained records: %w", err)
 	}
 	dropped := l.Info().Dropped
-	days := slices.DeleteFunc(gained(ledgers, old, q.NamedAll()), func(d behaviour.Date) bool { return d.Before(dropped) })
+	days := slices.DeleteFunc(gained(ledgers, old, q), func(d behaviour.Date) bool { return d.Before(dropped) })
 	if len(days) == 0 {
 		return nil, nil
 	}
@@ -82,16 +83,31 @@ type extracted struct {
 	loads int // that the table had
 }
 
-// gained returns the days of extracts that gained records of some behaviours, or values of more fields, after their extract.
-func gained(ledgers []*manifest.Load, extracts []extracted, names []string) (days []behaviour.Date) {
+// gained returns the days of extracts that gained records of the behaviours of a query, or values of its fields, after their
+// extract.
+func gained(ledgers []*manifest.Load, extracts []extracted, q *query.Query) (days []behaviour.Date) {
+	names := q.NamedAll()
 	for _, e := range extracts {
 		for _, l := range ledgers[e.loads:] {
 			for _, d := range l.Days {
-				if d.Tally.Cells > 0 && e.span.Has(d.Date) && slices.Contains(names, d.Behaviour) {
+				if e.span.Has(d.Date) && slices.Contains(names, d.Behaviour) && (d.Records > 0 || d.Tally.Cells > 0 && rereads(l, d.Behaviour, q)) {
 					days = append(days, d.Date)
 				}
 			}
 		}
 	}
 	return days
+}
+
+// rereads reports whether a load added values of a field of a behaviour that a query reads.
+func rereads(l *manifest.Load, behaviour string, q *query.Query) bool {
+	k, ok := q.Info.Schema.Kind(behaviour)
+	return ok && slices.ContainsFunc(l.Inputs, func(in manifest.Input) bool {
+		for i, f := range q.Info.Schema.Kinds[k].Fields {
+			if q.Want.Has(k, i) && slices.Contains(in.Reread[behaviour], f.Name) {
+				return true
+			}
+		}
+		return false
+	})
 }

@@ -109,7 +109,7 @@ func (d *drawer) step() Step {
 		weight int
 		draw   func() Step
 	}{
-		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {3, d.arriving}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {4, d.drop}, {2, d.convert}, {5, d.damage},
+		{hbase, d.puts}, {20, d.deliver}, {7, d.redeliver}, {7, d.grow}, {16, d.load}, {3, d.arriving}, {8, d.steal}, {3, d.both}, {5, d.pieces}, {10, d.mend}, {5, d.replay}, {4, d.compact}, {4, d.drop}, {2, d.convert}, {5, d.damage}, {3, d.reread},
 	} {
 		if n -= c.weight; n < 0 {
 			return c.draw()
@@ -139,6 +139,8 @@ func (d *drawer) puts() Step {
 		return Step{Do: one(d.r, takeSnapshot, restoreSnapshot, restoreSnapshot)}
 	case d.m.half == nil && d.r.IntN(15) == 0:
 		return d.damage()
+	case d.m.half == nil && d.r.IntN(15) == 0:
+		return d.reread()
 	case d.m.half == nil && d.r.IntN(15) == 0:
 		return d.arriving()
 	case d.m.half == nil && d.r.IntN(25) == 0:

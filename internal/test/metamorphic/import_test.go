@@ -59,7 +59,7 @@ func (m *model) imported() outcome {
 	}
 	todo, fits := next.lacks(from)
 	switch {
-	case !fits:
+	case !fits, from.splits(todo):
 		return outcome{statuses: []int{64}}
 	case len(todo) == 0:
 		return outcome{statuses: []int{99}}
@@ -78,6 +78,15 @@ func (m *model) imported() outcome {
 		}
 	}
 	return outcome{statuses: []int{0}, next: next}
+}
+
+// splits reports whether a load of todo is a reread of records of a load that is not in todo.
+func (t *table) splits(todo map[int]bool) bool {
+	return slices.ContainsFunc(t.entries, func(e entry) bool {
+		return e.reread != nil && todo[e.load] && slices.ContainsFunc(t.entries, func(f entry) bool {
+			return f.path == e.path && f.loaded > 0 && f.load < e.load && !todo[f.load]
+		})
+	})
 }
 
 // begins reports whether the fields of each behaviour of t begin with the fields of o, in order.
@@ -117,7 +126,7 @@ func (t *table) lacks(o *table) (todo map[int]bool, fits bool) {
 
 // equal reports whether two entries have the same records of one file.
 func (e *entry) equal(o entry) bool {
-	return e.path == o.path && e.bytes == o.bytes && e.part.same(o.part) && reflect.DeepEqual(e.lines, o.lines)
+	return e.path == o.path && e.bytes == o.bytes && e.part.same(o.part) && reflect.DeepEqual(e.lines, o.lines) && reflect.DeepEqual(e.reread, o.reread)
 }
 
 // same reports whether p and o have the same records, under the same behaviours.

@@ -67,6 +67,9 @@ type entry struct {
 	lines map[int]bool // replayed lines; nil for a load
 	texts map[int]string
 	bad   map[int]bool // indexes of the bad records; nil for replayed records
+	job   Job          // of the load
+
+	reread map[string][]string // fields that a reread read, by behaviour; it has no replayed lines
 
 	read, loaded int             // number of records; another file may replace one without records
 	older        int             // records of days that were dropped before
@@ -82,7 +85,9 @@ type part struct {
 
 // An event is a record in a table.
 type event struct {
-	load       int // the load that added it
+	load       int    // the load that added it
+	from       string // path of the file; "" for a replayed record
+	index      int    // in the file
 	user, date string
 	micros     int64
 	kind       string
@@ -524,7 +529,7 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	want := m.partOf(s, path)
 	covered := t.covered(path, f.bytes)
 	var copies []entry
-	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}, outside: map[string]bool{}, read: c.read}
+	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}, job: m.job, outside: map[string]bool{}, read: c.read}
 	for _, o := range t.entries {
 		if o.path != path && o.lines == nil && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
 			copies = append(copies, o)
@@ -556,7 +561,9 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 			continue
 		}
 		c.loaded++
-		t.add(m.job.event(r))
+		added := m.job.event(r)
+		added.from, added.index = path, i
+		t.add(added)
 	}
 	known := slices.ContainsFunc(t.entries, func(o entry) bool { return o.path == path && o.bytes == f.bytes })
 	e.loaded, e.older = c.loaded, c.older
@@ -717,7 +724,7 @@ func (t *table) numbered() bool {
 func (m *model) replayLines(t *table, path string, lines []badLine) outcome {
 	c := counts{read: len(lines)}
 	t.loads++
-	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}, texts: map[int]string{}}
+	e := entry{load: t.loads, path: path, bytes: lines[0].bytes, lines: map[int]bool{}, texts: map[int]string{}, job: m.job}
 	var still []badLine
 	either := false        // a record belongs to a dropped day and not to a day of its file
 	gone := map[int]bool{} // records of dropped days or of an earlier load; a good line settles a record

@@ -143,6 +143,8 @@ func (x *run) do(s *Step) error {
 		return nil
 	case "load":
 		return x.load(s)
+	case "reread":
+		return x.reread(s)
 	case "mark":
 		return x.mark(s)
 	case "growing":

@@ -1,0 +1,85 @@
+package reread
+
+import (
+	"slices"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/batch"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
+)
+
+// choose chooses the files that are read again, and the HFiles that can have their records.
+func (x *reread) choose(found []job.Input) error {
+	unread, err := x.search.UnreadFields(x.known.Loads(), found, x.to.Info().Dropped)
+	if err != nil {
+		return err
+	}
+	x.fields = make([][]bool, len(x.to.Schema.Kinds))
+	loads, byLoad := x.loadsOf(), x.makePlaces()
+	for _, of := range found {
+		in := x.input(of, unread)
+		if in == nil {
+			x.result.Already++
+			continue
+		}
+		x.inputs = append(x.inputs, in)
+		x.result.Bytes += in.Size
+		in.places = x.placesOf(loads[in.Number], byLoad)
+	}
+	return nil
+}
+
+// loadsOf returns the loads that added records of a file, by the number of the file.
+func (x *reread) loadsOf() map[uint32][]int {
+	out := map[uint32][]int{}
+	for _, l := range x.known.Loads() {
+		for i := range l.Inputs {
+			if in := &l.Inputs[i]; in.Loaded > 0 {
+				out[in.Number] = append(out[in.Number], l.Number)
+			}
+		}
+	}
+	return out
+}
+
+// input returns a file with the fields that it is read for. It returns nil if there are none.
+func (x *reread) input(of job.Input, unread []bulkload.UnreadField) *input {
+	var in *input
+	for _, u := range unread {
+		if !u.Paths[of.Rel] {
+			continue
+		}
+		if in == nil {
+			in = x.newInput(of)
+		}
+		k, _ := x.to.Schema.Kind(u.Behaviour)
+		i := slices.IndexFunc(x.to.Schema.Kinds[k].Fields, func(f behaviour.Field) bool { return f.Name == u.Field })
+		mark(in.fields, k, i, len(x.to.Schema.Kinds[k].Fields))
+		mark(x.fields, k, i, len(x.to.Schema.Kinds[k].Fields))
+		in.names[u.Behaviour] = slices.Sorted(slices.Values(append(in.names[u.Behaviour], u.Field)))
+	}
+	return in
+}
+
+func (x *reread) newInput(of job.Input) *input {
+	loaded := x.known.File(of.Rel)
+	f := &delivered.File{Input: of, Number: loaded.Number, Part: x.search.Part(of)}
+	content := ledger.Content{SHA256: loaded.SHA256, Behaviour: f.Behaviour(x.cfg.Job.Schema)}
+	again := func(in *manifest.Input) bool { return in.Reread != nil }
+	return &input{
+		Input: batch.NewInput(f), loaded: loaded, fields: make([][]bool, len(x.to.Schema.Kinds)), names: map[string][]string{}, replayed: x.known.Replayed(content),
+		begun: slices.ContainsFunc(x.known.Begun(of.Rel), again), given: slices.DeleteFunc(slices.Clone(x.known.Inputs(of.Rel)), func(in *manifest.Input) bool { return !again(in) }),
+	}
+}
+
+// mark marks field i of n of a kind.
+func mark(fields [][]bool, kind, i, n int) {
+	if fields[kind] == nil {
+		fields[kind] = make([]bool, n)
+	}
+	fields[kind][i] = true
+}

@@ -1,0 +1,111 @@
+package reread
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/cell"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
+	"usertrail/internal/table/segment"
+	"usertrail/internal/table/shuffle"
+)
+
+// readAhead is the largest read of an HFile in bytes.
+const readAhead = 256 << 10
+
+// collect adds the records of the places with values to the sorter, several places at the same time.
+func (x *reread) collect(ctx context.Context) error {
+	var size int64
+	for _, p := range x.places {
+		if p.values {
+			size += p.file.Size
+		}
+	}
+	x.progress.Step("looking for the records", progress.Bytes, size)
+	free := make(chan *shuffle.Shard, x.cfg.Workers)
+	for i := range x.cfg.Workers {
+		free <- x.sorter.Shard(i)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(x.cfg.Workers)
+	for _, p := range x.places {
+		if !p.values {
+			continue
+		}
+		g.Go(func() error {
+			shard := <-free
+			defer func() { free <- shard }()
+			if err := x.collectPlace(ctx, p, shard); err != nil {
+				return fmt.Errorf("read the records of %s: %w", p, table.Corrupt(err))
+			}
+			x.progress.Add(p.file.Size)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// collectPlace adds the records of a place to its part, with the fields that have a value.
+func (x *reread) collectPlace(ctx context.Context, p *place, shard *shuffle.Shard) (err error) {
+	at := x.progress.Worker("reading")
+	defer at.End()
+	at.At("the records of %s", p)
+	c := &collector{ctx: ctx, part: p.part, shard: shard, others: x.files == nil}
+	c.rows = segment.NewRowDecoder(ctx, x.layout, x.to.Schema, x.want(), x.spill(p, "records"))
+	defer c.rows.Close() // the next load sweeps runs that remain
+	if err := x.eachCell(ctx, p, c.add); err != nil {
+		return err
+	}
+	return c.endRow()
+}
+
+// spill configures how data of a row is sorted on disk if it is too large for memory.
+func (x *reread) spill(p *place, what string) shuffle.Config {
+	return shuffle.Config{FS: x.cfg.FS, Dir: dfs.Join(x.cfg.Temp, fmt.Sprintf("%s-%05d", what, p.part)), Memory: x.cfg.RowMemory()}
+}
+
+// A collector turns the cells of an HFile into items of records.
+type collector struct {
+	ctx    context.Context
+	part   int
+	shard  *shuffle.Shard
+	rows   *segment.RowDecoder
+	others bool // other programs may have written cells
+	row    []byte
+	packed []byte
+}
+
+func (c *collector) add(x *cell.Cell) error {
+	if !bytes.Equal(x.Row, c.row) {
+		if err := c.endRow(); err != nil {
+			return err
+		}
+		c.row = append(c.row[:0], x.Row...)
+	}
+	err := c.rows.Add(x)
+	if c.others {
+		err = new(layout.Foreign).Skip(err)
+	}
+	return err
+}
+
+// endRow adds the records of the row.
+func (c *collector) endRow() error { return c.rows.End(c.record) }
+
+// record adds a record without its values.
+func (c *collector) record(r *behaviour.Record) error {
+	for i, v := range r.Values {
+		if v != nil {
+			r.Values[i] = v[:0]
+		}
+	}
+	c.packed = appendRecord(c.packed[:0], r)
+	return c.shard.Add(c.ctx, c.part, c.row, uint64(r.ID), c.packed)
+}

@@ -1,0 +1,204 @@
+package reread
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/cell"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/table"
+	"usertrail/internal/table/segment"
+	"usertrail/internal/table/shuffle"
+	"usertrail/internal/tally"
+)
+
+// A sink takes the new cells of a place, in order.
+type sink interface {
+	add(c *cell.Cell) error
+	// finish returns the entry of the new HFile, or an empty entry if there is none.
+	finish() (manifest.File, error)
+	// close removes what is not finished.
+	close() error
+}
+
+// join joins the records and the values of all places with values, several at the same time. sinkOf returns the sink of a
+// place. doing names the work in the progress report.
+func (x *reread) join(ctx context.Context, doing string, sinkOf func(ctx context.Context, p *place) sink) ([]*adder, error) {
+	var size int64
+	var done []*adder
+	for _, p := range x.places {
+		if p.values {
+			size += p.file.Size
+			done = append(done, x.newAdder(p))
+		}
+	}
+	x.progress.Step(doing, progress.Bytes, size)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(x.cfg.Writers())
+	for _, a := range done {
+		g.Go(func() error {
+			a.out = sinkOf(ctx, a.place)
+			if err := a.run(ctx); err != nil {
+				return fmt.Errorf("add values to %s: %w", a.place, table.Corrupt(err))
+			}
+			x.progress.Add(a.place.file.Size)
+			return nil
+		})
+	}
+	return done, g.Wait()
+}
+
+// settle adds the counts of a join to the inputs. It fails the inputs whose records the table does not have.
+func (x *reread) settle(done []*adder) {
+	for _, a := range done {
+		for in, n := range a.counts {
+			x.inputs[in].counts.add(new(manifest.Counts), n, 0)
+		}
+	}
+	for _, in := range x.inputs {
+		if err := in.unmatched(); err != nil {
+			in.Fail(err)
+		}
+	}
+}
+
+// An adder joins the records and the values of one place.
+type adder struct {
+	*reread
+	place   *place
+	enc     *segment.RowEncoder
+	out     sink
+	load    int
+	counts  map[int]*bulkload.Reread // by input
+	tallies *segment.Tallies
+	sum     tally.Counter // of the new cells
+	before  tally.Tally   // sum before the row
+	made    manifest.File // without a name if no cell was added
+
+	row    []byte
+	day    segment.Day // of the row
+	some   bool        // the row gets values
+	record item        // of the table, the last one
+	has    []bool      // its fields that have a value
+	at     int64       // its column ID
+	values item
+}
+
+func (x *reread) newAdder(p *place) *adder {
+	return &adder{reread: x, place: p, load: x.to.NextLoad(), counts: map[int]*bulkload.Reread{}, tallies: segment.NewTallies(), at: -1}
+}
+
+func (a *adder) run(ctx context.Context) (err error) {
+	at := a.progress.Worker("writing")
+	defer at.End()
+	at.At("%s", a.place)
+	it, err := a.sorter.Part(ctx, a.place.part)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	a.enc = segment.NewRowEncoder(ctx, a.layout.FieldEncoder(a.to.Schema, a.to.Info().Family), a.spill(a.place, "values"))
+	defer a.enc.Close() // the next load sweeps runs that remain
+	defer func() { err = errors.Join(err, a.out.close()) }()
+	for n := 0; it.Next(); n++ {
+		if n&0xfff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := a.take(it); err != nil {
+			return err
+		}
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	if err := a.endRow(); err != nil {
+		return err
+	}
+	a.made, err = a.out.finish()
+	return err
+}
+
+// take takes the current item of it.
+func (a *adder) take(it *shuffle.Iterator) error {
+	if !bytes.Equal(it.Row(), a.row) {
+		if err := a.endRow(); err != nil {
+			return err
+		}
+		a.row, a.at = append(a.row[:0], it.Row()...), -1
+	}
+	id := int64(it.Seq())
+	if isRecord(it.Payload()) {
+		return a.setRecord(id, it.Payload())
+	}
+	if err := a.values.unpack(a.enc.Keep(it.Payload())); err != nil {
+		return err
+	}
+	if !a.adds(id) {
+		a.enc.Forget()
+		return nil
+	}
+	a.values.ID = id
+	a.day, a.some = segment.Day{Load: a.load, Date: a.values.Date, Kind: a.values.Kind}, true
+	return a.enc.Add(a.row, &a.values.Record)
+}
+
+// setRecord makes b the record that the next values may belong to.
+func (a *adder) setRecord(id int64, b []byte) error {
+	if err := a.record.unpack(b); err != nil {
+		return err
+	}
+	a.at, a.has = id, a.has[:0]
+	for _, v := range a.record.Values {
+		a.has = append(a.has, v != nil)
+	}
+	return nil
+}
+
+// adds reports whether the table gets values of the record with a column ID. It removes the values that the table has.
+func (a *adder) adds(id int64) bool {
+	v := &a.values
+	if a.inputs[v.input].Failed() || id != a.at || a.record.Kind != v.Kind || a.record.Date != v.Date || a.record.Time != v.Time {
+		return false
+	}
+	some := false
+	for i := range v.Values {
+		if a.has[i] && !a.inputs[v.input].begun {
+			v.Values[i] = nil
+		}
+		some = some || v.Values[i] != nil
+	}
+	n := a.counts[v.input]
+	if n == nil {
+		n = new(bulkload.Reread)
+		a.counts[v.input] = n
+	}
+	if some {
+		n.Records++
+	} else {
+		n.HadValues++
+	}
+	return some
+}
+
+// endRow adds the new cells of the row.
+func (a *adder) endRow() error {
+	if !a.some {
+		return nil
+	}
+	a.some = false
+	err := a.enc.End(a.row, func(c *cell.Cell) error {
+		a.sum.Add(c)
+		return a.out.add(c)
+	})
+	added := a.sum.Since(a.before)
+	a.before = a.sum.Tally
+	a.tallies.Add(a.day, 0, added)
+	a.tallies.AddRegion(a.load, a.place.region, added)
+	return err
+}

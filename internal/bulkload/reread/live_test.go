@@ -1,0 +1,111 @@
+package reread_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/reread"
+	"usertrail/internal/bulkload/verify"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/store/hbase/hbasetest"
+)
+
+// inHBase reads the files of both days again, into HBase.
+func inHBase(ctx context.Context, p *bulkloadtest.HBase) (bulkload.Result, error) {
+	p.T.Helper()
+	store := p.Connect(local.New())
+	defer store.Close()
+	c := p.Config("2014-09-01", "2014-09-02")
+	return reread.Run(ctx, reread.Config{Resources: bulkload.Resources{FS: local.New(), Store: store, Workers: 2, Temp: c.Temp}, Job: c.Job, Span: c.Span})
+}
+
+// verifiedInHBase compares the table in HBase with its ledgers.
+func verifiedInHBase(t *testing.T, p *bulkloadtest.HBase) {
+	t.Helper()
+	store := p.Connect(local.New())
+	defer store.Close()
+	if r, err := verify.Run(t.Context(), verify.Config{Store: store}); err != nil {
+		t.Errorf("verify: %v: %+v", err, r)
+	}
+}
+
+// grownInHBase returns a table in HBase that was loaded without a field of plays.
+func grownInHBase(t *testing.T, mode bulkload.Mode) *bulkloadtest.HBase {
+	t.Helper()
+	p := bulkloadtest.NewHBase(t)
+	p.SetJob(strings.Replace(bulkloadtest.TwoKinds, ", seconds: int64", "", 1))
+	p.Loaded(mode, "2014-09-01", "2014-09-02")
+	p.SetJob(bulkloadtest.TwoKinds)
+	return p
+}
+
+// TestARereadIntoHBase reads files again that were loaded by HFiles and by puts. The table has the cells of a load by the longer job.
+func TestARereadIntoHBase(t *testing.T) {
+	want := bulkloadtest.Undisturbed(t)
+	for _, mode := range []bulkload.Mode{bulkload.HFile, bulkload.Put} {
+		p := grownInHBase(t, mode)
+		r, err := inHBase(t.Context(), p)
+		if err != nil || r.Reread.Records != 3 || r.Cells != 3 || r.Files != 1 || r.Check() != nil {
+			t.Fatalf("%s: %+v, %+v, %v", mode, r, r.Reread, err)
+		}
+		verifiedInHBase(t, p)
+		if _, err := inHBase(t.Context(), p); !errors.Is(err, bulkload.ErrNothing) {
+			t.Errorf("%s: again: %v, want ErrNothing", mode, err)
+		}
+		p.Ends(want)
+	}
+}
+
+// TestAKilledRereadIsFinished kills a reread when it puts the n-th request. The same reread then finishes it, also if a load runs in
+// between.
+func TestAKilledRereadIsFinished(t *testing.T) {
+	want := bulkloadtest.Undisturbed(t)
+	for n := range 4 {
+		p := grownInHBase(t, bulkload.HFile)
+		killed := killPut(p, n)
+		if !killed {
+			p.Ends(want)
+			break
+		}
+		if got := p.Cells(); n > 0 && len(got) == len(want)-3 {
+			t.Errorf("kill %d: no value was put", n)
+		}
+		p.Write("2014-09-01/play.late.csv", "user,time,title,seconds\nb,2014-09-01 23:00:00,late,9\n")
+		p.Loaded(bulkload.Put, "2014-09-01", "2014-09-01")
+		r, err := inHBase(t.Context(), p)
+		if err != nil || r.Reread.Records != 3 || r.Cells != 3 {
+			t.Fatalf("kill %d: %+v, %+v, %v", n, r, r.Reread, err)
+		}
+		verifiedInHBase(t, p)
+		if got := p.Cells(); len(got) != len(want)+2 || slices.ContainsFunc(want, func(c string) bool { return !slices.Contains(got, c) }) {
+			t.Errorf("kill %d: the table holds\n%s", n, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// killPut runs a reread, and cancels it at the n-th request of puts. It reports whether there was one.
+func killPut(p *bulkloadtest.HBase, n int) (killed bool) {
+	ctx, kill := context.WithCancel(p.T.Context())
+	defer kill()
+	puts := 0
+	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == "Multi" {
+			if puts++; puts > n {
+				killed = true
+				kill()
+				return hbasetest.Fault{Skip: true}
+			}
+		}
+		return hbasetest.Fault{}
+	}})
+	if _, err := inHBase(ctx, p); killed && !errors.Is(err, context.Canceled) || !killed && err != nil {
+		p.T.Fatalf("a cancelled reread: %v, want context.Canceled", err)
+	}
+	p.Cluster.SetHooks(hbasetest.Hooks{})
+	return killed
+}

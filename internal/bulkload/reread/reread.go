@@ -1,0 +1,232 @@
+// Package reread reads loaded files again, and adds the values of fields that the files were loaded without to the
+// records that the table has.
+//
+//	choose   the files of which the ledgers show fields that no load read, and the HFiles that can have their
+//	         records
+//	parse    parses the files; shuffle sorts the values by HFile, row and column ID
+//	collect  reads the records of these HFiles into the same order, so that a record and its values meet
+//	join     adds the values to the records; rewrite replaces each HFile by one that also has the new cells, and
+//	         reads it back
+//	commit   adds the load to the table, all at once
+//
+// In a table in HBase, a region takes the place of an HFile, and the new cells are put. A killed reread leaves some of its cells
+// in the table. The next reread puts them again.
+//
+// A value is added only to a record that the table has: with the same user, date, behaviour, column ID and time, and
+// without a value of the field. The ledgers do not decide which records there are. Jobs may have skipped records,
+// replays may have corrected them, and other jobs may have read their users and times in another way.
+//
+// # Why HFiles are replaced
+//
+// All cells of a record are in one HFile of a table of files. Readers depend on it: they read one HFile after the other,
+// and take every record that they meet for another event. An HFile of the new cells alone would break this.
+//
+// # Memory
+//
+// As in package batch. The records and the values of a row meet in the sorter, so a row of any size needs no more.
+package reread
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize/english"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/batch"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/bulkload/ledger"
+	"usertrail/internal/bulkload/target"
+	"usertrail/internal/format/job"
+	"usertrail/internal/format/layout"
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/breakpoint"
+	"usertrail/internal/run/progress"
+	"usertrail/internal/split"
+	"usertrail/internal/table"
+	"usertrail/internal/table/precheck"
+	"usertrail/internal/table/shuffle"
+)
+
+// Config describes one reread.
+type Config struct {
+	bulkload.Resources
+	Job     *job.Job
+	Span    behaviour.Span
+	Types   []string      // all behaviours of the job
+	KeepFor time.Duration // how long replaced HFiles stay; 0 is until the next load
+}
+
+// Run reads the loaded files of the dates again. The result is also valid if Run returns an error.
+func Run(ctx context.Context, cfg Config) (r bulkload.Result, err error) {
+	defer func() { r.Held = table.StoreHeld(cfg.Store) }()
+	cfg.Resources = cfg.WithDefaults()
+	search, err := delivered.NewSearch(cfg.FS, cfg.Job, cfg.Span, cfg.Types)
+	if err != nil {
+		return r, err
+	}
+	found, err := cfg.Job.Find(ctx, cfg.FS, cfg.Span, search.Kinds)
+	if err != nil {
+		return r, err
+	}
+	lock, err := cfg.Store.Lock(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer bulkload.Unlock(lock, &err)
+	x := &reread{cfg: &cfg, search: search, result: bulkload.Result{Missing: len(found.Missing), Reread: new(bulkload.Reread)}}
+	err = x.run(ctx, found.Inputs)
+	x.result.Failed = x.failures.Files
+	return x.result, err
+}
+
+// A reread is one call of Run.
+type reread struct {
+	cfg    *Config
+	search *delivered.Search
+	to     *target.Table
+	files  table.OfFiles
+	layout layout.Widening
+	known  *ledger.Index
+
+	points   split.Points // of the regions
+	inputs   []*input
+	fields   [][]bool // of the table, by kind: those that are read of some file; nil if there are none
+	places   []*place
+	dates    behaviour.Span // of the records that may get values
+	result   bulkload.Result
+	failures bulkload.Failures
+
+	batch    *batch.Config
+	sorter   *shuffle.Sorter
+	progress *progress.Progress
+}
+
+// An input is a file that is read again.
+type input struct {
+	*batch.Input
+	loaded   *manifest.Input // the file in a load
+	fields   [][]bool        // as in reread
+	names    map[string][]string
+	replayed []int64           // offsets of its records that replays added, in order
+	places   map[int][]*place  // that can have its records, by region
+	begun    bool              // a killed reread may have put some of its values
+	given    []*manifest.Input // rereads of the file that are in the table
+	counts   counts
+}
+
+func (x *reread) run(ctx context.Context, found []job.Input) error {
+	if err := x.open(ctx); err != nil {
+		return err
+	}
+	if err := x.choose(found); err != nil {
+		return err
+	}
+	if len(x.inputs) == 0 {
+		return x.nothing(len(found))
+	}
+	x.progress = progress.Start(x.cfg.Progress)
+	defer x.progress.Done()
+	x.batch = &batch.Config{Resources: x.cfg.Resources, Job: x.cfg.Job}
+	var err error
+	if x.sorter, err = batch.NewSorter(x.batch); err != nil {
+		return err
+	}
+	defer x.sorter.Close(ctx)
+	if err := x.sorter.SetParts(max(len(x.places), 1)); err != nil {
+		return err
+	}
+	if err := x.parse(ctx); err != nil {
+		return err
+	}
+	if err := x.collect(ctx); err != nil {
+		return err
+	}
+	if err := x.sorter.Finish(ctx); err != nil {
+		return err
+	}
+	breakpoint.Reach(breakpoint.Batch)
+	add := x.rewriteAll
+	if x.files == nil {
+		add = x.putAll
+	}
+	done, err := add(ctx)
+	if err != nil {
+		return err
+	}
+	if err := x.commit(ctx, done); err != nil {
+		return err
+	}
+	x.to.WarnOfDeletes(ctx, x.cfg.Log)
+	return x.failures.Err(nil)
+}
+
+// open opens the table, which must exist, finishes killed loads and fits the job to the table.
+func (x *reread) open(ctx context.Context) (err error) {
+	if x.to, err = target.Open(ctx, x.cfg.Store); err != nil {
+		return err
+	}
+	breakpoint.Reach(breakpoint.Opened)
+	if err := x.to.FinishKilled(ctx, &x.result, x.cfg.Log); err != nil {
+		return err
+	}
+	if err := x.to.Fit(x.cfg.Job); err != nil {
+		return err
+	}
+	var ok bool
+	if x.layout, ok = x.to.Layout.(layout.Widening); !ok {
+		return fmt.Errorf("%w: --reread: the layout %s stores several fields of a record in one cell, so a record of table %s cannot get a field later: load the logs into a new table",
+			bulkload.ErrRequest, x.to.Layout.Name(), x.to.Address)
+	}
+	mode := bulkload.HFile
+	if x.files, ok = x.to.Loader.(table.OfFiles); !ok {
+		mode = bulkload.Put
+	}
+	if x.result.Choice, err = x.to.SetMode(ctx, mode, 0); err != nil {
+		return err
+	}
+	regions, err := x.to.Regions(ctx)
+	if err != nil {
+		return err
+	}
+	x.points = split.PointsOf(regions)
+	x.known, err = x.to.Learn(ctx)
+	return err
+}
+
+// nothing returns the error of a reread without a file to read. It returns nil if the reread finished another load. files is the
+// number of files of the dates.
+func (x *reread) nothing(files int) error {
+	switch {
+	case x.result.Finished > 0:
+		return nil
+	case files == 0:
+		return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, x.cfg.Span, x.cfg.Job.Pattern.Root)
+	}
+	return fmt.Errorf("%w: no loaded file of %s lacks a field of the job: %s of these dates", bulkload.ErrNothing, x.cfg.Span, english.Plural(files, "file has been found", "files have been found"))
+}
+
+// room returns an error if there is not enough space for the new HFiles. They need about as much as those that they
+// replace.
+func (x *reread) room(ctx context.Context) error {
+	var need int64
+	for _, p := range x.places {
+		if p.values {
+			need += p.file.Size + p.file.RollSize
+		}
+	}
+	return precheck.Demand(ctx, x.cfg.FS, x.cfg.Store.Address(), need, "make room, or read fewer dates again at once")
+}
+
+// kindsWith returns the kinds that have fields to read.
+func kindsWith(fields [][]bool) (kinds []int) {
+	for k := range fields {
+		if slices.Contains(fields[k], true) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
