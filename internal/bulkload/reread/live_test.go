@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"usertrail/internal/bulkload"
@@ -65,7 +66,7 @@ func TestARereadIntoHBase(t *testing.T) {
 // between.
 func TestAKilledRereadIsFinished(t *testing.T) {
 	want := bulkloadtest.Undisturbed(t)
-	for n := range 4 {
+	for n := range int64(4) {
 		p := grownInHBase(t, bulkload.HFile)
 		killed := killPut(p, n)
 		if !killed {
@@ -89,21 +90,20 @@ func TestAKilledRereadIsFinished(t *testing.T) {
 }
 
 // killPut runs a reread, and cancels it at the n-th request of puts. It reports whether there was one.
-func killPut(p *bulkloadtest.HBase, n int) (killed bool) {
+func killPut(p *bulkloadtest.HBase, n int64) bool {
 	ctx, kill := context.WithCancel(p.T.Context())
 	defer kill()
-	puts := 0
+	var puts atomic.Int64
 	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
-		if c.Method == "Multi" {
-			if puts++; puts > n {
-				killed = true
-				kill()
-				return hbasetest.Fault{Skip: true}
-			}
+		if c.Method == "Multi" && puts.Add(1) > n {
+			kill()
+			return hbasetest.Fault{Skip: true}
 		}
 		return hbasetest.Fault{}
 	}})
-	if _, err := inHBase(ctx, p); killed && !errors.Is(err, context.Canceled) || !killed && err != nil {
+	_, err := inHBase(ctx, p)
+	killed := puts.Load() > n
+	if killed && !errors.Is(err, context.Canceled) || !killed && err != nil {
 		p.T.Fatalf("a cancelled reread: %v, want context.Canceled", err)
 	}
 	p.Cluster.SetHooks(hbasetest.Hooks{})
