@@ -3,14 +3,12 @@ package convert
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
@@ -64,30 +62,15 @@ func (r *run) readFile(ctx context.Context, f *manifest.File, shard *shuffle.Sha
 }
 
 // cells reads all cells of a file.
-func (x *reader) cells(f *manifest.File) (err error) {
-	in, err := x.from.Staged(x.ctx, f.Name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	h, err := hfile.Open(in, in.Size())
-	if err != nil {
-		return err
-	}
+func (x *reader) cells(f *manifest.File) error {
 	half := x.progress.Share(f.Size/2, f.Tally.Cells)
-	it := h.Iterator(hfile.IterOptions{ReadAhead: x.readAhead()})
-	for ok := it.First(); ok; ok = it.Next() {
+	err := segment.EachCell(x.ctx, x.from, f.Name, x.readAhead(), func(c *cell.Cell) error {
 		if x.count.Cells&0xfff == 0 {
-			if x.ctx.Err() != nil {
-				return context.Cause(x.ctx)
-			}
 			half.UpTo(x.count.Cells)
 		}
-		if err := x.add(it.Cell()); err != nil {
-			return err
-		}
-	}
-	if err := it.Err(); err != nil {
+		return x.add(c)
+	})
+	if err != nil {
 		return err
 	}
 	half.UpTo(f.Tally.Cells)

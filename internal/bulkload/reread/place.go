@@ -3,17 +3,16 @@ package reread
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
-	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
+	"usertrail/internal/table/segment"
 )
 
 // A place can have records of the inputs: an HFile of a table of files, or a region of a table in HBase.
@@ -84,7 +83,7 @@ func (x *reread) placesOf(loads []int, byLoad map[int][]*place) map[int][]*place
 // of the dates and their values in a region.
 func (x *reread) eachCell(ctx context.Context, p *place, do func(*cell.Cell) error) error {
 	if p.file.Name != "" {
-		return x.eachCellOfFile(ctx, p.file.Name, do)
+		return segment.EachCell(ctx, x.files, p.file.Name, readAhead, do)
 	}
 	reads, err := x.layout.Reads(x.to.Schema, x.want())
 	if err != nil {
@@ -94,30 +93,6 @@ func (x *reread) eachCell(ctx context.Context, p *place, do func(*cell.Cell) err
 		Ranges: func(yield func(split.Region) bool) { yield(p.bounds) }, Span: x.dates, Columns: reads.Columns,
 		Hints: table.Hints{Bounds: p.bounds, Once: true, Fuzzy: reads.Fuzzy},
 	}, do)
-}
-
-// eachCellOfFile calls do with the cells of an HFile, in order.
-func (x *reread) eachCellOfFile(ctx context.Context, name string, do func(*cell.Cell) error) (err error) {
-	in, err := x.files.Staged(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	h, err := hfile.Open(in, in.Size())
-	if err != nil {
-		return err
-	}
-	it := h.Iterator(hfile.IterOptions{ReadAhead: readAhead})
-	n := 0
-	for ok := it.First(); ok; ok = it.Next() {
-		if n++; n&0xfff == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := do(it.Cell()); err != nil {
-			return err
-		}
-	}
-	return it.Err()
 }
 
 // want returns the records that may get values, with the fields that are read.
