@@ -2,7 +2,6 @@ package reread
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -131,20 +130,16 @@ func (w *rewriter) copyRoll(f *manifest.File) error {
 		return err
 	}
 	defer in.Close()
-	err = dfs.CheckBytes(w.ctx, in, -1, f.RollSum)
-	if errors.Is(err, dfs.ErrDamaged) {
-		return table.Damaged("%s: %v", f.Roll, err)
-	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", f.Roll, err)
-	}
 	out, err := segment.NewOutput(w.ctx, w.to, w.name+segment.RollEnding)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	if _, err := io.Copy(out, io.NewSectionReader(in, 0, in.Size())); err != nil {
+	if _, err := io.Copy(out, in); err != nil {
 		return fmt.Errorf("copy %s: %w", f.Roll, err)
+	}
+	if err := dfs.CheckSum(out.Sum(), f.RollSum); err != nil {
+		return table.Damaged("%s: %v", f.Roll, err)
 	}
 	f.Roll, f.RollSize = w.name+segment.RollEnding, out.Size()
 	return out.Commit()

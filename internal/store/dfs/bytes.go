@@ -44,6 +44,11 @@ func CheckBytes(ctx context.Context, f File, size int64, sum string) error {
 	if err != nil {
 		return err
 	}
+	return CheckSum(got, sum)
+}
+
+// CheckSum fails with ErrDamaged unless got, the xxh64 of the bytes of a file in hex, is sum.
+func CheckSum(got, sum string) error {
 	if got != sum {
 		return fmt.Errorf("%w: its bytes have the xxh64 %s, and bytes with %s were written", ErrDamaged, got, sum)
 	}
