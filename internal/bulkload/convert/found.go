@@ -26,7 +26,7 @@ func (r *run) found(ctx context.Context) error {
 	for i, l := range ledgers {
 		m.Loads = append(m.Loads, manifest.RefOf(l, r.m.Loads[i].Name))
 	}
-	m.SetSchema(m.Schema)
+	m.SetVersion()
 	if err := r.to.CopyQuarantine(ctx, r.cfg.From.Address()); err != nil {
 		return err
 	}

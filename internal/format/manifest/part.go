@@ -214,8 +214,8 @@ func (in *Input) hasSome(of *Input) bool {
 	return in.Path == of.Path && in.SHA256 == of.SHA256 && in.SameAs == "" && in.Offsets == nil && in.loadedAll(of.SkippedBy, of.CutBy)
 }
 
-// Held reports whether the loads together hold all requested records of a delivered file. Of a file that a killed load read
-// again, it reports whether one of the loads has all of its values.
+// Held reports whether the loads together hold all requested records of a delivered file. If a killed load
+// read the file again, Held reports whether one of the loads has all values that were read.
 func Held(loads []*Load, of *Input) bool {
 	if of.Reread != nil {
 		return slices.ContainsFunc(loads, func(l *Load) bool {

@@ -91,10 +91,16 @@ func (r LoadRef) Same(o LoadRef) bool {
 
 func (t *Table) version() int { return t.Version }
 
-// SetSchema sets the schema, and the lowest version that can have it and the loads of t.
+// SetSchema sets the schema and the version.
 func (t *Table) SetSchema(s *behaviour.Schema) {
-	t.Schema, t.Version = s, Version
-	if s != nil && !s.Words() {
+	t.Schema = s
+	t.SetVersion()
+}
+
+// SetVersion sets the lowest version that can have the schema and the loads of t.
+func (t *Table) SetVersion() {
+	t.Version = Version
+	if t.Schema != nil && !t.Schema.Words() {
 		t.Version = NamesVersion
 	}
 	if slices.ContainsFunc(t.Loads, func(l LoadRef) bool { return l.Rereads }) {

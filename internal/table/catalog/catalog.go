@@ -128,8 +128,8 @@ func noTable(ctx context.Context, fs dfs.FS, dir string) error {
 
 // New returns a catalog for dir, which has no load yet. The catalog owns m.
 func New(fs dfs.FS, dir string, m *manifest.Table) (*Catalog, error) {
-	m.SetSchema(m.Schema)
 	m.Files, m.Loads = []manifest.File{}, []manifest.LoadRef{}
+	m.SetVersion()
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("make table %s: %w", dir, err)
 	}
@@ -224,7 +224,7 @@ func (c *Catalog) With(load *manifest.Load, files []manifest.File) *manifest.Tab
 	ref := manifest.RefOf(load, ledgerOf(load.Number))
 	m.Files = append(slices.Clip(m.Files), files...)
 	m.Loads = append(slices.Clip(m.Loads), ref)
-	m.SetSchema(m.Schema)
+	m.SetVersion()
 	return &m
 }
 

@@ -113,7 +113,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 	if len(r.missing) > 0 {
 		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s", dir, table.ErrDamaged, listed(r.missing))
 	}
-	r.m.SetSchema(r.m.Schema)
+	r.m.SetVersion()
 	if err := r.m.Validate(); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
