@@ -85,8 +85,8 @@ func TestRollsOffIsAnotherQuery(t *testing.T) {
 		if _, err := watched.Extract(t.Context(), q, u, out); err != nil {
 			t.Fatal(err)
 		}
-		if len(spy.Parts) != 3 {
-			t.Errorf("going on wrote %q, want all parts", spy.Parts)
+		if len(spy.Parts()) != 3 {
+			t.Errorf("going on wrote %q, want all parts", spy.Parts())
 		}
 	}
 }
@@ -107,7 +107,7 @@ func goesOn(t *testing.T, h *extracttest.Fixture, q testworld.Query, u extractte
 	if _, err := watched.Extract(t.Context(), q, u, out); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(spy.Parts, " "); got != last {
+	if got := strings.Join(spy.Parts(), " "); got != last {
 		t.Errorf("going on wrote %s, want the part that was not finished", got)
 	}
 	clean := filepath.Join(home, "clean")

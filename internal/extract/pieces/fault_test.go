@@ -262,8 +262,8 @@ func TestAPieceContinuesAfterItsLastWholePart(t *testing.T) {
 	if _, err := watched.RunPieces(t.Context(), u, list); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(spy.Parts, []string{"part-00002.parquet"}) {
-		t.Errorf("going on wrote %q, want the part that was not finished", spy.Parts)
+	if !slices.Equal(spy.Parts(), []string{"part-00002.parquet"}) {
+		t.Errorf("going on wrote %q, want the part that was not finished", spy.Parts())
 	}
 }
 
