@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/pieces"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/piece"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
@@ -78,11 +79,14 @@ func (o *options) publish(ctx context.Context, from string, r *commitResult) err
 	return err
 }
 
-// storeOf returns the store of the table that a line names.
+// storeOf returns the store of the table that a line names. Connections have the protection that the line demands.
 func (o *options) storeOf(ctx context.Context, fs dfs.FS, l *pieces.Line) (table.Store, error) {
 	j, err := l.Job()
 	if err != nil {
 		return nil, err
+	}
+	if err := cli.Demand(j.Kerberos.Protection); err != nil {
+		return nil, fmt.Errorf("%w: %w", piece.ErrPiece, err)
 	}
 	return cli.Store(ctx, fs, l.Table, j, o.flags.Waits)
 }

@@ -149,6 +149,9 @@ func absolute(name string) (string, error) {
 // the flags. Workers may lack the permission to read the settings from HBase.
 func (o *options) access(a *asking) (pieces.Access, error) {
 	at := pieces.Access{Snapshot: o.snapshot}
+	if a.job != nil {
+		at.Protection = a.job.Kerberos.Protection
+	}
 	s, ok := a.store.(*live.Store)
 	if !ok {
 		return at, nil

@@ -102,13 +102,17 @@ func (o *options) eachPiece(ctx context.Context, line string) (sum pieces.Result
 	return sum, nil
 }
 
-// readPieces reads the lines that plan printed. There must be at least one.
+// readPieces reads the lines that plan printed. There must be at least one. Connections have the protection that the
+// lines demand.
 func readPieces(in io.Reader, name string) ([]pieces.Piece, error) {
 	var all []pieces.Piece
 	err := piece.Each(in, name, pieces.Name, piece.Version, func(_ piece.Header, line []byte) error {
 		var p pieces.Piece
 		if err := piece.Decode(line, &p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := cli.Demand(p.Protection); err != nil {
+			return fmt.Errorf("%s: %w: %w", name, piece.ErrPiece, err)
 		}
 		all = append(all, p)
 		return nil

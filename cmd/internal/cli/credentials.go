@@ -67,15 +67,23 @@ func useJob(j *job.Job) error {
 	if k == (job.Kerberos{}) {
 		return nil
 	}
-	least, err := protectionOf(k.Protection)
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", job.ErrJob, j.Name, err)
-	}
 	user.Change(func(cfg *secure.Config) {
 		cfg.Kerberos.Keytab = cmp.Or(cfg.Kerberos.Keytab, k.Keytab)
 		cfg.Kerberos.Principal = cmp.Or(cfg.Kerberos.Principal, k.Principal)
-		cfg.Least = max(cfg.Least, least) // nothing lowers what the job demands
 	})
+	if err := Demand(k.Protection); err != nil {
+		return fmt.Errorf("%w: %s: %w", job.ErrJob, j.Name, err)
+	}
+	return nil
+}
+
+// Demand sets the least protection that a job demands. A higher one stays. An empty name changes nothing.
+func Demand(protection string) error {
+	least, err := protectionOf(protection)
+	if err != nil {
+		return err
+	}
+	user.Change(func(cfg *secure.Config) { cfg.Least = max(cfg.Least, least) })
 	return nil
 }
 

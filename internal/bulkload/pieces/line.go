@@ -41,6 +41,8 @@ type Access struct {
 	Family  string `json:"family,omitempty"`
 	Root    string `json:"root,omitempty"`
 	Others  bool   `json:"others,omitempty"`
+
+	Protection string `json:"protection,omitempty"` // the least of every connection that the job demands
 }
 
 // Job returns a job that has enough to open the table.
@@ -48,7 +50,10 @@ func (l *Line) Job() (*job.Job, error) {
 	if l.inline != nil {
 		return l.inline.ParseJob()
 	}
-	return &job.Job{Table: job.Table{Catalog: l.Catalog, Family: l.Family, Root: l.Root, Others: l.Others}}, nil
+	return &job.Job{
+		Table:    job.Table{Catalog: l.Catalog, Family: l.Family, Root: l.Root, Others: l.Others},
+		Kerberos: job.Kerberos{Protection: l.Protection},
+	}, nil
 }
 
 // ReadLines reads lines of a plan. name is the name of r in errors.
@@ -96,7 +101,10 @@ func lines(all []Piece) (out []Line, file []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	access := Access{Catalog: j.Table.Catalog, Family: j.Table.Family, Root: j.Table.Root, Others: j.Table.Others}
+	access := Access{
+		Catalog: j.Table.Catalog, Family: j.Table.Family, Root: j.Table.Root, Others: j.Table.Others,
+		Protection: j.Kerberos.Protection,
+	}
 	file = append((&Piece{Header: first.Header, Splits: first.Splits, Job: first.Job}).Line(), '\n')
 	common := file[:len(file):len(file)]
 	for _, p := range all {

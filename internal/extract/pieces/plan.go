@@ -66,6 +66,8 @@ type Access struct {
 	Unrolled bool              `json:"unrolled,omitempty"` // without its rolls
 	Schema   *behaviour.Schema `json:"schema,omitempty"`   // if the table has none
 	Layout   string            `json:"layout,omitempty"`   // if the table has no schema
+
+	Protection string `json:"protection,omitempty"` // the least of every connection that the job demands
 }
 
 // planned is the file of a plan. It has everything that Commit needs.
