@@ -57,7 +57,7 @@ last ` + fmt.Sprint(runlog.Kept) + ` runs.`,
 // written reports whether a run of a command is recorded even if it ended before it had the
 // table's lock.
 func written(c *cobra.Command) bool {
-	if dry := c.Flags().Lookup("dry-run"); dry != nil && dry.Value.String() == "true" {
+	if cli.IsSet(c, "dry-run") {
 		return false
 	}
 	switch c.Name() {

@@ -438,6 +438,12 @@ func (f *Flags) Span() (behaviour.Span, error) {
 	return behaviour.Span{From: *from, To: *to}, nil
 }
 
+// IsSet reports whether c has a boolean flag with a name, and the flag is set.
+func IsSet(c *cobra.Command, name string) bool {
+	f := c.Flags().Lookup(name)
+	return f != nil && f.Value.String() == "true"
+}
+
 // EmptyFlag returns the error of a flag that was given without a value.
 func EmptyFlag(name string) error {
 	return fmt.Errorf("%w: --%s is empty; omit it, or check whether a shell variable is not set", ErrUsage, name)

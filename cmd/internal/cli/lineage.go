@@ -71,9 +71,8 @@ func (e *Env) traced(c *cobra.Command, place string) error {
 func makes(name string, c *cobra.Command) bool {
 	switch name {
 	case "load":
-		dry := c.Flags().Lookup("dry-run")
-		return dry == nil || dry.Value.String() != "true"
-	case "replay", "import", "commit", "extract", "compact", "drop", "undrop", "convert":
+		return !IsSet(c, "dry-run")
+	case "reread", "replay", "import", "commit", "extract", "compact", "drop", "undrop", "convert":
 		return true
 	}
 	return false

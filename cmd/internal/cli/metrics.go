@@ -85,12 +85,14 @@ func tableLabel(name string) string {
 	return name
 }
 
-// commandName returns the name of a command: load or extract for a program without a
+// commandName returns the name of a command: load, reread or extract for a program without a
 // subcommand.
 func commandName(c *cobra.Command) string {
 	switch {
 	case c.HasParent():
 		return c.Name()
+	case IsSet(c, "reread"):
+		return "reread"
 	case c.Name() == "bulkload":
 		return "load"
 	}
