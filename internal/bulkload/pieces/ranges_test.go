@@ -102,7 +102,7 @@ func TestRangesAreJudgedTogether(t *testing.T) {
 			t.Errorf("%v, want the plays left out for the sum of their bad records", err)
 		}
 		for _, err := range []string{got.Failed[0].Error, want.Failed[0].Error} {
-			if reasons := "3 wrong width (line 4: 1 columns, want 4)"; !strings.Contains(err, reasons) {
+			if reasons := "3 wrong width (line 4: 1 column, want 4)"; !strings.Contains(err, reasons) {
 				t.Errorf("the error is %s, want %s in it", err, reasons)
 			}
 		}

@@ -92,7 +92,7 @@ func TestAReportHasEachReasonWithItsFirstRecord(t *testing.T) {
 		": 3 = 0 + 1 + 2, 20%, refused",
 		`1 without user false a.csv:4  ,2014-09-01 10:00:00,play,1`,
 		`1 unknown behaviour false a.csv:5 "sell" is no behaviour of the job u1,2014-09-01,sell,1`,
-		`1 wrong width true a.csv:6 1 columns, want 4 u1`,
+		`1 wrong width true a.csv:6 1 column, want 4 u1`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the report is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/run/quantity"
 )
 
 // A Parser parses the chunks of one file into records. The chunks may be in any order. Only
@@ -329,7 +330,7 @@ func (p *Parser) columns(quoted bool) (Reason, error) {
 	p.split.split(p.whole, quoted)
 	p.text, p.spans = p.split.text, p.split.spans
 	if n := len(p.spans); n < p.width || n > p.width && p.exact {
-		return WrongWidth, fmt.Errorf("%d columns, want %d", n, p.width)
+		return WrongWidth, fmt.Errorf("%s, want %d", quantity.Of(n, "column"), p.width)
 	}
 	return "", nil
 }

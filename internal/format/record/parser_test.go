@@ -120,7 +120,7 @@ func TestPatterns(t *testing.T) {
 		`keep 0: play "u1" 2014-09-01T10:00:00 2014-09-01 title="A" seconds="15"`,
 		`keep 41: play "u2" 2014-09-01T10:00:01 2014-09-01 title=null seconds=null`,
 		`reject 75 line 3: no user: no text for the user: the pattern uid=(\w+) does not match "title=B"`,
-		`reject 103 line 4: wrong width: 1 columns, want 3`,
+		`reject 103 line 4: wrong width: 1 column, want 3`,
 		`reject 114 line 5: bad time: "at 2014/09/01" is not a time such as "2006/01/02 15:04:05"`)
 }
 
