@@ -175,57 +175,60 @@ func TestAnImportSurvivesEveryFailure(t *testing.T) {
 	})
 }
 
+// unfit are tables whose records an import refuses.
+var unfit = map[string]struct {
+	before func(p *bulkloadtest.HBase)
+	says   string
+}{
+	"a part of a load is there": {func(p *bulkloadtest.HBase) {
+		p.Load(nil, "2014-09-01", "2014-09-02")
+		direct(p, "2014-09-01", "2014-09-01")
+	}, "from the logs"},
+	"its bytes are there under another name": {func(p *bulkloadtest.HBase) {
+		fill(p)
+		p.Rename("2014-09-01/play.csv", "2014-09-01/play.txt")
+		if _, err := p.Run(local.New()); err != nil {
+			p.T.Fatal(err)
+		}
+	}, "has the same bytes as 2014-09-01/play.txt"},
+	"another part of a file is there": {func(p *bulkloadtest.HBase) {
+		mixed(p)
+		p.Load(nil, "2014-09-01", "2014-09-02", "play", "order")
+		direct(p, "2014-09-02", "2014-09-03", "order")
+	}, "mixed.csv: some records of load 1 of"},
+	"a copy brought less than the file here": {func(p *bulkloadtest.HBase) {
+		mixed(p)
+		p.Load(nil, "2014-09-01", "2014-09-01", "play")
+		p.Rename("mixed.csv", "renamed.csv")
+		p.Load(nil, "2014-09-01", "2014-09-02", "play")
+		direct(p, "2014-09-01", "2014-09-02", "play")
+	}, "mixed.csv of"},
+	"a file came with other bytes": {func(p *bulkloadtest.HBase) {
+		fill(p)
+		p.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,three,1\n")
+		direct(p, "2014-09-01", "2014-09-01")
+	}, "play.csv was loaded with other bytes into"},
+	"another file has its number": {func(p *bulkloadtest.HBase) {
+		ours, theirs := sameNumber(p.T)
+		p.Write(ours, "user,time,title,seconds\na,2014-09-03 10:00:00,one,1\n")
+		p.Load(nil, "2014-09-03", "2014-09-03")
+		p.Rename(ours, theirs)
+		p.Write(theirs, "user,time,title,seconds\na,2014-09-03 10:00:00,two,2\n")
+		direct(p, "2014-09-03", "2014-09-03")
+	}, "their records would be mistaken for each other; load one of them from the logs"},
+	"another schema": {func(p *bulkloadtest.HBase) {
+		p.SetJob(strings.Replace(bulkloadtest.TwoKinds, "price: double", "price: string", 1))
+		fill(p)
+		p.SetJob(bulkloadtest.TwoKinds)
+		if _, err := p.Run(local.New()); err != nil {
+			p.T.Fatal(err)
+		}
+	}, "schema"},
+}
+
 // TestImportsThatDoNotFitAreRefused imports records that the table already has in another form.
 func TestImportsThatDoNotFitAreRefused(t *testing.T) {
-	for what, x := range map[string]struct {
-		before func(p *bulkloadtest.HBase)
-		says   string
-	}{
-		"a part of a load is there": {func(p *bulkloadtest.HBase) {
-			p.Load(nil, "2014-09-01", "2014-09-02")
-			direct(p, "2014-09-01", "2014-09-01")
-		}, "from the logs"},
-		"its bytes are there under another name": {func(p *bulkloadtest.HBase) {
-			fill(p)
-			p.Rename("2014-09-01/play.csv", "2014-09-01/play.txt")
-			if _, err := p.Run(local.New()); err != nil {
-				t.Fatal(err)
-			}
-		}, "has the same bytes as 2014-09-01/play.txt"},
-		"another part of a file is there": {func(p *bulkloadtest.HBase) {
-			mixed(p)
-			p.Load(nil, "2014-09-01", "2014-09-02", "play", "order")
-			direct(p, "2014-09-02", "2014-09-03", "order")
-		}, "mixed.csv: some records of load 1 of"},
-		"a copy brought less than the file here": {func(p *bulkloadtest.HBase) {
-			mixed(p)
-			p.Load(nil, "2014-09-01", "2014-09-01", "play")
-			p.Rename("mixed.csv", "renamed.csv")
-			p.Load(nil, "2014-09-01", "2014-09-02", "play")
-			direct(p, "2014-09-01", "2014-09-02", "play")
-		}, "mixed.csv of"},
-		"a file came with other bytes": {func(p *bulkloadtest.HBase) {
-			fill(p)
-			p.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,three,1\n")
-			direct(p, "2014-09-01", "2014-09-01")
-		}, "play.csv was loaded with other bytes into"},
-		"another file has its number": {func(p *bulkloadtest.HBase) {
-			ours, theirs := sameNumber(p.T)
-			p.Write(ours, "user,time,title,seconds\na,2014-09-03 10:00:00,one,1\n")
-			p.Load(nil, "2014-09-03", "2014-09-03")
-			p.Rename(ours, theirs)
-			p.Write(theirs, "user,time,title,seconds\na,2014-09-03 10:00:00,two,2\n")
-			direct(p, "2014-09-03", "2014-09-03")
-		}, "their records would be mistaken for each other; load one of them from the logs"},
-		"another schema": {func(p *bulkloadtest.HBase) {
-			p.SetJob(strings.Replace(bulkloadtest.TwoKinds, "price: double", "price: string", 1))
-			fill(p)
-			p.SetJob(bulkloadtest.TwoKinds)
-			if _, err := p.Run(local.New()); err != nil {
-				t.Fatal(err)
-			}
-		}, "schema"},
-	} {
+	for what, x := range unfit {
 		t.Run(what, func(t *testing.T) {
 			p := bulkloadtest.NewHBase(t)
 			x.before(p)

@@ -14,12 +14,20 @@ func skippingJob(column, behaviour, more string) string {
 		"user: user\nfields: {x: int64}\nbehaviours: {play: {id: 1}" + more + "}\n"
 }
 
+// A skipCase is a record that the first job skips, and that the second job finds bad.
+type skipCase struct {
+	what          string
+	first, second string
+	forget        string // what the first ledger does not have
+	record        string
+	correct       []string
+}
+
 // TestReplayLoadsARecordThatALoadSkipped loads a file by a job that skips a record, and then by a job that
 // finds the record bad. The ledger of the first load does not show that it skipped this record. The replay
 // loads the corrected record, and removes its line.
 func TestReplayLoadsARecordThatALoadSkipped(t *testing.T) {
 	const (
-		name  = "2014-09-01.csv"
 		order = ", order: {id: 2}"
 		reads = `,\s*"texts_by": "[^"]*"`
 		texts = `,\s*"(texts|skips)": \{[^}]*\}|,\s*"unmapped": \[[^]]*\]|` + reads
@@ -28,13 +36,7 @@ func TestReplayLoadsARecordThatALoadSkipped(t *testing.T) {
 		return strings.Replace(job, "user: user", "user: {column: user, empty: skip}", 1)
 	}
 	where := func(job string) string { return strings.Replace(job, "max_bad", "skip: 'x == \"0\"', max_bad", 1) }
-	for _, c := range []struct {
-		what          string
-		first, second string
-		forget        string // what the first ledger does not have
-		record        string
-		correct       []string
-	}{{
+	for _, c := range []skipCase{{
 		what:  "a text that the first job did not know, and a ledger without texts",
 		first: skippingJob("kind", "", ""), second: skippingJob("kind", ", texts: {stop: play}", order), forget: texts,
 		record: "b,never,stop,,2", correct: []string{"never", "2014-09-01 11:00:00"},
@@ -59,33 +61,36 @@ func TestReplayLoadsARecordThatALoadSkipped(t *testing.T) {
 		first: where(skippingJob("kind", "", "")), second: skippingJob("kind", "", order),
 		record: "b,never,play,,0", correct: []string{"never,play,,0", "2014-09-01 11:00:00,play,,2"},
 	}} {
-		t.Run(c.what, func(t *testing.T) {
-			y := bulkloadtest.New(t, c.first)
-			y.Write(name, "user,time,kind,event,x\na,2014-09-01 10:00:00,play,play,1\n"+c.record+"\nc,2014-09-01 12:00:00,order,order,3\n")
-			if r := y.Load(nil, "2014-09-01", "2014-09-01"); r.Loaded != 1 || r.Skipped != 2 || r.Quarantined != 0 {
-				t.Fatalf("the first load: %+v, want a record loaded, and two skipped", r.Counts)
-			}
-			if c.forget != "" {
-				forget(y, c.forget)
-			}
-			y.SetJob(c.second)
-			if r := y.Load(nil, "2014-09-01", "2014-09-01"); r.Loaded != 1 || r.Quarantined != 1 {
-				t.Fatalf("the second load: %+v, want a record loaded, and a bad one", r.Counts)
-			}
-			y.Correct(name, c.correct[0], c.correct[1])
-			r, err := replayed(y, name)
-			if err != nil || r.Loaded != 1 || r.Duplicate != 0 || r.Removed != 1 {
-				t.Errorf("%+v, %v; want the record loaded, and its line removed", r, err)
-			}
-			y.WantTrails(
-				"a 2014-09-01 2014-09-01T10:00:00Z play x=1",
-				"b 2014-09-01 2014-09-01T11:00:00Z play x=2",
-				"c 2014-09-01 2014-09-01T12:00:00Z order x=3",
-			)
-			if got := y.Quarantined(name); got != "" {
-				t.Errorf("the file has\n%s\nwant no record", got)
-			}
-		})
+		t.Run(c.what, c.run)
+	}
+}
+
+func (c *skipCase) run(t *testing.T) {
+	const name = "2014-09-01.csv"
+	y := bulkloadtest.New(t, c.first)
+	y.Write(name, "user,time,kind,event,x\na,2014-09-01 10:00:00,play,play,1\n"+c.record+"\nc,2014-09-01 12:00:00,order,order,3\n")
+	if r := y.Load(nil, "2014-09-01", "2014-09-01"); r.Loaded != 1 || r.Skipped != 2 || r.Quarantined != 0 {
+		t.Fatalf("the first load: %+v, want a record loaded, and two skipped", r.Counts)
+	}
+	if c.forget != "" {
+		forget(y, c.forget)
+	}
+	y.SetJob(c.second)
+	if r := y.Load(nil, "2014-09-01", "2014-09-01"); r.Loaded != 1 || r.Quarantined != 1 {
+		t.Fatalf("the second load: %+v, want a record loaded, and a bad one", r.Counts)
+	}
+	y.Correct(name, c.correct[0], c.correct[1])
+	r, err := replayed(y, name)
+	if err != nil || r.Loaded != 1 || r.Duplicate != 0 || r.Removed != 1 {
+		t.Errorf("%+v, %v; want the record loaded, and its line removed", r, err)
+	}
+	y.WantTrails(
+		"a 2014-09-01 2014-09-01T10:00:00Z play x=1",
+		"b 2014-09-01 2014-09-01T11:00:00Z play x=2",
+		"c 2014-09-01 2014-09-01T12:00:00Z order x=3",
+	)
+	if got := y.Quarantined(name); got != "" {
+		t.Errorf("the file has\n%s\nwant no record", got)
 	}
 }
 

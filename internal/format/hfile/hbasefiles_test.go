@@ -132,27 +132,8 @@ func TestFilesAreHBases(t *testing.T) {
 	save(t, none, list(absent()))
 	pairs := make([]filePair, len(settings()))
 	for i, s := range settings() {
-		p := &pairs[i]
-		p.setting, p.cells = s, s.cells(all)
-		at := filepath.Join(dir, s.name, family)
-		// HBase opens only files whose names are hexadecimal.
-		ours, cells := filepath.Join(at, "0a"), filepath.Join(at, "cells")
-		p.theirs = filepath.Join(at, "0b")
-		p.ours = writeFile(t, ours, s.options(t), p.cells)
-		save(t, cells, list(p.cells))
-		h.ask(append([]string{"write", cells, p.theirs}, s.words()...)...)
-		p.scan = h.ask("scan", ours)
-		p.print = h.ask("print", ours)
-		if s.tags {
-			p.tagged = filepath.Join(at, "0e")
-			h.ask(append([]string{"write", cells, p.tagged}, append(s.words(), "COMPRESS_TAGS=true")...)...)
-		}
-		if s.attributes["DATA_BLOCK_ENCODING"] == "FAST_DIFF" { // once for each filter, which does not depend on the encoding
-			p.here = h.ask("bloom", ours, cells)
-		}
-		if p.here > 0 && s.attributes["COMPRESSION"] == "NONE" {
-			p.absent = h.ask("bloom", ours, none)
-		}
+		pairs[i].setting, pairs[i].cells = s, s.cells(all)
+		pairs[i].write(t, h, dir, none)
 	}
 	flipped := filepath.Join(dir, "flipped", family, "0c")
 	save(t, flipped, flipChecksum(t, pairs[0].ours))
@@ -184,6 +165,30 @@ func TestFilesAreHBases(t *testing.T) {
 		if len(response) < 2 || !strings.Contains(strings.Join(response[1:], " "), "WARN") {
 			t.Errorf("HBase says nothing of %s: %q", what, response)
 		}
+	}
+}
+
+// write writes the cells of p by our writer and by HBase's, and asks HBase about our file. The file called none has cells that are not in it.
+func (p *filePair) write(t *testing.T, h *hbase, dir, none string) {
+	t.Helper()
+	at := filepath.Join(dir, p.name, family)
+	// HBase opens only files whose names are hexadecimal.
+	ours, cells := filepath.Join(at, "0a"), filepath.Join(at, "cells")
+	p.theirs = filepath.Join(at, "0b")
+	p.ours = writeFile(t, ours, p.options(t), p.cells)
+	save(t, cells, list(p.cells))
+	h.ask(append([]string{"write", cells, p.theirs}, p.words()...)...)
+	p.scan = h.ask("scan", ours)
+	p.print = h.ask("print", ours)
+	if p.tags {
+		p.tagged = filepath.Join(at, "0e")
+		h.ask(append([]string{"write", cells, p.tagged}, append(p.words(), "COMPRESS_TAGS=true")...)...)
+	}
+	if p.attributes["DATA_BLOCK_ENCODING"] == "FAST_DIFF" { // once for each filter, which does not depend on the encoding
+		p.here = h.ask("bloom", ours, cells)
+	}
+	if p.here > 0 && p.attributes["COMPRESSION"] == "NONE" {
+		p.absent = h.ask("bloom", ours, none)
 	}
 }
 

@@ -198,30 +198,21 @@ func compare(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// TestRealFilters scans and gets with each filter, before and after the cells are flushed to
-// files, in large responses and in small ones.
-func TestRealFilters(t *testing.T) {
-	t.Parallel()
-	k := clustertest.Get(t)
-	a := newArchive(t, k)
-	test := func(q string, is wire.Comparison, value string) wire.ColumnTest {
-		return wire.ColumnTest{Family: []byte("f"), Qualifier: []byte(q), Is: is, Value: []byte(value)}
-	}
-	prefix := func(x wire.ColumnTest) wire.ColumnTest { x.Prefix = true; return x }
-	missing := func(x wire.ColumnTest) wire.ColumnTest { x.KeepMissing = true; return x }
-	anyVersion := func(x wire.ColumnTest) wire.ColumnTest { x.AnyVersion = true; return x }
-	newest := func(q string, keep func(v string, ok bool) bool) func([]*cell.Cell) []*cell.Cell {
-		return whole(func(row []*cell.Cell) bool { return keep(value(row, q)) })
-	}
-	firstN := func(n int) func([]*cell.Cell) []*cell.Cell {
-		return func(row []*cell.Cell) []*cell.Cell { return row[:min(n, len(row))] }
-	}
-	cases := []struct {
-		what     string
-		filter   wire.Filter
-		versions int
-		want     func([]*cell.Cell) []*cell.Cell
-	}{
+// A filterCase is a filter, and the cells of a row that it returns.
+type filterCase struct {
+	what     string
+	filter   wire.Filter
+	versions int
+	want     func([]*cell.Cell) []*cell.Cell
+}
+
+func firstN(n int) func([]*cell.Cell) []*cell.Cell {
+	return func(row []*cell.Cell) []*cell.Cell { return row[:min(n, len(row))] }
+}
+
+// columnCases filter the columns of a row.
+func columnCases() []filterCase {
+	return []filterCase{
 		{"columns from a03 to before a06", wire.ColumnRange([]byte("a03"), []byte("a06")), 1, columns(func(q string) bool { return "a03" <= q && q < "a06" })},
 		{"columns from a031", wire.ColumnRange([]byte("a031"), nil), 1, columns(func(q string) bool { return "a031" <= q })},
 		{"columns before b", wire.ColumnRange(nil, []byte("b")), 1, columns(func(q string) bool { return q < "b" })},
@@ -232,6 +223,21 @@ func TestRealFilters(t *testing.T) {
 		{"a range of a prefix", wire.AllOf(wire.ColumnPrefix([]byte("a0")), wire.ColumnRange([]byte("a07"), nil)), 1, columns(func(q string) bool { return "a07" <= q && q < "b" })},
 		{"a page of columns", wire.ColumnPage(3, 4, nil), 1, func(row []*cell.Cell) []*cell.Cell { return row[4:7] }},
 		{"a page of columns from one", wire.ColumnPage(3, 0, []byte("a085")), 1, func(row []*cell.Cell) []*cell.Cell { return row[9:12][:min(3, len(row)-9)] }},
+	}
+}
+
+// valueCases filter rows by values.
+func valueCases() []filterCase {
+	test := func(q string, is wire.Comparison, value string) wire.ColumnTest {
+		return wire.ColumnTest{Family: []byte("f"), Qualifier: []byte(q), Is: is, Value: []byte(value)}
+	}
+	prefix := func(x wire.ColumnTest) wire.ColumnTest { x.Prefix = true; return x }
+	missing := func(x wire.ColumnTest) wire.ColumnTest { x.KeepMissing = true; return x }
+	anyVersion := func(x wire.ColumnTest) wire.ColumnTest { x.AnyVersion = true; return x }
+	newest := func(q string, keep func(v string, ok bool) bool) func([]*cell.Cell) []*cell.Cell {
+		return whole(func(row []*cell.Cell) bool { return keep(value(row, q)) })
+	}
+	return []filterCase{
 		{"n at least 040", wire.RowsWhere(test("n", wire.GreaterOrEqual, "040")), 1, newest("n", func(v string, _ bool) bool { return v >= "040" })},
 		{"n greater than 040", wire.RowsWhere(test("n", wire.Greater, "040")), 1, newest("n", func(v string, _ bool) bool { return v > "040" })},
 		{"n less than 020", wire.RowsWhere(test("n", wire.Less, "020")), 1, newest("n", func(v string, _ bool) bool { return v < "020" })},
@@ -250,6 +256,12 @@ func TestRealFilters(t *testing.T) {
 				kind, _ := value(row, "kind")
 				return n >= "03" && kind == "order"
 			})},
+	}
+}
+
+// keyCases filter rows by their keys.
+func keyCases(t *testing.T) []filterCase {
+	return []filterCase{
 		{"a day", fuzzy(t, "??????20140902"), 1, whole(hasKey(func(_, day string) bool { return day == "20140902" }))},
 		{"two days", fuzzy(t, "??????20140904", "??????20140901"), 1, whole(hasKey(func(_, day string) bool { return day == "20140901" || day == "20140904" }))},
 		{"all that there are", fuzzy(t, "?????????????????0"), 1, firstN(100)},
@@ -266,6 +278,15 @@ func TestRealFilters(t *testing.T) {
 			return whole(hasKey(func(_, day string) bool { return day == "20140901" }))(row[:1])
 		}},
 	}
+}
+
+// TestRealFilters scans and gets with each filter, before and after the cells are flushed to
+// files, in large responses and in small ones.
+func TestRealFilters(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Get(t)
+	a := newArchive(t, k)
+	cases := slices.Concat(columnCases(), valueCases(), keyCases(t))
 	both := []int{0, 20_000}
 	sizes := testkit.Pick(map[string][]int{"in memory": both[1:], "in files": both[:1]}, map[string][]int{"in memory": both, "in files": both})
 	for turn, stored := range []string{"in memory", "in files"} {

@@ -72,21 +72,7 @@ func TestRealBulkLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, wrong := range map[string][]wire.FamilyPath{
-		"rows of the other region": {high},
-		"one of both":              {low, high},
-		"an unknown family":        {{Family: []byte("g"), Path: low.Path}},
-		"no such file":             {low, {Family: []byte("f"), Path: dir + "/f/none"}},
-	} {
-		if loaded, err := c.BulkLoad(t.Context(), name, all[0], wrong, token, nil); loaded || err != nil {
-			t.Errorf("%s: loaded %v, %v; want not loaded and no error", what, loaded, err)
-		}
-		for _, file := range []wire.FamilyPath{low, high} {
-			if _, err := fs.Stat(t.Context(), file.Path); err != nil {
-				t.Errorf("%s: the file was moved: %v", what, err)
-			}
-		}
-	}
+	refusesFiles(t, c, fs, name, token, dir, low, high)
 	scanReal(t, c, name, 0, Scan{}, nil)
 
 	for i, file := range []wire.FamilyPath{low, high} {
@@ -116,6 +102,27 @@ func TestRealBulkLoad(t *testing.T) {
 		t.Errorf("after cleaning up there is %s", token)
 	}
 	scanReal(t, c, name, n, Scan{}, nil)
+}
+
+// refusesFiles loads files into the first region of a table that it refuses, or refuses a part of. low has its rows, and high
+// has the rows of the other region.
+func refusesFiles(t *testing.T, c *Client, fs dfs.FS, name, token, dir string, low, high wire.FamilyPath) {
+	t.Helper()
+	for what, wrong := range map[string][]wire.FamilyPath{
+		"rows of the other region": {high},
+		"one of both":              {low, high},
+		"an unknown family":        {{Family: []byte("g"), Path: low.Path}},
+		"no such file":             {low, {Family: []byte("f"), Path: dir + "/f/none"}},
+	} {
+		if loaded, err := c.BulkLoad(t.Context(), name, regions(t, c, name)[0], wrong, token, nil); loaded || err != nil {
+			t.Errorf("%s: loaded %v, %v; want not loaded and no error", what, loaded, err)
+		}
+		for _, file := range []wire.FamilyPath{low, high} {
+			if _, err := fs.Stat(t.Context(), file.Path); err != nil {
+				t.Errorf("%s: the file was moved: %v", what, err)
+			}
+		}
+	}
 }
 
 // TestRealBulkLoadFollowsItsRegion moves a region after the client has located it.

@@ -300,6 +300,13 @@ func TestRealErrors(t *testing.T) {
 	if err := c.Create(t.Context(), schema, nil); !errors.Is(err, ErrTableExists) {
 		t.Errorf("created again: %v", err)
 	}
+	refusesDisabled(t, k, c, name)
+}
+
+// refusesDisabled disables and drops a table, and reads it after each step.
+func refusesDisabled(t *testing.T, k *clustertest.Cluster, c *Client, name string) {
+	t.Helper()
+	ignore := func(*cell.Cell) error { return nil }
 	if err := c.Disable(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}

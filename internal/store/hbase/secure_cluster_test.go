@@ -331,22 +331,19 @@ func regions(t *testing.T, c *Client, table string) []Region {
 	return all
 }
 
+// readers are the users who may read the file of a load.
+type readers struct {
+	umask, mode string // of the folder
+	token       bool
+	moved       bool // the file is in the staging directory after a refusal
+}
+
 // TestSecuredBulkLoads loads a file as HBase's user may not read it. Without a token for HDFS a
 // region refuses it, and may leave it in HBase's staging directory, from where it comes back.
 func TestSecuredBulkLoads(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Secure(t)
-	c := dialSecure(t, k, clustertest.Alice, protected(sasl.Privacy))
-	id := identity(k, clustertest.Alice, 0)
-	files := func(umask string) dfs.FS {
-		dir := k.ClientConf(t, map[string]string{"fs.permissions.umask-mask": umask})
-		return hdfs.New(hdfs.Config{Identity: id, Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(dir) }})
-	}
-	for name, x := range map[string]struct {
-		umask, mode string // of the folder
-		token       bool
-		moved       bool // the file is in the staging directory after a refusal
-	}{
+	for name, x := range map[string]readers{
 		"only Alice may read, with a token":    {"066", "711", true, false},
 		"only Alice may read, without a token": {"066", "711", false, false},
 		"everybody may, without a token":       {"000", "777", false, true},
@@ -356,45 +353,54 @@ func TestSecuredBulkLoads(t *testing.T) {
 				testkit.OnlyAll(t, "the other two, which load with a token in the end")
 			}
 			t.Parallel()
-			fs, table, dir := files(x.umask), k.Create(t, "f"), k.HDFS(t)
-			k.Admin(t, "grant", clustertest.Alice, "RC", table)
-			k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), x.mode)
-			path := uploadReal(t, fs, dir+"/f/file", 0, 10)
-			load := func(token *token.Token) bool {
-				staging := staged(t, c, table)
-				loaded, err := dialSecure(t, k, clustertest.Alice, nil).BulkLoad(t.Context(), table, regions(t, c, table)[0], []wire.FamilyPath{path}, staging, token)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := fs.Stat(t.Context(), staging+"/f/file"); (err == nil) != (!loaded && x.moved) {
-					t.Errorf("loaded %v, and the file in the staging directory: %v", loaded, err)
-				} else if err == nil {
-					if err := fs.Publish(t.Context(), staging+"/f/file", path.Path); err != nil {
-						t.Fatal(err)
-					}
-				}
-				return loaded
-			}
-			if !x.token {
-				if load(nil) {
-					t.Error("a region takes a file without a token")
-				}
-				scanReal(t, c, table, 0, Scan{}, nil)
-			}
-			tok, ok, err := dfs.Delegate(t.Context(), fs, dir, "hbase")
-			if !ok || err != nil {
-				t.Fatalf("no token: %v", err)
-			}
-			// With quotas, the server looks at the file as HBase's user.
-			k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), "700")
-			if loaded, err := c.BulkLoad(t.Context(), table, regions(t, c, table)[0], []wire.FamilyPath{path}, staged(t, c, table), &tok); loaded || !errors.Is(err, ErrHidden) {
-				t.Errorf("a folder that HBase's user may not enter: loaded %v, %v; want ErrHidden", loaded, err)
-			}
-			k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), x.mode)
-			if !load(&tok) {
-				t.Error("a region refuses a file with a token")
-			}
-			scanReal(t, c, table, 10, Scan{}, nil)
+			x.load(t, k)
 		})
 	}
+}
+
+// load loads a file without a token, if x has none, and then with a token.
+func (x *readers) load(t *testing.T, k *clustertest.Cluster) {
+	c := dialSecure(t, k, clustertest.Alice, protected(sasl.Privacy))
+	id := identity(k, clustertest.Alice, 0)
+	conf := k.ClientConf(t, map[string]string{"fs.permissions.umask-mask": x.umask})
+	fs := hdfs.New(hdfs.Config{Identity: id, Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(conf) }})
+	table, dir := k.Create(t, "f"), k.HDFS(t)
+	k.Admin(t, "grant", clustertest.Alice, "RC", table)
+	k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), x.mode)
+	path := uploadReal(t, fs, dir+"/f/file", 0, 10)
+	load := func(token *token.Token) bool {
+		staging := staged(t, c, table)
+		loaded, err := dialSecure(t, k, clustertest.Alice, nil).BulkLoad(t.Context(), table, regions(t, c, table)[0], []wire.FamilyPath{path}, staging, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fs.Stat(t.Context(), staging+"/f/file"); (err == nil) != (!loaded && x.moved) {
+			t.Errorf("loaded %v, and the file in the staging directory: %v", loaded, err)
+		} else if err == nil {
+			if err := fs.Publish(t.Context(), staging+"/f/file", path.Path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return loaded
+	}
+	if !x.token {
+		if load(nil) {
+			t.Error("a region takes a file without a token")
+		}
+		scanReal(t, c, table, 0, Scan{}, nil)
+	}
+	tok, ok, err := dfs.Delegate(t.Context(), fs, dir, "hbase")
+	if !ok || err != nil {
+		t.Fatalf("no token: %v", err)
+	}
+	// With quotas, the server looks at the file as HBase's user.
+	k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), "700")
+	if loaded, err := c.BulkLoad(t.Context(), table, regions(t, c, table)[0], []wire.FamilyPath{path}, staged(t, c, table), &tok); loaded || !errors.Is(err, ErrHidden) {
+		t.Errorf("a folder that HBase's user may not enter: loaded %v, %v; want ErrHidden", loaded, err)
+	}
+	k.Admin(t, "chmod", strings.TrimPrefix(dir, "hdfs://"+k.NameNode()), x.mode)
+	if !load(&tok) {
+		t.Error("a region refuses a file with a token")
+	}
+	scanReal(t, c, table, 10, Scan{}, nil)
 }

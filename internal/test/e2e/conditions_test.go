@@ -59,95 +59,98 @@ var (
 	viewer = []string{"play", "visit", "login"}
 )
 
-// TestDuckDBAgreesOnConditions makes typical queries of analysts on the sample logs.
+// conditions are typical queries of analysts.
+var conditions = []inquiry{
+	// Conditions on events.
+	{all: true, types: sampleTypes, where: said{"play.seconds >= 3600 || order.price > 50", "seconds >= 3600 or price > 50"}},
+	{all: true, types: sampleTypes, active: "any", where: said{"hour >= 18 && hour < 20 && (visit.duration < 60 || weekday in 6..7)", "hour(local) between 18 and 19 and (coalesce(duration < 60, false) or isodow(local) >= 6)"}},
+	{all: true, types: sampleTypes, active: "min:3", where: said{
+		`play.channel in ["CCTV-5 体育", "卡酷少儿"] || order.product contains "杜比" || visit.page endsWith "0" || login.device startsWith "ZTE" && !login.success`,
+		`channel in ('CCTV-5 体育', '卡酷少儿') or contains(product, '杜比') or page like '%0' or device like 'ZTE%' and not success`,
+	}},
+	{types: sampleTypes, active: "any", where: said{
+		`visit.referrer != nil && visit.duration < 10 || behaviour == "play" && (play.channel == nil || play.seconds == nil)`,
+		"referrer is not null and duration < 10 or behaviour = 'play' and (channel is null or seconds is null)",
+	}},
+	{types: sampleTypes, active: "any", where: said{
+		`!(play.seconds >= 600) && play.channel != "点播" && play.programme matches "^大.*第1集$"`,
+		"behaviour = 'play' and not coalesce(seconds >= 600, false) and channel <> '点播' and regexp_matches(programme, '^大.*第1集$')",
+	}},
+	{types: shops, where: said{
+		`order.price * order.quantity > 150 || order.note != nil && len(order.note) > 10 || visit.duration % 60 == 0 && lower(visit.page) contains "kids"`,
+		"price * quantity > 150 or length(note) > 10 or duration % 60 = 0 and contains(lower(page), 'kids')",
+	}},
+	{types: sampleTypes, active: "min:2", whereFirst: true, where: said{
+		`time >= date("2014-09-03 12:00:00") && time < date("2014-09-04") && behaviour in ["order", "login"]`,
+		"local >= '2014-09-03 12:00:00' and local < '2014-09-04' and behaviour in ('order', 'login')",
+	}},
+	{types: sampleTypes, whereFirst: true, hours: said{"22-6", "hour(local) >= 22 or hour(local) < 6"}},
+	{types: sampleTypes, active: "any", hours: said{
+		"play:20-23,order:22-6", "case behaviour when 'play' then hour(local) between 20 and 22 when 'order' then hour(local) >= 22 or hour(local) < 6 else true end",
+	}},
+	{all: true, types: sampleTypes, active: "any", hours: said{"6-9", "hour(local) between 6 and 8"}, where: said{`behaviour != "play"`, "behaviour <> 'play'"}},
+	// Conditions on users.
+	{types: sampleTypes, having: said{
+		"count(play) >= 5 && sum(order.price) > 100.003 && days(login) >= 3",
+		"count(*) filter (behaviour = 'play') >= 5 and sum(price) > 100.003 and count(distinct date) filter (behaviour = 'login') >= 3",
+	}},
+	{all: true, types: plays, having: said{
+		"avg(play.seconds) > 2600 && min(visit.duration) == 0 && max(order.price) <= 68 || count(play.channel) < count(play) - 1",
+		"avg(seconds) > 2600 and min(duration) = 0 and max(price) <= 68 or count(channel) < count(*) filter (behaviour = 'play') - 1",
+	}},
+	{types: shops, active: "any", having: said{
+		`last(visit) - first(visit) >= duration("96h") && first(order) < date("2014-09-02 12:00:00") && !(count(login) > 0)`,
+		"max(time) filter (behaviour = 'visit') - min(time) filter (behaviour = 'visit') >= interval 96 hour and min(local) filter (behaviour = 'order') < '2014-09-02 12:00:00' and count(*) filter (behaviour = 'login') = 0",
+	}},
+	{all: true, types: plays, having: said{
+		"count(distinct play.programme) >= 8 && count(distinct play.seconds) < count(play.seconds) || count(distinct login.success) == 2 && count(distinct order.price) > 3",
+		"count(distinct programme) >= 8 and count(distinct seconds) < count(seconds) or count(distinct success) = 2 and count(distinct price) > 3",
+	}},
+	{types: shops, active: "any", having: said{
+		"sum(order.price * order.quantity) > 300.003 && max(visit.duration - 2 * visit.duration / 3) < 30.001 || avg((play.seconds + 60) / 2) > 1500",
+		"sum(price * quantity) > 300.003 and max(duration - 2 * duration / 3.0) < 30.001 or avg((seconds + 60) / 2.0) > 1500",
+	}},
+	{all: true, types: shops, active: "any", having: said{
+		"count() in 20..30 && count(play) > count()",
+		"count(*) filter (behaviour in ('order', 'visit')) between 20 and 30 and count(*) filter (behaviour = 'play') > count(*) filter (behaviour in ('order', 'visit'))",
+	}},
+	{types: viewer, without: []string{"order"}},
+	{all: true, types: plays, without: []string{"login", "order"}},
+	// Sequences.
+	{types: sampleTypes, sequence: "visit -> play within 1h -> order within 1d", steps: []step{{"visit", 0}, {"play", 3600}, {"order", 86400}}},
+	{all: true, types: plays, sequence: "order -> login -> order within 2h30m", steps: []step{{"order", 0}, {"login", 0}, {"order", 9000}}},
+	{all: true, types: viewer, active: "any", sequence: "play -> play within 5m -> play within 5m -> play within 5m", steps: []step{{"play", 0}, {"play", 300}, {"play", 300}, {"play", 300}}},
+	// Parts of a trail.
+	{types: sampleTypes, active: "any", latest: 3},
+	{all: true, types: sampleTypes, active: "any", at: said{"2014-09-03 18:30:00", "2014-09-03 18:30:00"}},
+	{all: true, types: sampleTypes, active: "min:2", at: said{"2014-09-02", "2014-09-02 23:59:59"}, fields: []string{"play.programme", "order.price", "success"}},
+	{types: shops, context: 2, where: said{"order.price > 100", "price > 100"}},
+	{types: viewer, fields: []string{"visit.duration", "play.seconds"}},
+	// All of these together.
+	{
+		types: viewer, active: "any", without: []string{"order"}, hours: said{"20-2", "hour(local) >= 20 or hour(local) < 2"},
+		where: said{"play.seconds >= 60 || visit.duration >= 30 || login.success", "seconds >= 60 or duration >= 30 or success"}, whereFirst: true,
+		having:   said{"count(play) >= 2", "count(*) filter (behaviour = 'play') >= 2"},
+		sequence: "login -> play within 12h", steps: []step{{"login", 0}, {"play", 43200}},
+		fields: []string{"play.seconds"}, context: 1, latest: 4,
+	},
+	{
+		types: shops, where: said{"order.price >= 5 || visit.referrer != nil || play.seconds > 1000", "price >= 5 or referrer is not null or seconds > 1000"},
+		having: said{"sum(play.seconds) > 20000.5", "sum(seconds) > 20000.5"}, sequence: "visit -> order", steps: []step{{"visit", 0}, {"order", 0}},
+		at: said{"2014-09-05 12:00:00", "2014-09-05 12:00:00"}, context: 3,
+	},
+	{
+		all:   true,
+		types: sampleTypes, active: "min:3", where: said{`weekday == 1 || order.quantity > 1`, "isodow(local) = 1 or quantity > 1"},
+		without: []string{"login"}, having: said{"days(play) >= 1 && last(play) > first(order)", "max(time) filter (behaviour = 'play') > min(time) filter (behaviour = 'order')"},
+		fields: []string{"product", "visit.page"}, latest: 2,
+	},
+}
+
+// TestDuckDBAgreesOnConditions makes the queries on the sample logs.
 func TestDuckDBAgreesOnConditions(t *testing.T) {
 	t.Parallel()
-	newSQLFixture(t).inquire(t, []inquiry{
-		// Conditions on events.
-		{all: true, types: sampleTypes, where: said{"play.seconds >= 3600 || order.price > 50", "seconds >= 3600 or price > 50"}},
-		{all: true, types: sampleTypes, active: "any", where: said{"hour >= 18 && hour < 20 && (visit.duration < 60 || weekday in 6..7)", "hour(local) between 18 and 19 and (coalesce(duration < 60, false) or isodow(local) >= 6)"}},
-		{all: true, types: sampleTypes, active: "min:3", where: said{
-			`play.channel in ["CCTV-5 体育", "卡酷少儿"] || order.product contains "杜比" || visit.page endsWith "0" || login.device startsWith "ZTE" && !login.success`,
-			`channel in ('CCTV-5 体育', '卡酷少儿') or contains(product, '杜比') or page like '%0' or device like 'ZTE%' and not success`,
-		}},
-		{types: sampleTypes, active: "any", where: said{
-			`visit.referrer != nil && visit.duration < 10 || behaviour == "play" && (play.channel == nil || play.seconds == nil)`,
-			"referrer is not null and duration < 10 or behaviour = 'play' and (channel is null or seconds is null)",
-		}},
-		{types: sampleTypes, active: "any", where: said{
-			`!(play.seconds >= 600) && play.channel != "点播" && play.programme matches "^大.*第1集$"`,
-			"behaviour = 'play' and not coalesce(seconds >= 600, false) and channel <> '点播' and regexp_matches(programme, '^大.*第1集$')",
-		}},
-		{types: shops, where: said{
-			`order.price * order.quantity > 150 || order.note != nil && len(order.note) > 10 || visit.duration % 60 == 0 && lower(visit.page) contains "kids"`,
-			"price * quantity > 150 or length(note) > 10 or duration % 60 = 0 and contains(lower(page), 'kids')",
-		}},
-		{types: sampleTypes, active: "min:2", whereFirst: true, where: said{
-			`time >= date("2014-09-03 12:00:00") && time < date("2014-09-04") && behaviour in ["order", "login"]`,
-			"local >= '2014-09-03 12:00:00' and local < '2014-09-04' and behaviour in ('order', 'login')",
-		}},
-		{types: sampleTypes, whereFirst: true, hours: said{"22-6", "hour(local) >= 22 or hour(local) < 6"}},
-		{types: sampleTypes, active: "any", hours: said{
-			"play:20-23,order:22-6", "case behaviour when 'play' then hour(local) between 20 and 22 when 'order' then hour(local) >= 22 or hour(local) < 6 else true end",
-		}},
-		{all: true, types: sampleTypes, active: "any", hours: said{"6-9", "hour(local) between 6 and 8"}, where: said{`behaviour != "play"`, "behaviour <> 'play'"}},
-		// Conditions on users.
-		{types: sampleTypes, having: said{
-			"count(play) >= 5 && sum(order.price) > 100.003 && days(login) >= 3",
-			"count(*) filter (behaviour = 'play') >= 5 and sum(price) > 100.003 and count(distinct date) filter (behaviour = 'login') >= 3",
-		}},
-		{all: true, types: plays, having: said{
-			"avg(play.seconds) > 2600 && min(visit.duration) == 0 && max(order.price) <= 68 || count(play.channel) < count(play) - 1",
-			"avg(seconds) > 2600 and min(duration) = 0 and max(price) <= 68 or count(channel) < count(*) filter (behaviour = 'play') - 1",
-		}},
-		{types: shops, active: "any", having: said{
-			`last(visit) - first(visit) >= duration("96h") && first(order) < date("2014-09-02 12:00:00") && !(count(login) > 0)`,
-			"max(time) filter (behaviour = 'visit') - min(time) filter (behaviour = 'visit') >= interval 96 hour and min(local) filter (behaviour = 'order') < '2014-09-02 12:00:00' and count(*) filter (behaviour = 'login') = 0",
-		}},
-		{all: true, types: plays, having: said{
-			"count(distinct play.programme) >= 8 && count(distinct play.seconds) < count(play.seconds) || count(distinct login.success) == 2 && count(distinct order.price) > 3",
-			"count(distinct programme) >= 8 and count(distinct seconds) < count(seconds) or count(distinct success) = 2 and count(distinct price) > 3",
-		}},
-		{types: shops, active: "any", having: said{
-			"sum(order.price * order.quantity) > 300.003 && max(visit.duration - 2 * visit.duration / 3) < 30.001 || avg((play.seconds + 60) / 2) > 1500",
-			"sum(price * quantity) > 300.003 and max(duration - 2 * duration / 3.0) < 30.001 or avg((seconds + 60) / 2.0) > 1500",
-		}},
-		{all: true, types: shops, active: "any", having: said{
-			"count() in 20..30 && count(play) > count()",
-			"count(*) filter (behaviour in ('order', 'visit')) between 20 and 30 and count(*) filter (behaviour = 'play') > count(*) filter (behaviour in ('order', 'visit'))",
-		}},
-		{types: viewer, without: []string{"order"}},
-		{all: true, types: plays, without: []string{"login", "order"}},
-		// Sequences.
-		{types: sampleTypes, sequence: "visit -> play within 1h -> order within 1d", steps: []step{{"visit", 0}, {"play", 3600}, {"order", 86400}}},
-		{all: true, types: plays, sequence: "order -> login -> order within 2h30m", steps: []step{{"order", 0}, {"login", 0}, {"order", 9000}}},
-		{all: true, types: viewer, active: "any", sequence: "play -> play within 5m -> play within 5m -> play within 5m", steps: []step{{"play", 0}, {"play", 300}, {"play", 300}, {"play", 300}}},
-		// Parts of a trail.
-		{types: sampleTypes, active: "any", latest: 3},
-		{all: true, types: sampleTypes, active: "any", at: said{"2014-09-03 18:30:00", "2014-09-03 18:30:00"}},
-		{all: true, types: sampleTypes, active: "min:2", at: said{"2014-09-02", "2014-09-02 23:59:59"}, fields: []string{"play.programme", "order.price", "success"}},
-		{types: shops, context: 2, where: said{"order.price > 100", "price > 100"}},
-		{types: viewer, fields: []string{"visit.duration", "play.seconds"}},
-		// All of these together.
-		{
-			types: viewer, active: "any", without: []string{"order"}, hours: said{"20-2", "hour(local) >= 20 or hour(local) < 2"},
-			where: said{"play.seconds >= 60 || visit.duration >= 30 || login.success", "seconds >= 60 or duration >= 30 or success"}, whereFirst: true,
-			having:   said{"count(play) >= 2", "count(*) filter (behaviour = 'play') >= 2"},
-			sequence: "login -> play within 12h", steps: []step{{"login", 0}, {"play", 43200}},
-			fields: []string{"play.seconds"}, context: 1, latest: 4,
-		},
-		{
-			types: shops, where: said{"order.price >= 5 || visit.referrer != nil || play.seconds > 1000", "price >= 5 or referrer is not null or seconds > 1000"},
-			having: said{"sum(play.seconds) > 20000.5", "sum(seconds) > 20000.5"}, sequence: "visit -> order", steps: []step{{"visit", 0}, {"order", 0}},
-			at: said{"2014-09-05 12:00:00", "2014-09-05 12:00:00"}, context: 3,
-		},
-		{
-			all:   true,
-			types: sampleTypes, active: "min:3", where: said{`weekday == 1 || order.quantity > 1`, "isodow(local) = 1 or quantity > 1"},
-			without: []string{"login"}, having: said{"days(play) >= 1 && last(play) > first(order)", "max(time) filter (behaviour = 'play') > min(time) filter (behaviour = 'order')"},
-			fields: []string{"product", "visit.page"}, latest: 2,
-		},
-	})
+	newSQLFixture(t).inquire(t, conditions)
 }
 
 // sqlFixture returns the table of a real data set, and a list of some of its users.

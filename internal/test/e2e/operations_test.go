@@ -191,35 +191,47 @@ func TestOperationsSaysWhatIsSaid(t *testing.T) {
 			if a.Heading == "the job file is wrong" || a.Heading == "dates in the table would not agree" {
 				return
 			}
-			job, err := os.ReadFile(filepath.Join(dir, "usertrail.yaml"))
-			for _, block := range a.SH {
-				if out, status := bash("-euo", block); status != 0 {
-					t.Errorf("%s\nends with %d:\n%s", block, status, out)
-				}
-				before, _ := bash("-uo", tableNow)
-				if out, status := bash("-uo", tolerant+block); status != 0 && !slices.Contains(doneBefore, status) {
-					t.Errorf("%s\ntyped twice ends with %d:\n%s", block, status, out)
-				}
-				if after, _ := bash("-uo", tableNow); after != before {
-					t.Errorf("%s\ntyped twice makes another table:\n%s\nwas\n%s", block, after, before)
-				}
-			}
-			if now, fail := os.ReadFile(filepath.Join(dir, "usertrail.yaml")); (err == nil) != (fail == nil) || !bytes.Equal(now, job) {
-				t.Error("what the book says has changed the job")
-			}
-			for _, line := range a.Cluster {
-				if !strings.HasPrefix(line, "bulkload ") && !strings.HasPrefix(line, "extract ") {
-					continue
-				}
-				if out, status := bash("-euo", line+" -h"); status != 0 {
-					t.Errorf("%s: no such command or flag:\n%s", line, out)
-				}
-			}
+			follow(t, a, bash, filepath.Join(dir, "usertrail.yaml"))
+			knows(t, a, bash)
 		})
 	}
 	for heading := range provocations {
 		if !used[heading] {
 			t.Errorf("the book has no entry %s", heading)
+		}
+	}
+}
+
+// follow runs the commands of an entry, each twice. The second run changes nothing. No command changes the job.
+func follow(t *testing.T, a document.Advice, bash func(flags, script string) (string, int), jobFile string) {
+	t.Helper()
+	job, err := os.ReadFile(jobFile)
+	for _, block := range a.SH {
+		if out, status := bash("-euo", block); status != 0 {
+			t.Errorf("%s\nends with %d:\n%s", block, status, out)
+		}
+		before, _ := bash("-uo", tableNow)
+		if out, status := bash("-uo", tolerant+block); status != 0 && !slices.Contains(doneBefore, status) {
+			t.Errorf("%s\ntyped twice ends with %d:\n%s", block, status, out)
+		}
+		if after, _ := bash("-uo", tableNow); after != before {
+			t.Errorf("%s\ntyped twice makes another table:\n%s\nwas\n%s", block, after, before)
+		}
+	}
+	if now, fail := os.ReadFile(jobFile); (err == nil) != (fail == nil) || !bytes.Equal(now, job) {
+		t.Error("what the book says has changed the job")
+	}
+}
+
+// knows checks that the commands of an entry that need a cluster exist.
+func knows(t *testing.T, a document.Advice, bash func(flags, script string) (string, int)) {
+	t.Helper()
+	for _, line := range a.Cluster {
+		if !strings.HasPrefix(line, "bulkload ") && !strings.HasPrefix(line, "extract ") {
+			continue
+		}
+		if out, status := bash("-euo", line+" -h"); status != 0 {
+			t.Errorf("%s: no such command or flag:\n%s", line, out)
 		}
 	}
 }

@@ -139,6 +139,33 @@ func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
 	c := clustertest.Secure(t)
 	h := newFixture(t, c, "files")
 	h.secured(t, "c")
+	all := complaints(t, c, h)
+	trying := map[int]*process{}
+	for i, x := range all {
+		if x.status == exitNotNow {
+			trying[i] = x.start(t, h)
+		}
+	}
+	secrets := append(c.Secrets(t), []byte("changeIT"))
+	for i, x := range all {
+		t.Run(x.name, func(t *testing.T) {
+			p := trying[i]
+			if p == nil {
+				p = x.start(t, h)
+			}
+			x.check(t, p)
+			for _, secret := range secrets {
+				if bytes.Contains(append(p.stdout.Bytes(), p.stderr.Bytes()...), secret) {
+					t.Errorf("%s prints a secret", x.program)
+				}
+			}
+		})
+	}
+	c.HasNoSecret(t, h.dir)
+}
+
+// complaints returns the commands, for the table of h.
+func complaints(t *testing.T, c *clustertest.Cluster, h *fixture) []complaint {
 	job := []string{"--job", "least.yaml"}
 	with := func(properties map[string]string) string { return c.ClientConf(t, properties) }
 	tls := func(key, value string) string {
@@ -174,30 +201,7 @@ func TestWhatIsWrongOnASecuredClusterIsSaid(t *testing.T) {
 		return complaint{"no right, " + program, program, login(c, plain, clustertest.Mallory), job, exitUsage,
 			[]string{"permission denied", "as user mallory", "grant 'mallory', '" + right + "', '" + h.table + "'"}}
 	}
-	all = append(all, denied("bulkload", "RW"), denied("extract", "R"))
-
-	trying := map[int]*process{}
-	for i, x := range all {
-		if x.status == exitNotNow {
-			trying[i] = x.start(t, h)
-		}
-	}
-	secrets := append(c.Secrets(t), []byte("changeIT"))
-	for i, x := range all {
-		t.Run(x.name, func(t *testing.T) {
-			p := trying[i]
-			if p == nil {
-				p = x.start(t, h)
-			}
-			x.check(t, p)
-			for _, secret := range secrets {
-				if bytes.Contains(append(p.stdout.Bytes(), p.stderr.Bytes()...), secret) {
-					t.Errorf("%s prints a secret", x.program)
-				}
-			}
-		})
-	}
-	c.HasNoSecret(t, h.dir)
+	return append(all, denied("bulkload", "RW"), denied("extract", "R"))
 }
 
 // silentKDC returns a configuration of Kerberos whose KDC accepts connections and never responds.

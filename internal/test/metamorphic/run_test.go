@@ -125,74 +125,55 @@ func (x *run) step(s *Step) error {
 	return x.compare()
 }
 
+// steps are the kinds of steps, by their names in Step.Do. The function init sets it, because a step may execute others.
+var steps map[string]func(*run, *Step) error
+
+func init() {
+	steps = map[string]func(*run, *Step) error{
+		"deliver":       func(x *run, s *Step) error { return x.deliver(s.File, s.Columns, s.Records) },
+		"rename":        func(x *run, s *Step) error { return x.rename(s.File, s.To) },
+		"copy":          func(x *run, s *Step) error { return x.copy(s.File, s.To) },
+		"truncate":      func(x *run, s *Step) error { return x.truncate(s.File, s.Cut) },
+		"job":           func(x *run, s *Step) error { x.job = *s.Job; return nil },
+		"load":          (*run).load,
+		"reread":        (*run).reread,
+		"mark":          (*run).mark,
+		"growing":       (*run).growing,
+		"wait":          (*run).wait,
+		"steal":         (*run).steal,
+		splitRegion:     (*run).regions,
+		mergeRegions:    (*run).regions,
+		moveRegion:      (*run).regions,
+		truncate:        (*run).empty,
+		takeSnapshot:    func(x *run, _ *Step) error { return x.snapshot() },
+		restoreSnapshot: (*run).restore,
+		"both":          (*run).both,
+		"pieces":        (*run).pieces,
+		"correct":       (*run).correct,
+		"save":          (*run).save,
+		"replay":        (*run).replayFile,
+		"folder":        (*run).folder,
+		"compact":       (*run).compact,
+		"drop":          (*run).dropDays,
+		"undrop":        (*run).undrop,
+		"convert":       (*run).convert,
+		"damage":        (*run).damage,
+		"import":        (*run).importTable,
+		"extract":       (*run).extract,
+		"cut":           (*run).cut,
+		"grow":          (*run).grow,
+	}
+}
+
 func (x *run) do(s *Step) error {
 	if x.job.Kinds == nil && s.Do != "job" {
 		return nil // the sequence was shrunk
 	}
-	switch s.Do {
-	case "deliver":
-		return x.deliver(s.File, s.Columns, s.Records)
-	case "rename":
-		return x.rename(s.File, s.To)
-	case "copy":
-		return x.copy(s.File, s.To)
-	case "truncate":
-		return x.truncate(s.File, s.Cut)
-	case "job":
-		x.job = *s.Job
-		return nil
-	case "load":
-		return x.load(s)
-	case "reread":
-		return x.reread(s)
-	case "mark":
-		return x.mark(s)
-	case "growing":
-		return x.growing(s)
-	case "wait":
-		return x.wait(s)
-	case "steal":
-		return x.steal(s)
-	case splitRegion, mergeRegions, moveRegion:
-		return x.regions(s)
-	case truncate:
-		return x.empty(s)
-	case takeSnapshot:
-		return x.snapshot()
-	case restoreSnapshot:
-		return x.restore(s)
-	case "both":
-		return x.both(s)
-	case "pieces":
-		return x.pieces(s)
-	case "correct":
-		return x.correct(s)
-	case "save":
-		return x.save(s)
-	case "replay":
-		return x.replayFile(s)
-	case "folder":
-		return x.folder(s)
-	case "compact":
-		return x.compact(s)
-	case "drop":
-		return x.dropDays(s)
-	case "undrop":
-		return x.undrop(s)
-	case "convert":
-		return x.convert(s)
-	case "damage":
-		return x.damage(s)
-	case "import":
-		return x.importTable(s)
-	case "extract":
-		return x.extract(s)
-	case "cut":
-		return x.cut(s)
-	case "grow":
-		return x.grow(s)
+	do, ok := steps[s.Do]
+	if !ok {
+		return fmt.Errorf("there is no step %q", s.Do)
 	}
-	return fmt.Errorf("there is no step %q", s.Do)
+	return do(x, s)
 }
 
 // deliver writes a log file. It replaces a file of the same name.

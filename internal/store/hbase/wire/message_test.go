@@ -33,13 +33,73 @@ func msg(fields ...any) []byte {
 	return b
 }
 
-// TestRequests compares requests with messages that are put together by hand.
-func TestRequests(t *testing.T) {
-	region := msg(1, 1, 2, "r")
-	table := msg(1, "default", 2, "t")
-	filter := func(name string, body []byte) []byte {
-		return msg(1, "org.apache.hadoop.hbase.filter."+name, 2, body)
+// An encoding is an encoded message, and the bytes that it must have.
+type encoding struct {
+	got  []byte
+	want []byte
+}
+
+// regionR and tableT are the region r and the table t in a message.
+var (
+	regionR = msg(1, 1, 2, "r")
+	tableT  = msg(1, "default", 2, "t")
+)
+
+func compare(t *testing.T, all map[string]encoding) {
+	t.Helper()
+	for name, x := range all {
+		if !bytes.Equal(x.got, x.want) {
+			t.Errorf("%s is\n%x, want\n%x", name, x.got, x.want)
+		}
 	}
+}
+
+// filterOf returns a filter with a name and a body in a message.
+func filterOf(name string, body []byte) []byte {
+	return msg(1, "org.apache.hadoop.hbase.filter."+name, 2, body)
+}
+
+// TestRequests compares requests to RegionServers with messages that are put together by hand.
+func TestRequests(t *testing.T) {
+	long := bytes.Repeat([]byte("k"), 20000) // lengths of one, two and three bytes
+	compare(t, map[string]encoding{
+		"header with time":  {(&wire.RequestHeader{CallID: 7, Method: "Scan", TimeoutMS: 500}).Append(nil), msg(1, 7, 3, "Scan", 4, 1, 7, 500)},
+		"get of everything": {(&wire.Get{Time: wire.TimeRange{From: 0, To: 9}, MaxVersions: 3, CacheBlocks: true, StoreLimit: 4, StoreOffset: 5, ExistenceOnly: true}).Fields(), msg(5, msg(1, 0, 2, 9), 6, 3, 7, 1, 8, 4, 9, 5, 10, 1)},
+		"get of columns":    {(&wire.Get{Columns: []wire.Column{{Family: []byte("f"), Qualifiers: [][]byte{[]byte("a"), {}}}}, Filter: wire.FirstKeyOnly()}).Fields(), msg(2, msg(1, "f", 2, "a", 2, ""), 4, filterOf("FirstKeyOnlyFilter", nil), 7, 0)},
+		"long get":          {(&wire.GetRequest{Region: []byte("r"), Row: long, Fields: familyF.Fields()}).Append(nil), msg(1, regionR, 2, msg(1, long, 2, msg(1, "f"), 7, 0))},
+		"open":              {(&wire.ScanRequest{Region: []byte("r"), Scan: &wire.Scan{Stop: []byte("z")}, Rows: 5, Partials: true, Heartbeats: true, Limit: 9}).Append(nil), msg(1, regionR, 2, msg(3, "", 4, "z", 8, 0, 21, 1, 22, 0), 4, 5, 7, 1, 8, 1, 11, 9)},
+		"open, every field": {(&wire.ScanRequest{Region: []byte("r"), Scan: &wire.Scan{Start: []byte("a"), ExcludeStart: true, IncludeStop: true, Reversed: true, MaxVersions: 2, CacheBlocks: true, BatchSize: 3, MaxResultSize: 4, StoreLimit: 5, StoreOffset: 6, AllowPartial: true, MVCCReadPoint: 7, ReadType: wire.ReadStream, NeedCursor: true}}).Append(nil), msg(1, regionR, 2, msg(3, "a", 4, "", 7, 2, 8, 1, 9, 3, 10, 4, 11, 5, 12, 6, 15, 1, 18, 1, 20, 7, 21, 0, 22, 1, 23, 1, 24, 1), 4, 0, 7, 0, 8, 0)},
+		"one-shot":          {(&wire.ScanRequest{Region: []byte("r"), Scan: &wire.Scan{}, Rows: 5, Close: true}).Append(nil), msg(1, regionR, 2, msg(3, "", 4, "", 8, 0, 21, 1, 22, 0), 4, 5, 5, 1, 7, 0, 8, 0)},
+		"first next":        {(&wire.ScanRequest{ScannerID: 8, Rows: 5}).Append(nil), msg(3, 8, 4, 5, 6, 0, 7, 0, 8, 0)},
+		"third next":        {(&wire.ScanRequest{ScannerID: 8, Rows: 5, NextCallSeq: 2, Partials: true}).Append(nil), msg(3, 8, 4, 5, 6, 2, 7, 1, 8, 0)},
+		"renew":             {(&wire.ScanRequest{ScannerID: 8, Renew: true}).Append(nil), msg(3, 8, 4, 0, 7, 0, 8, 0, 10, 1)},
+		"close":             {(&wire.ScanRequest{ScannerID: 8, Close: true}).Append(nil), msg(3, 8, 4, 0, 5, 1, 7, 0, 8, 0)},
+	})
+}
+
+// TestRequestsOfTables does the same with requests about whole tables and regions.
+func TestRequestsOfTables(t *testing.T) {
+	compare(t, map[string]encoding{
+		"create":           {wire.CreateTableRequest{Schema: &wire.TableSchema{Name: wire.ParseTableName("t"), Families: []wire.FamilySchema{{Name: "f", Attributes: map[string]string{"VERSIONS": "1", "BLOOMFILTER": "ROW"}}}}, Splits: [][]byte{[]byte("m")}}.Append(nil), msg(1, msg(1, tableT, 3, msg(1, "f", 2, msg(1, "BLOOMFILTER", 2, "ROW"), 2, msg(1, "VERSIONS", 2, "1"))), 2, "m")},
+		"descriptors":      {wire.TableDescriptorsRequest{Table: wire.ParseTableName("t")}.Append(nil), msg(1, tableT)},
+		"disable":          {wire.TableRequest{Table: wire.ParseTableName("n:t")}.Append(nil), msg(1, msg(1, "n", 2, "t"))},
+		"procedure":        {wire.ProcedureRequest{ID: 3}.Append(nil), msg(1, 3)},
+		"flush":            {wire.RegionRequest{Region: []byte("r")}.Append(nil), msg(1, regionR)},
+		"compact":          {wire.CompactRegionRequest{Region: []byte("r"), Major: true}.Append(nil), msg(1, regionR, 2, 1)},
+		"prepare":          {(&wire.PrepareBulkLoadRequest{Table: wire.ParseTableName("t"), Region: []byte("r")}).Append(nil), msg(1, tableT, 2, regionR)},
+		"bulk load":        {(&wire.BulkLoadRequest{Region: []byte("r"), Files: []wire.FamilyPath{{Family: []byte("f"), Path: "/a/1"}, {Family: []byte("g"), Path: "hdfs://n/a/2"}}, Token: "hdfs://n/s"}).Append(nil), msg(1, regionR, 2, msg(1, "f", 2, "/a/1"), 2, msg(1, "g", 2, "hdfs://n/a/2"), 3, 1, 5, "hdfs://n/s", 6, 0)},
+		"clean up":         {(&wire.CleanupBulkLoadRequest{Token: "hdfs://n/s", Region: []byte("r")}).Append(nil), msg(1, "hdfs://n/s", 2, regionR)},
+		"snapshot":         {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s", Table: wire.ParseTableName("n:t"), Created: 5, Type: wire.SnapshotFlush}}).Append(nil), msg(1, msg(1, "s", 2, "n:t", 3, 5, 4, 1))},
+		"snapshot's nonce": {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s"}, Nonce: 7}).Append(nil), msg(1, msg(1, "s", 4, 0), 2, 7, 3, 7)},
+		"snapshot's name":  {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s"}}).Append(nil), msg(1, msg(1, "s", 4, 0))},
+		"status":           {wire.ClusterStatusRequest{}.Append(nil), msg(1, 0, 1, 3, 1, 4, 1, 7, 1, 10)},
+		"permissions":      {(&wire.PermissionsRequest{Table: wire.ParseTableName("t"), Family: "f", Permissions: []wire.Permission{wire.PermitRead, wire.PermitAdmin}}).Append(nil), msg(2, msg(1, 3, 4, msg(1, tableT, 2, "f", 4, 0, 4, 4)))},
+		"table permission": {(&wire.PermissionsRequest{Table: wire.ParseTableName("t"), Permissions: []wire.Permission{wire.PermitWrite}}).Append(nil), msg(2, msg(1, 3, 4, msg(1, tableT, 4, 1)))},
+	})
+}
+
+// TestFilters does the same with filters.
+func TestFilters(t *testing.T) {
 	multiple, err := wire.ColumnPrefixes([]byte("play,"), []byte("order,"))
 	if err != nil {
 		t.Fatal(err)
@@ -52,51 +112,16 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := bytes.Repeat([]byte("k"), 20000) // lengths of one, two and three bytes
-
-	for name, tt := range map[string]struct {
-		got  []byte
-		want []byte
-	}{
-		"header with time":  {(&wire.RequestHeader{CallID: 7, Method: "Scan", TimeoutMS: 500}).Append(nil), msg(1, 7, 3, "Scan", 4, 1, 7, 500)},
-		"get of everything": {(&wire.Get{Time: wire.TimeRange{From: 0, To: 9}, MaxVersions: 3, CacheBlocks: true, StoreLimit: 4, StoreOffset: 5, ExistenceOnly: true}).Fields(), msg(5, msg(1, 0, 2, 9), 6, 3, 7, 1, 8, 4, 9, 5, 10, 1)},
-		"get of columns":    {(&wire.Get{Columns: []wire.Column{{Family: []byte("f"), Qualifiers: [][]byte{[]byte("a"), {}}}}, Filter: wire.FirstKeyOnly()}).Fields(), msg(2, msg(1, "f", 2, "a", 2, ""), 4, filter("FirstKeyOnlyFilter", nil), 7, 0)},
-		"long get":          {(&wire.GetRequest{Region: []byte("r"), Row: long, Fields: familyF.Fields()}).Append(nil), msg(1, region, 2, msg(1, long, 2, msg(1, "f"), 7, 0))},
-		"open":              {(&wire.ScanRequest{Region: []byte("r"), Scan: &wire.Scan{Stop: []byte("z")}, Rows: 5, Partials: true, Heartbeats: true, Limit: 9}).Append(nil), msg(1, region, 2, msg(3, "", 4, "z", 8, 0, 21, 1, 22, 0), 4, 5, 7, 1, 8, 1, 11, 9)},
-		"open, every field": {(&wire.ScanRequest{Region: []byte("r"), Scan: &wire.Scan{Start: []byte("a"), ExcludeStart: true, IncludeStop: true, Reversed: true, MaxVersions: 2, CacheBlocks: true, BatchSize: 3, MaxResultSize: 4, StoreLimit: 5, StoreOffset: 6, AllowPartial: true, MVCCReadPoint: 7, ReadType: wire.ReadStream, NeedCursor: true}}).Append(nil), msg(1, region, 2, msg(3, "a", 4, "", 7, 2, 8, 1, 9, 3, 10, 4, 11, 5, 12, 6, 15, 1, 18, 1, 20, 7, 21, 0, 22, 1, 23, 1, 24, 1), 4, 0, 7, 0, 8, 0)},
-		"one-shot":          {(&wire.ScanRequest{Region: []byte("r"), Scan: &wire.Scan{}, Rows: 5, Close: true}).Append(nil), msg(1, region, 2, msg(3, "", 4, "", 8, 0, 21, 1, 22, 0), 4, 5, 5, 1, 7, 0, 8, 0)},
-		"first next":        {(&wire.ScanRequest{ScannerID: 8, Rows: 5}).Append(nil), msg(3, 8, 4, 5, 6, 0, 7, 0, 8, 0)},
-		"third next":        {(&wire.ScanRequest{ScannerID: 8, Rows: 5, NextCallSeq: 2, Partials: true}).Append(nil), msg(3, 8, 4, 5, 6, 2, 7, 1, 8, 0)},
-		"renew":             {(&wire.ScanRequest{ScannerID: 8, Renew: true}).Append(nil), msg(3, 8, 4, 0, 7, 0, 8, 0, 10, 1)},
-		"close":             {(&wire.ScanRequest{ScannerID: 8, Close: true}).Append(nil), msg(3, 8, 4, 0, 5, 1, 7, 0, 8, 0)},
-		"create":            {wire.CreateTableRequest{Schema: &wire.TableSchema{Name: wire.ParseTableName("t"), Families: []wire.FamilySchema{{Name: "f", Attributes: map[string]string{"VERSIONS": "1", "BLOOMFILTER": "ROW"}}}}, Splits: [][]byte{[]byte("m")}}.Append(nil), msg(1, msg(1, table, 3, msg(1, "f", 2, msg(1, "BLOOMFILTER", 2, "ROW"), 2, msg(1, "VERSIONS", 2, "1"))), 2, "m")},
-		"descriptors":       {wire.TableDescriptorsRequest{Table: wire.ParseTableName("t")}.Append(nil), msg(1, table)},
-		"disable":           {wire.TableRequest{Table: wire.ParseTableName("n:t")}.Append(nil), msg(1, msg(1, "n", 2, "t"))},
-		"procedure":         {wire.ProcedureRequest{ID: 3}.Append(nil), msg(1, 3)},
-		"flush":             {wire.RegionRequest{Region: []byte("r")}.Append(nil), msg(1, region)},
-		"compact":           {wire.CompactRegionRequest{Region: []byte("r"), Major: true}.Append(nil), msg(1, region, 2, 1)},
-		"prepare":           {(&wire.PrepareBulkLoadRequest{Table: wire.ParseTableName("t"), Region: []byte("r")}).Append(nil), msg(1, table, 2, region)},
-		"bulk load":         {(&wire.BulkLoadRequest{Region: []byte("r"), Files: []wire.FamilyPath{{Family: []byte("f"), Path: "/a/1"}, {Family: []byte("g"), Path: "hdfs://n/a/2"}}, Token: "hdfs://n/s"}).Append(nil), msg(1, region, 2, msg(1, "f", 2, "/a/1"), 2, msg(1, "g", 2, "hdfs://n/a/2"), 3, 1, 5, "hdfs://n/s", 6, 0)},
-		"clean up":          {(&wire.CleanupBulkLoadRequest{Token: "hdfs://n/s", Region: []byte("r")}).Append(nil), msg(1, "hdfs://n/s", 2, region)},
-		"snapshot":          {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s", Table: wire.ParseTableName("n:t"), Created: 5, Type: wire.SnapshotFlush}}).Append(nil), msg(1, msg(1, "s", 2, "n:t", 3, 5, 4, 1))},
-		"snapshot's nonce":  {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s"}, Nonce: 7}).Append(nil), msg(1, msg(1, "s", 4, 0), 2, 7, 3, 7)},
-		"snapshot's name":   {(&wire.SnapshotRequest{Snapshot: wire.Snapshot{Name: "s"}}).Append(nil), msg(1, msg(1, "s", 4, 0))},
-		"status":            {wire.ClusterStatusRequest{}.Append(nil), msg(1, 0, 1, 3, 1, 4, 1, 7, 1, 10)},
-		"permissions":       {(&wire.PermissionsRequest{Table: wire.ParseTableName("t"), Family: "f", Permissions: []wire.Permission{wire.PermitRead, wire.PermitAdmin}}).Append(nil), msg(2, msg(1, 3, 4, msg(1, table, 2, "f", 4, 0, 4, 4)))},
-		"table permission":  {(&wire.PermissionsRequest{Table: wire.ParseTableName("t"), Permissions: []wire.Permission{wire.PermitWrite}}).Append(nil), msg(2, msg(1, 3, 4, msg(1, table, 4, 1)))},
-		"prefixes":          {multiple, filter("MultipleColumnPrefixFilter", msg(1, "order,", 1, "play,"))},
-		"one prefix":        {single, filter("ColumnPrefixFilter", msg(1, "play,"))},
-		"key only":          {wire.KeyOnly(false), filter("KeyOnlyFilter", msg(1, 0))},
-		"page":              {wire.Page(10), filter("PageFilter", msg(1, 10))},
-		"column count":      {wire.ColumnCount(2), filter("ColumnCountGetFilter", msg(1, 2))},
-		"all of":            {wire.AllOf(wire.Page(1), wire.FirstKeyOnly()), filter("FilterList", msg(1, 1, 2, filter("PageFilter", msg(1, 1)), 2, filter("FirstKeyOnlyFilter", nil)))},
-		"one of":            {wire.OneOf(wire.Page(1)), filter("FilterList", msg(1, 2, 2, filter("PageFilter", msg(1, 1))))},
-		"row ranges":        {ranges, filter("MultiRowRangeFilter", msg(1, msg(1, "a", 2, 1, 3, "b", 4, 1), 1, msg(1, "c", 2, 0, 3, "", 4, 0)))},
-	} {
-		if !bytes.Equal(tt.got, tt.want) {
-			t.Errorf("%s is\n%x, want\n%x", name, tt.got, tt.want)
-		}
-	}
+	compare(t, map[string]encoding{
+		"prefixes":     {multiple, filterOf("MultipleColumnPrefixFilter", msg(1, "order,", 1, "play,"))},
+		"one prefix":   {single, filterOf("ColumnPrefixFilter", msg(1, "play,"))},
+		"key only":     {wire.KeyOnly(false), filterOf("KeyOnlyFilter", msg(1, 0))},
+		"page":         {wire.Page(10), filterOf("PageFilter", msg(1, 10))},
+		"column count": {wire.ColumnCount(2), filterOf("ColumnCountGetFilter", msg(1, 2))},
+		"all of":       {wire.AllOf(wire.Page(1), wire.FirstKeyOnly()), filterOf("FilterList", msg(1, 1, 2, filterOf("PageFilter", msg(1, 1)), 2, filterOf("FirstKeyOnlyFilter", nil)))},
+		"one of":       {wire.OneOf(wire.Page(1)), filterOf("FilterList", msg(1, 2, 2, filterOf("PageFilter", msg(1, 1))))},
+		"row ranges":   {ranges, filterOf("MultiRowRangeFilter", msg(1, msg(1, "a", 2, 1, 3, "b", 4, 1), 1, msg(1, "c", 2, 0, 3, "", 4, 0)))},
+	})
 }
 
 func TestFiltersRefuse(t *testing.T) {
@@ -310,6 +335,23 @@ func TestMasterResponses(t *testing.T) {
 		t.Errorf("snapshots %+v, %v; want %+v", all, err, want)
 	}
 
+	for name, err := range map[string]error{
+		"no response":    second(wire.DecodePermissions(nil)),
+		"two responses":  second(wire.DecodePermissions(msg(1, 1, 1, 1))),
+		"no name":        second(wire.DecodeSnapshots(msg(1, msg(2, "t")))),
+		"unknown type":   second(wire.DecodeSnapshots(msg(1, msg(1, "s", 4, 3)))),
+		"type as text":   second(wire.DecodeSnapshots(msg(1, msg(1, "s", 4, "")))),
+		"no host":        second(wire.DecodeClusterStatus(msg(1, msg(11, msg(2, 5))))),
+		"region missing": second(wire.DecodeClusterStatus(msg(1, msg(4, msg(2, msg(1, msg(1, 5))))))),
+	} {
+		if !errors.Is(err, wire.ErrMalformed) {
+			t.Errorf("%s: got %v, want malformed", name, err)
+		}
+	}
+}
+
+// TestClusterStatus decodes the status of a cluster with a dead server and two regions in transition.
+func TestClusterStatus(t *testing.T) {
 	server := func(host string) wire.ServerName { return wire.ServerName{Host: host, Port: 1, StartCode: 2} }
 	region := wire.RegionInfo{ID: 3, Table: wire.ParseTableName("t")}
 	transition := func(state int) []byte {
@@ -325,20 +367,6 @@ func TestMasterResponses(t *testing.T) {
 	}
 	if in := status.InTransition; len(in) != 2 || in[0].State != "OPENING" || in[0].Since != 8 || in[0].Region.ID != 3 || in[1].State != "99" {
 		t.Errorf("in transition %+v", in)
-	}
-
-	for name, err := range map[string]error{
-		"no response":    second(wire.DecodePermissions(nil)),
-		"two responses":  second(wire.DecodePermissions(msg(1, 1, 1, 1))),
-		"no name":        second(wire.DecodeSnapshots(msg(1, msg(2, "t")))),
-		"unknown type":   second(wire.DecodeSnapshots(msg(1, msg(1, "s", 4, 3)))),
-		"type as text":   second(wire.DecodeSnapshots(msg(1, msg(1, "s", 4, "")))),
-		"no host":        second(wire.DecodeClusterStatus(msg(1, msg(11, msg(2, 5))))),
-		"region missing": second(wire.DecodeClusterStatus(msg(1, msg(4, msg(2, msg(1, msg(1, 5))))))),
-	} {
-		if !errors.Is(err, wire.ErrMalformed) {
-			t.Errorf("%s: got %v, want malformed", name, err)
-		}
 	}
 }
 

@@ -78,47 +78,49 @@ func bare(t *testing.T, key []byte) *Cipher {
 	return c.with(t, key)
 }
 
-// TestSHA2Vectors has the vectors of RFC 8009, appendix A: the derived keys, sealed texts and
-// checksums of usage 2.
+// sha2Vectors are the vectors of RFC 8009, appendix A.
+var sha2Vectors = []struct {
+	id          ID
+	key         string
+	kc, ke, ki  string
+	checksum    string // of the longest text
+	confounders []string
+	sealed      []string
+}{
+	{
+		id: AES128SHA256, key: "3705d96080c17728a0e800eab6e0d23c",
+		kc: "b31a018a48f54776f403e9a396325dc3", ke: "9b197dd1e8c5609d6e67c3e37c62c72e", ki: "9fda0e56ab2d85e1569a688696c26a6c",
+		checksum: "d78367186643d67b411cba9139fc1dee",
+		confounders: []string{
+			"7e5895eaf2672435bad817f545a37148", "7bca285e2fd4130fb55b1a5c83bc5b24", "56ab21713ff62c0a1457200f6fa9948f", "a7a4e29a4728ce10664fb64e49ad3fac",
+		},
+		sealed: []string{
+			"ef85fb890bb8472f4dab20394dca781dad877eda39d50c870c0d5a0a8e48c718",
+			"84d7f30754ed987bab0bf3506beb09cfb55402cef7e6877ce99e247e52d16ed4421dfdf8976c",
+			"3517d640f50ddc8ad3628722b3569d2ae07493fa8263254080ea65c1008e8fc295fb4852e7d83e1e7c48c37eebe6b0d3",
+			"720f73b18d9859cd6ccb4346115cd336c70f58edc0c4437c5573544c31c813bce1e6d072c186b39a413c2f92ca9b8334a287ffcbfc",
+		},
+	},
+	{
+		id: AES256SHA384, key: "6d404d37faf79f9df0d33568d320669800eb4836472ea8a026d16b7182460c52",
+		kc: "ef5718be86cc84963d8bbb5031e9f5c4ba41f28faf69e73d", ke: "56ab22bee63d82d7bc5227f6773f8ea7a5eb1c825160c38312980c442e5c7e49",
+		ki:       "69b16514e3cd8e56b82010d5c73012b622c4d00ffc23ed1f",
+		checksum: "45ee791567eefca37f4ac1e0222de80d43c3bfa06699672a",
+		confounders: []string{
+			"f764e9fa15c276478b2c7d0c4e5f58e4", "b80d3251c1f6471494256ffe712d0b9a", "53bf8a0d105265d4e276428624ce5e63", "763e65367e864f02f55153c7e3b58af1",
+		},
+		sealed: []string{
+			"41f53fa5bfe7026d91faf9be959195a058707273a96a40f0a01960621ac612748b9bbfbe7eb4ce3c",
+			"4ed7b37c2bcac8f74f23c1cf07e62bc7b75fb3f637b9f559c7f664f69eab7b6092237526ea0d1f61cb20d69d10f2",
+			"bc47ffec7998eb91e8115cf8d19dac4bbbe2e163e87dd37f49beca92027764f68cf51f14d798c2273f35df574d1f932e40c4ff255b36a266",
+			"40013e2df58e8751957d2878bcd2d6fe101ccfd556cb1eae79db3c3ee86429f2b2a602ac86fef6ecb647d6295fae077a1feb517508d2c16b4192e01f62",
+		},
+	},
+}
+
+// TestSHA2Vectors compares the derived keys, sealed texts and checksums of usage 2 with the vectors.
 func TestSHA2Vectors(t *testing.T) {
-	for _, v := range []struct {
-		id          ID
-		key         string
-		kc, ke, ki  string
-		checksum    string // of the longest text
-		confounders []string
-		sealed      []string
-	}{
-		{
-			id: AES128SHA256, key: "3705d96080c17728a0e800eab6e0d23c",
-			kc: "b31a018a48f54776f403e9a396325dc3", ke: "9b197dd1e8c5609d6e67c3e37c62c72e", ki: "9fda0e56ab2d85e1569a688696c26a6c",
-			checksum: "d78367186643d67b411cba9139fc1dee",
-			confounders: []string{
-				"7e5895eaf2672435bad817f545a37148", "7bca285e2fd4130fb55b1a5c83bc5b24", "56ab21713ff62c0a1457200f6fa9948f", "a7a4e29a4728ce10664fb64e49ad3fac",
-			},
-			sealed: []string{
-				"ef85fb890bb8472f4dab20394dca781dad877eda39d50c870c0d5a0a8e48c718",
-				"84d7f30754ed987bab0bf3506beb09cfb55402cef7e6877ce99e247e52d16ed4421dfdf8976c",
-				"3517d640f50ddc8ad3628722b3569d2ae07493fa8263254080ea65c1008e8fc295fb4852e7d83e1e7c48c37eebe6b0d3",
-				"720f73b18d9859cd6ccb4346115cd336c70f58edc0c4437c5573544c31c813bce1e6d072c186b39a413c2f92ca9b8334a287ffcbfc",
-			},
-		},
-		{
-			id: AES256SHA384, key: "6d404d37faf79f9df0d33568d320669800eb4836472ea8a026d16b7182460c52",
-			kc: "ef5718be86cc84963d8bbb5031e9f5c4ba41f28faf69e73d", ke: "56ab22bee63d82d7bc5227f6773f8ea7a5eb1c825160c38312980c442e5c7e49",
-			ki:       "69b16514e3cd8e56b82010d5c73012b622c4d00ffc23ed1f",
-			checksum: "45ee791567eefca37f4ac1e0222de80d43c3bfa06699672a",
-			confounders: []string{
-				"f764e9fa15c276478b2c7d0c4e5f58e4", "b80d3251c1f6471494256ffe712d0b9a", "53bf8a0d105265d4e276428624ce5e63", "763e65367e864f02f55153c7e3b58af1",
-			},
-			sealed: []string{
-				"41f53fa5bfe7026d91faf9be959195a058707273a96a40f0a01960621ac612748b9bbfbe7eb4ce3c",
-				"4ed7b37c2bcac8f74f23c1cf07e62bc7b75fb3f637b9f559c7f664f69eab7b6092237526ea0d1f61cb20d69d10f2",
-				"bc47ffec7998eb91e8115cf8d19dac4bbbe2e163e87dd37f49beca92027764f68cf51f14d798c2273f35df574d1f932e40c4ff255b36a266",
-				"40013e2df58e8751957d2878bcd2d6fe101ccfd556cb1eae79db3c3ee86429f2b2a602ac86fef6ecb647d6295fae077a1feb517508d2c16b4192e01f62",
-			},
-		},
-	} {
+	for _, v := range sha2Vectors {
 		p := profiles[v.id]
 		key := unhex(t, v.key)
 		for purpose, want := range map[byte]string{0x99: v.kc, 0xaa: v.ke, 0x55: v.ki} {
