@@ -55,7 +55,7 @@ func weigh(t *testing.T, dir, step, program string, args ...string) (int64, int)
 	defer said.Close()
 	c := exec.Command(program, args...)
 	c.Dir, c.Stdout, c.Stderr = dir, said, said
-	c.Env = append(testkit.CleanEnv(), breakpoint.Variable+"="+step)
+	c.Env = append(testkit.CleanEnv(), breakpoint.Variable+"="+step, "GOMAXPROCS=64") // as on a machine with 64 CPUs
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

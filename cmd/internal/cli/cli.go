@@ -453,7 +453,11 @@ func EmptyFlag(name string) error {
 // program itself.
 const uncounted = 32 << 20
 
-// Limits parses --memory and --workers, and sets the runtime's memory limit. That limit is
+// perThread is the --memory that is needed for each thread that runs Go code. The runtime has caches for each of them,
+// and exceeds its limit by more if it has more of them: with --memory 128MiB and 64 threads by 20 MiB.
+const perThread = 16 << 20
+
+// Limits parses --memory and --workers, and sets the runtime's memory limit and its number of threads. The limit is
 // a little lower than --memory, because it does not count everything. least is the minimum
 // of --memory. The result is --memory in bytes.
 func (f *Flags) Limits(least uint64) (int64, error) {
@@ -468,6 +472,7 @@ func (f *Flags) Limits(least uint64) (int64, error) {
 		return 0, fmt.Errorf("%w: --workers %d is not in 1..1024", ErrUsage, f.Workers)
 	}
 	debug.SetMemoryLimit(min(int64(n)/10*9, int64(n)-uncounted))
+	runtime.GOMAXPROCS(min(runtime.GOMAXPROCS(0), max(2, int(n/perThread))))
 	return int64(n), nil
 }
 
