@@ -54,6 +54,9 @@ MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
 	TestASnapshotHasWhatAScanHas TestAMergeSeesWhatPlainLoopsSee (Is|Are)ATable/^(tall|wide|game|hashed|fixed) \
 	TestAPartitionGrowsAcrossParts TestAnyPiecesOneResult TestEndsOfDaysThatComeAgain TestADayLargerThanTheMemory TestConditionsAreTheOracles TestNothingElseIsRead \
 	TestKilledExtractsContinue TestKilledAppendsContinue TestKilledCommitsOfAppendsContinue TestKilledPiecesContinue \
+	TestATextCutAtEveryPlace TestCutShort TestRealLogs TestChunkSize TestDraftsOfNights TestManyUsers TestRowsOfADamagedFileAreAnError \
+	TestDictionariesAreGivenUpForDifferentStrings TestPlainIsBytesInBlocks TestLargeValuesAreReadInSmallSteps TestAllOfALongTrailIsReadInParts \
+	TestAPageAmidADayCostsItsPage TestNumbersAgreeWithDuckDB \
 	TestADamagedAppendIsNotFinished TestContinuingKeepsFinishedParts TestCommitKeepsAResult TestCommitFindsDamagedParts TestTheQueryIsRemovedLast
 empty :=
 MANYCASES := $(subst $(empty) $(empty),|,$(strip $(MANYCASES)))

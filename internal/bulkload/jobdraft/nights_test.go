@@ -183,9 +183,9 @@ func judge(t *testing.T, n night) verdict {
 	return v
 }
 
-// TestNights drafts the jobs of folders such as people have them, and compares each draft with
+// TestDraftsOfNights drafts the jobs of folders such as people have them, and compares each draft with
 // the job of a careful person in testdata/nights.
-func TestNights(t *testing.T) {
+func TestDraftsOfNights(t *testing.T) {
 	var verdicts []verdict
 	for _, n := range nights() {
 		verdicts = append(verdicts, judge(t, n))

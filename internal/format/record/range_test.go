@@ -83,9 +83,9 @@ func syntaxes() map[string]*Format {
 	return out
 }
 
-// TestRanges cuts each text at every place, and at many places at once. Each record must
+// TestATextCutAtEveryPlace cuts each text at every place, and at many places at once. Each record must
 // appear once, with its offset and line in the whole text.
-func TestRanges(t *testing.T) {
+func TestATextCutAtEveryPlace(t *testing.T) {
 	for name, text := range awkward {
 		for syntax, f := range syntaxes() {
 			t.Run(name+" as "+syntax, func(t *testing.T) {
