@@ -47,25 +47,29 @@ func (o *options) alone() error {
 // printReread prints the result of a reread.
 func printReread(w io.Writer, store table.Store, r bulkload.Result) {
 	printFailed(w, r.Failed)
-	if r.Files == 0 {
+	n := r.Reread
+	if n == nil {
 		return
 	}
-	n := r.Reread
-	fmt.Fprintf(w, "read again  %s of %s; %s of %s got values\n", quantity.Of(r.Read, "record"), quantity.Of(r.Files, "file"), quantity.Of(n.Records, "record"), store.Address())
+	if r.Files > 0 {
+		fmt.Fprintf(w, "read again  %s of %s; %s of %s got values\n", quantity.Of(r.Read, "record"), quantity.Of(r.Files, "file"), quantity.Of(n.Records, "record"), store.Address())
+	}
 	for _, other := range []struct {
 		records int64
 		why     string
 	}{
 		{n.WithoutValue, "without a value of the fields"}, {n.HadValues, "with values that the table had"}, {n.NotThere, "that the table does not have"},
-		{n.Replayed, "that a replay added"}, {n.Bad, "that are bad"},
+		{n.Replayed, "that a replay added"}, {n.Bad, "with errors"}, {n.Missed, "of the table that the job does not read"},
 	} {
 		if other.records > 0 {
 			fmt.Fprintf(w, "unchanged   %s %s\n", quantity.Of(other.records, "record"), other.why)
 		}
 	}
-	if r.Mode == bulkload.Put {
+	switch {
+	case r.Files == 0:
+	case r.Mode == bulkload.Put:
 		fmt.Fprintf(w, "put         %s\n", quantity.Of(r.Cells, "new cell"))
-		return
+	default:
+		fmt.Fprintf(w, "written     %s in %s\n", quantity.Of(r.Cells, "new cell"), quantity.Of(r.HFiles, "HFile"))
 	}
-	fmt.Fprintf(w, "written     %s in %s\n", quantity.Of(r.Cells, "new cell"), quantity.Of(r.HFiles, "HFile"))
 }

@@ -83,7 +83,7 @@ func (r *Result) Add(o Result) {
 	r.Failed = append(r.Failed, o.Failed...)
 }
 
-// A Reread counts the records of the behaviours and dates for which files were read again. Each record is counted once.
+// A Reread counts the records of the behaviours and dates for which files were read again. Each record of a file is counted once.
 type Reread struct {
 	Records      int64 `json:"records"`       // they got a value
 	WithoutValue int64 `json:"without_value"` // they have no value of the fields
@@ -91,6 +91,7 @@ type Reread struct {
 	NotThere     int64 `json:"not_there"`     // the table has no such record
 	Replayed     int64 `json:"replayed"`      // they were corrected, so the values in the file may be wrong
 	Bad          int64 `json:"bad"`
+	Missed       int64 `json:"missed"` // records of the table that lack a value, and that the job does not read in the file
 }
 
 // Add adds o to r.
@@ -101,6 +102,7 @@ func (r *Reread) Add(o Reread) {
 	r.NotThere += o.NotThere
 	r.Replayed += o.Replayed
 	r.Bad += o.Bad
+	r.Missed += o.Missed
 }
 
 // OfOtherJobs describes OtherJobs and the next step.

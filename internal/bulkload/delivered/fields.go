@@ -93,7 +93,7 @@ func (u *unreadFields) datesOf(of *manifest.Load, in *manifest.Input, kind, fiel
 
 // gave reports whether a later load read the field of a file again, for the records of a date and behaviour.
 func (u *unreadFields) gave(path, field string, d behaviour.Date, kind string) bool {
-	return slices.ContainsFunc(u.again[path], func(in *manifest.Input) bool { return in.Gave(field, d, kind) })
+	return slices.ContainsFunc(u.again[path], func(in *manifest.Input) bool { return in.Missed == 0 && in.Gave(field, d, kind) })
 }
 
 // inOrder returns the fields in order of the job.

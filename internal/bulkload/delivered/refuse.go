@@ -20,6 +20,9 @@ import (
 // of the file, as if it had too many bad records.
 type refusedError struct{ error }
 
+// AsTooBad returns err as an error that wraps ErrTooBad.
+func AsTooBad(err error) error { return refusedError{err} }
+
 // Unwrap returns the cause and the kind of e.
 func (e refusedError) Unwrap() []error { return []error{e.error, bulkload.ErrTooBad} }
 

@@ -76,7 +76,7 @@ func (f *File) write(b *Record) error {
 		return err
 	}
 	f.count++
-	f.reasons.add(b)
+	f.reasons.Add(b.Reason, b.Line, b.Detail)
 	if len(f.offsets) < manifest.MaxBadOffsets {
 		f.offsets = append(f.offsets, b.Offset)
 	}

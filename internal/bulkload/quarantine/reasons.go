@@ -19,7 +19,7 @@ const mostReasons = 3
 
 // Reasons counts the bad records of a delivered file by reason. The zero value is empty.
 type Reasons struct {
-	all []counted // in the order of the first record of each
+	all []counted
 }
 
 // A counted is a reason with its number of records, and the first of them.
@@ -30,19 +30,37 @@ type counted struct {
 	detail  string
 }
 
-// add counts a bad record. Records are added in the order of the file.
-func (r *Reasons) add(b *Record) {
-	i := slices.IndexFunc(r.all, func(c counted) bool { return c.reason == b.Reason })
-	if i < 0 {
-		i, r.all = len(r.all), append(r.all, counted{reason: b.Reason, line: b.Line, detail: b.Detail})
+// Add counts a bad record.
+func (r *Reasons) Add(reason record.Reason, line int64, detail string) {
+	r.count(counted{reason, 1, line, detail})
+}
+
+// Merge adds the counts of o.
+func (r *Reasons) Merge(o *Reasons) {
+	for _, c := range o.all {
+		r.count(c)
 	}
-	r.all[i].records++
+}
+
+func (r *Reasons) count(c counted) {
+	i := slices.IndexFunc(r.all, func(o counted) bool { return o.reason == c.reason })
+	if i < 0 {
+		r.all = append(r.all, c)
+		return
+	}
+	has := &r.all[i]
+	if c.line < has.line {
+		has.line, has.detail = c.line, c.detail
+	}
+	has.records += c.records
 }
 
 // String lists the commonest reasons, each with its first record. Equally common reasons are in
 // the order of their first records.
 func (r *Reasons) String() string {
-	sorted := slices.SortedStableFunc(slices.Values(r.all), func(a, b counted) int { return cmp.Compare(b.records, a.records) })
+	sorted := slices.SortedFunc(slices.Values(r.all), func(a, b counted) int {
+		return cmp.Or(cmp.Compare(b.records, a.records), cmp.Compare(a.line, b.line), cmp.Compare(a.reason, b.reason))
+	})
 	var texts []string
 	for _, c := range sorted[:min(len(sorted), mostReasons)] {
 		texts = append(texts, fmt.Sprintf("%d %s (line %d: %s)", c.records, c.reason, c.line, visible.Text(c.detail)))
@@ -75,6 +93,6 @@ func (r *Reasons) addRange(ctx context.Context, fs dfs.FS, from Range) error {
 			return err
 		}
 		b.Line += from.Before
-		r.add(&b)
+		r.Add(b.Reason, b.Line, b.Detail)
 	}
 }

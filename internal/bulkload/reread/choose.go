@@ -18,7 +18,7 @@ func (x *reread) choose(found []job.Input) error {
 	if err != nil {
 		return err
 	}
-	x.fields = make([][]bool, len(x.to.Schema.Kinds))
+	x.fields, x.byNumber = make([][]bool, len(x.to.Schema.Kinds)), map[uint32]int{}
 	loads, byLoad := x.loadsOf(), x.makePlaces()
 	for _, of := range found {
 		in := x.input(of, unread)
@@ -26,6 +26,7 @@ func (x *reread) choose(found []job.Input) error {
 			x.result.Already++
 			continue
 		}
+		x.byNumber[in.Number] = len(x.inputs)
 		x.inputs = append(x.inputs, in)
 		x.result.Bytes += in.Size
 		in.places = x.placesOf(loads[in.Number], byLoad)

@@ -20,11 +20,11 @@ import (
 // readAhead is the largest read of an HFile in bytes.
 const readAhead = 256 << 10
 
-// collect adds the records of the places with values to the sorter, several places at the same time.
+// collect adds the records of the places that are read to the sorter, several places at the same time.
 func (x *reread) collect(ctx context.Context) error {
 	var size int64
 	for _, p := range x.places {
-		if p.values {
+		if p.reads {
 			size += p.file.Size
 		}
 	}
@@ -36,7 +36,7 @@ func (x *reread) collect(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(x.cfg.Workers)
 	for _, p := range x.places {
-		if !p.values {
+		if !p.reads {
 			continue
 		}
 		g.Go(func() error {

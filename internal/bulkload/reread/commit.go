@@ -2,17 +2,10 @@ package reread
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
-
-	"github.com/dustin/go-humanize/english"
-
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/ledger"
 	"usertrail/internal/format/manifest"
-	"usertrail/internal/run/quantity"
 	"usertrail/internal/table/segment"
 )
 
@@ -35,8 +28,9 @@ func (x *reread) commit(ctx context.Context, done []*adder) error {
 			x.result.Reread.Add(in.counts.outcome())
 		}
 	}
+	x.warnOfMissed()
 	if len(load.Inputs) == 0 {
-		return nil
+		return x.noneGiven()
 	}
 	load.SetVersion()
 	err := bulkload.CheckLaw(load.Inputs)
@@ -56,30 +50,10 @@ func (x *reread) commit(ctx context.Context, done []*adder) error {
 	return nil
 }
 
-// unmatched returns an error if records of the file have values, and the table has no such record. The job then reads other
-// users or times than the job that loaded the file.
-func (in *input) unmatched() error {
-	c := in.counts.outcome()
-	if c.Records+c.HadValues > 0 || c.NotThere == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %s: the table has none of its %s with a value of %s: the job reads other users or times than the job that loaded the file: add the new field to a copy of that job",
-		bulkload.ErrRequest, in.Path, quantity.Of(c.NotThere, "record"), describe(in.names))
-}
-
-// describe returns fields of behaviours in words.
-func describe(names map[string][]string) string {
-	var out []string
-	for _, kind := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, names[kind]...)
-	}
-	return english.WordSeries(out, "or")
-}
-
-// entries returns the entries of the files that were read again in the ledger.
+// entries returns the entries of the files that give values in the ledger.
 func (x *reread) entries() (out []manifest.Input) {
 	for _, in := range x.inputs {
-		if !in.Failed() {
+		if in.gives() {
 			out = append(out, x.entry(in))
 		}
 	}
@@ -92,7 +66,7 @@ func (x *reread) entry(in *input) manifest.Input {
 	by := delivered.SelectionOf(x.cfg.Job).Of(kind)
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: kind, Number: in.Number, Size: in.Size, Modified: in.Modified, SHA256: in.SHA256(),
-		Part: ledger.Undropped(in.Part, kind, x.to.Info().Dropped), Offsets: []int64{}, TextsBy: by.TextsBy, Reread: in.names, Counts: in.counts.ofFile(),
+		Part: ledger.Undropped(in.Part, kind, x.to.Info().Dropped), Offsets: []int64{}, TextsBy: by.TextsBy, Reread: in.names, Missed: in.counts.again.Missed, Counts: in.counts.ofFile(),
 	}
 	out.SetSelection(by)
 	return out

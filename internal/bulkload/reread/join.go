@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
+	"usertrail/internal/column"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/table"
@@ -27,13 +30,13 @@ type sink interface {
 	close() error
 }
 
-// join joins the records and the values of all places with values, several at the same time. sinkOf returns the sink of a
+// join joins the records and the values of all places that are read, several at the same time. sinkOf returns the sink of a
 // place. doing names the work in the progress report.
 func (x *reread) join(ctx context.Context, doing string, sinkOf func(ctx context.Context, p *place) sink) ([]*adder, error) {
 	var size int64
 	var done []*adder
 	for _, p := range x.places {
-		if p.values {
+		if p.reads {
 			size += p.file.Size
 			done = append(done, x.newAdder(p))
 		}
@@ -58,7 +61,7 @@ func (x *reread) join(ctx context.Context, doing string, sinkOf func(ctx context
 func (x *reread) settle(done []*adder) {
 	for _, a := range done {
 		for in, n := range a.counts {
-			x.inputs[in].counts.add(new(manifest.Counts), n, 0)
+			x.inputs[in].counts.join(n)
 		}
 	}
 	for _, in := range x.inputs {
@@ -75,7 +78,7 @@ type adder struct {
 	enc     *segment.RowEncoder
 	out     sink
 	load    int
-	counts  map[int]*bulkload.Reread // by input
+	counts  map[int]*joined // by input
 	tallies *segment.Tallies
 	sum     tally.Counter // of the new cells
 	before  tally.Tally   // sum before the row
@@ -86,15 +89,17 @@ type adder struct {
 	some   bool        // the row gets values
 	record item        // of the table, the last one
 	has    []bool      // its fields that have a value
-	at     int64       // its column ID
+	at     int64       // its column ID, -1 before the first record of the row
+	met    bool        // the file has the record
 	values item
 }
 
 func (x *reread) newAdder(p *place) *adder {
-	return &adder{reread: x, place: p, load: x.to.NextLoad(), counts: map[int]*bulkload.Reread{}, tallies: segment.NewTallies(), at: -1}
+	return &adder{reread: x, place: p, load: x.to.NextLoad(), counts: map[int]*joined{}, tallies: segment.NewTallies(), at: -1}
 }
 
 func (a *adder) run(ctx context.Context) (err error) {
+	defer a.release()
 	at := a.progress.Worker("writing")
 	defer at.End()
 	at.At("%s", a.place)
@@ -124,6 +129,11 @@ func (a *adder) run(ctx context.Context) (err error) {
 	return err
 }
 
+// release drops everything that is not needed after run: a table may have thousands of places.
+func (a *adder) release() {
+	a.enc, a.out, a.row, a.has, a.record, a.values = nil, nil, nil, nil, item{}, item{}
+}
+
 // take takes the current item of it.
 func (a *adder) take(it *shuffle.Iterator) error {
 	if !bytes.Equal(it.Row(), a.row) {
@@ -150,14 +160,44 @@ func (a *adder) take(it *shuffle.Iterator) error {
 
 // setRecord makes b the record that the next values may belong to.
 func (a *adder) setRecord(id int64, b []byte) error {
+	a.leave()
 	if err := a.record.unpack(b); err != nil {
 		return err
 	}
-	a.at, a.has = id, a.has[:0]
+	a.at, a.met, a.has = id, false, a.has[:0]
 	for _, v := range a.record.Values {
 		a.has = append(a.has, v != nil)
 	}
 	return nil
+}
+
+// leave ends the current record of the table. It counts the record if a file should give it a value, and does not have it.
+func (a *adder) leave() {
+	if a.at < 0 || a.met {
+		return
+	}
+	number, offset := column.Place(a.at)
+	i, ok := a.byNumber[number]
+	if !ok || a.inputs[i].Failed() || !a.inputs[i].wants(&a.record.Record, offset, a.to.Schema, a.has) {
+		return
+	}
+	a.countsOf(i).again.Missed++
+}
+
+// wants reports whether in is read again for a value that a record of the table at an offset of the file lacks.
+func (in *input) wants(r *behaviour.Record, offset int64, s *behaviour.Schema, has []bool) bool {
+	if _, replayed := slices.BinarySearch(in.replayed, offset); replayed {
+		return false
+	}
+	if p := in.Part; p != nil && (p.Span != nil && !p.Span.Has(r.Date) || p.Behaviours != nil && !slices.Contains(p.Behaviours, s.Kinds[r.Kind].Name)) {
+		return false
+	}
+	for f, wanted := range in.fields[r.Kind] {
+		if wanted && !has[f] {
+			return true
+		}
+	}
+	return false
 }
 
 // adds reports whether the table gets values of the record with a column ID. It removes the values that the table has.
@@ -166,28 +206,43 @@ func (a *adder) adds(id int64) bool {
 	if a.inputs[v.input].Failed() || id != a.at || a.record.Kind != v.Kind || a.record.Date != v.Date || a.record.Time != v.Time {
 		return false
 	}
-	some := false
+	n := a.countsOf(v.input)
+	n.met++
+	a.met = true
+	valued, some := false, false
 	for i := range v.Values {
+		valued = valued || v.Values[i] != nil
 		if a.has[i] && !a.inputs[v.input].begun {
 			v.Values[i] = nil
 		}
 		some = some || v.Values[i] != nil
 	}
-	n := a.counts[v.input]
-	if n == nil {
-		n = new(bulkload.Reread)
-		a.counts[v.input] = n
-	}
-	if some {
-		n.Records++
-	} else {
-		n.HadValues++
+	switch {
+	case some:
+		n.again.Records++
+	case valued:
+		n.again.HadValues++
 	}
 	return some
 }
 
+// A joined counts the records of an input in a place.
+type joined struct {
+	again bulkload.Reread
+	met   int64 // records that the file and the table have
+}
+
+func (a *adder) countsOf(input int) *joined {
+	if a.counts[input] == nil {
+		a.counts[input] = new(joined)
+	}
+	return a.counts[input]
+}
+
 // endRow adds the new cells of the row.
 func (a *adder) endRow() error {
+	a.leave()
+	a.at = -1
 	if !a.some {
 		return nil
 	}

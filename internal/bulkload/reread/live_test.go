@@ -89,17 +89,25 @@ func TestAKilledRereadIsFinished(t *testing.T) {
 	}
 }
 
-// killPut runs a reread, and cancels it at the n-th request of puts. It reports whether there was one.
+// killPut runs a reread, and cancels it when n requests of puts were executed and there is another one. It reports whether there was one.
 func killPut(p *bulkloadtest.HBase, n int64) bool {
 	ctx, kill := context.WithCancel(p.T.Context())
 	defer kill()
-	var puts atomic.Int64
-	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
-		if c.Method == "Multi" && puts.Add(1) > n {
+	var puts, executed atomic.Int64
+	killIfDue := func() {
+		if puts.Load() > n && executed.Load() >= n {
 			kill()
+		}
+	}
+	p.Cluster.SetHooks(hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		switch {
+		case c.Method != "Multi":
+			return hbasetest.Fault{}
+		case puts.Add(1) > n:
+			killIfDue()
 			return hbasetest.Fault{Skip: true}
 		}
-		return hbasetest.Fault{}
+		return hbasetest.Fault{Executed: func() { executed.Add(1); killIfDue() }}
 	}})
 	_, err := inHBase(ctx, p)
 	killed := puts.Load() > n

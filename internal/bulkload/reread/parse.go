@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/bulkload/batch"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/column"
+	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/run/breakpoint"
@@ -47,11 +48,31 @@ func (x *reread) parse(ctx context.Context) error {
 		p.settle()
 	}
 	for _, in := range x.inputs {
+		x.reads(in)
+	}
+	for _, in := range x.inputs {
 		if err := delivered.SameBytes(in.File.Input, in.SHA256(), in.loaded); err != nil {
+			in.Fail(err)
+		} else if err := in.unusable(x.cfg.Job); err != nil {
 			in.Fail(err)
 		}
 	}
+	x.leaveOut()
 	return nil
+}
+
+// lenient returns the job. The columns of fields that are read again are optional, because files may be older than these columns.
+func (x *reread) lenient() *job.Job {
+	j := *x.cfg.Job
+	j.Format.Optional = make([][]bool, len(j.Schema.Kinds))
+	for k := range j.Schema.Kinds {
+		kind := &j.Schema.Kinds[k]
+		j.Format.Optional[k] = make([]bool, len(kind.Fields))
+		for i, field := range kind.Fields {
+			j.Format.Optional[k][i] = slices.ContainsFunc(x.inputs, func(in *input) bool { return slices.Contains(in.names[kind.Name], field.Name) })
+		}
+	}
+	return &j
 }
 
 // A parser is a worker that parses chunks.
@@ -61,8 +82,8 @@ type parser struct {
 	shard *shuffle.Shard
 	texts []string
 	first *behaviour.Date // that was not dropped from the table
-	dates behaviour.Span  // of the records with values
-	with  map[*place]bool // the places that get values
+	dates behaviour.Span  // of the records
+	with  map[*place]bool // the places that may get values
 
 	at     int // index of in
 	in     *input
@@ -72,9 +93,8 @@ type parser struct {
 	packed []byte
 
 	// Of the current chunk:
-	counts manifest.Counts
-	again  bulkload.Reread
-	valued int64
+	chunk parsed
+	again bulkload.Reread
 }
 
 // parse parses a chunk of the input with an index.
@@ -82,17 +102,17 @@ func (p *parser) parse(index int, header []string, c record.Chunk) error {
 	in := p.inputs[index]
 	if p.in != in {
 		var err error
-		if p.parser, err = record.NewParser(&p.cfg.Job.Format, in.File.Input.File(), header); err != nil {
+		if p.parser, err = record.NewParser(&p.batch.Job.Format, in.File.Input.File(), header); err != nil {
 			in.Fail(delivered.Unfit(err))
 			return nil
 		}
 		p.at, p.in = index, in
 	}
-	p.counts, p.again, p.valued = manifest.Counts{}, bulkload.Reread{}, 0
+	p.chunk, p.again = parsed{}, bulkload.Reread{}
 	if err := p.parser.Parse(c, p); err != nil {
 		return fmt.Errorf("read %s again: %w", in.Path, err)
 	}
-	in.counts.add(&p.counts, &p.again, p.valued)
+	in.counts.add(&p.chunk, &p.again)
 	return nil
 }
 
@@ -104,16 +124,31 @@ func (p *parser) settle() {
 	}
 }
 
+// reads marks the places that can have records of in. They are read also if the file has no record there, because the job may read other
+// users or dates than the job that loaded the file.
+func (x *reread) reads(in *input) {
+	span := x.cfg.Span
+	if in.loaded.Dates != nil {
+		span = *in.loaded.Dates
+	}
+	x.dates.Add(span)
+	for _, places := range in.places {
+		for _, at := range places {
+			at.reads = at.reads || at.values || at.file.Name == "" || at.file.Span.Overlaps(span)
+		}
+	}
+}
+
 // skip counts a record that is not loaded.
 func (p *parser) skip(why *int64) {
-	p.counts.Read++
-	p.counts.Skipped++
+	p.chunk.read.Read++
+	p.chunk.read.Skipped++
 	*why++
 }
 
 // Keep implements record.Sink.
 func (p *parser) Keep(r *behaviour.Record) error {
-	skips := &p.counts.Skips
+	skips := &p.chunk.read.Skips
 	name, text := p.cfg.Job.Schema.Kinds[r.Kind].Name, p.text()
 	part := p.in.Part
 	switch {
@@ -138,7 +173,7 @@ func (p *parser) text() *string {
 	return nil
 }
 
-// keep adds the values of a record to the parts of the places that can have it.
+// keep adds a record with its values to the parts of the places that can have it.
 func (p *parser) keep(r *behaviour.Record) error {
 	offset := r.ID
 	p.values = p.to.Remap(r, p.values)
@@ -149,18 +184,19 @@ func (p *parser) keep(r *behaviour.Record) error {
 		p.again.Replayed++
 		return nil
 	}
-	if !p.only(r) {
+	some := p.only(r)
+	if some {
+		p.chunk.values++
+	} else {
 		p.again.WithoutValue++
-		return nil
 	}
-	p.valued++
 	if offset > column.MaxOffset || p.layout.Fits(p.to.Schema, r) != nil {
 		return nil // the table cannot have it
 	}
 	r.ID = column.ID(p.in.Number, offset)
 	p.row = p.layout.AppendRow(p.row[:0], p.to.Schema, r)
 	p.packed = appendValues(p.packed[:0], p.at, r)
-	if p.files == nil && r.Time < 0 {
+	if p.files == nil && some && r.Time < 0 {
 		return fmt.Errorf("%w: record at byte %d: its time, %s, is before 1970, and HBase accepts no put of it: load the logs into a new table",
 			bulkload.ErrRequest, offset, time.UnixMicro(r.Time).UTC().Format(time.DateTime))
 	}
@@ -168,7 +204,9 @@ func (p *parser) keep(r *behaviour.Record) error {
 		if !at.may(p.row, r.Date) {
 			continue
 		}
-		p.with[at] = true
+		if some {
+			p.with[at] = true
+		}
 		p.dates.AddDay(r.Date)
 		if err := p.shard.Add(p.ctx, at.part, p.row, uint64(r.ID), p.packed); err != nil {
 			return err
@@ -185,7 +223,10 @@ func (p *parser) only(r *behaviour.Record) bool {
 		if !wanted || p.in.begun && p.given(r, i) {
 			p.values[i] = nil
 		}
-		some = some || p.values[i] != nil
+		if p.values[i] != nil {
+			some = true
+			p.chunk.mark(r.Kind, i, len(p.values))
+		}
 	}
 	r.Values = p.values
 	return some
@@ -199,15 +240,17 @@ func (p *parser) given(r *behaviour.Record, i int) bool {
 
 // Skip implements record.Sink.
 func (p *parser) Skip(s *record.Skipped) error {
-	p.counts.Read++
-	p.counts.Skipped++
-	delivered.CountSkip(&p.counts.Skips, s.Why)
+	p.chunk.read.Read++
+	p.chunk.read.Skipped++
+	delivered.CountSkip(&p.chunk.read.Skips, s.Why)
+	p.chunk.skip(s)
 	return nil
 }
 
 // Reject implements record.Sink. Bad records are not in the table, or they are bad only for this job.
-func (p *parser) Reject(*record.Reject) error {
-	p.skip(&p.counts.Skips.LoadedBefore)
+func (p *parser) Reject(r *record.Reject) error {
+	p.skip(&p.chunk.read.Skips.LoadedBefore)
+	p.chunk.reasons.Add(r.Reason, r.Line, r.Err.Error())
 	p.again.Bad++
 	return nil
 }

@@ -22,6 +22,7 @@ type place struct {
 	file   manifest.File // zero for a region
 	bounds split.Region  // of the region
 	values bool          // the part has values
+	reads  bool          // the place is read: it can have records of the inputs
 }
 
 // String returns the name of p.

@@ -94,7 +94,8 @@ type reread struct {
 
 	points   split.Points // of the regions
 	inputs   []*input
-	fields   [][]bool // of the table, by kind: those that are read of some file; nil if there are none
+	byNumber map[uint32]int // indexes of inputs
+	fields   [][]bool       // of the table, by kind: those that are read of some file; nil if there are none
 	places   []*place
 	dates    behaviour.Span // of the records that may get values
 	result   bulkload.Result
@@ -130,7 +131,7 @@ func (x *reread) run(ctx context.Context, found []job.Input) error {
 	}
 	x.progress = progress.Start(x.cfg.Progress)
 	defer x.progress.Done()
-	x.batch = &batch.Config{Resources: x.cfg.Resources, Job: x.cfg.Job}
+	x.batch = &batch.Config{Resources: x.cfg.Resources, Job: x.lenient()}
 	var err error
 	if x.sorter, err = batch.NewSorter(x.batch); err != nil {
 		return err
@@ -142,26 +143,32 @@ func (x *reread) run(ctx context.Context, found []job.Input) error {
 	if err := x.parse(ctx); err != nil {
 		return err
 	}
+	var done []*adder
+	if slices.ContainsFunc(x.inputs, (*input).remains) {
+		if done, err = x.add(ctx); err != nil {
+			return err
+		}
+	}
+	err = x.commit(ctx, done)
+	if err == nil {
+		x.to.WarnOfDeletes(ctx, x.cfg.Log)
+	}
+	return x.failures.Err(err)
+}
+
+// add adds the values of the parsed files to the records of the table.
+func (x *reread) add(ctx context.Context) ([]*adder, error) {
 	if err := x.collect(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if err := x.sorter.Finish(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	breakpoint.Reach(breakpoint.Batch)
-	add := x.rewriteAll
 	if x.files == nil {
-		add = x.putAll
+		return x.putAll(ctx)
 	}
-	done, err := add(ctx)
-	if err != nil {
-		return err
-	}
-	if err := x.commit(ctx, done); err != nil {
-		return err
-	}
-	x.to.WarnOfDeletes(ctx, x.cfg.Log)
-	return x.failures.Err(nil)
+	return x.rewriteAll(ctx)
 }
 
 // open opens the table, which must exist, finishes killed loads and fits the job to the table.

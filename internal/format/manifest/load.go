@@ -154,6 +154,9 @@ type Input struct {
 	// Reread has, for each behaviour, the fields of Table whose values the load added to the records of Part that earlier
 	// loads of the file had added. If it is set, the load added no record, and Offsets is empty.
 	Reread map[string][]string `json:"reread_fields,omitempty"`
+	// Missed is the number of records of the table that lack a value of Reread, and that the load did not read in the file. Another
+	// reread may read them.
+	Missed int64 `json:"reread_missed,omitempty"`
 	// Older is the number of skipped records of days that were dropped before the load. In that
 	// case Part begins after these days.
 	Older int64 `json:"older,omitempty"`

@@ -338,7 +338,10 @@ func (p *Parser) columns(quoted bool) (Reason, error) {
 // take returns the text of a source, nil if it is null.
 func (p *Parser) take(s *source) []byte {
 	t := p.whole
-	if s.column != wholeLine {
+	switch {
+	case s.column == noColumn:
+		return nil
+	case s.column != wholeLine:
 		sp := p.spans[s.column]
 		if sp.from < 0 {
 			return nil

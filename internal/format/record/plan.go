@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -57,8 +58,14 @@ func (b *bounds) beyond(text []byte, micros int64) error {
 	return fmt.Errorf("%q is %s, and the latest time is %s (time.latest)", short(text), at(micros), at(b.last))
 }
 
-// wholeLine is the column number of "$line".
-const wholeLine = -1
+// wholeLine is the column number of "$line". noColumn is the column number of an optional field whose column the file lacks.
+const (
+	wholeLine = -1
+	noColumn  = -2
+)
+
+// A missingColumn is the error of a column that the file lacks.
+type missingColumn struct{ error }
 
 // A source is the origin of a text: a column, or a piece of a column.
 type source struct {
@@ -145,6 +152,9 @@ func (m *planner) plan(kind int) (*plan, error) {
 	out.bounds = boundsOf(&k.Time, out.time.timeFormat)
 	for i, c := range k.Fields {
 		field, err := m.field(fields[i], c)
+		if errors.As(err, new(missingColumn)) && f.optional(kind, i) {
+			field.column, err = noColumn, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", fields[i].Name, err)
 		}
@@ -217,14 +227,14 @@ func (m *planner) column(name string) (int, error) {
 	case m.json != nil:
 		return m.json.column(name), nil
 	case byNumber && m.header != nil && number > len(m.header):
-		return 0, fmt.Errorf("no column %s in %s, which has %s", name, m.file.Path, m.columns())
+		return 0, missingColumn{fmt.Errorf("no column %s in %s, which has %s", name, m.file.Path, m.columns())}
 	case byNumber:
 		m.widest = max(m.widest, number)
 		return number - 1, nil
 	}
 	i := slices.Index(m.header, name)
 	if i < 0 {
-		return 0, fmt.Errorf("no column %q in %s, which has %s", name, m.file.Path, m.columns())
+		return 0, missingColumn{fmt.Errorf("no column %q in %s, which has %s", name, m.file.Path, m.columns())}
 	}
 	if slices.Contains(m.header[i+1:], name) {
 		return 0, fmt.Errorf("column %q occurs twice in %s, which has %s", name, m.file.Path, m.columns())

@@ -70,6 +70,7 @@ type entry struct {
 	job   Job          // of the load
 
 	reread map[string][]string // fields that a reread read, by behaviour; it has no replayed lines
+	missed bool                // the reread did not read some records
 
 	read, loaded int             // number of records; another file may replace one without records
 	older        int             // records of days that were dropped before

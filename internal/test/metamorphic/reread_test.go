@@ -44,17 +44,29 @@ func (m *model) reread(s *Step) outcome {
 	next.loads++
 	var sum counts
 	var failed []int
-	done := false
+	var files []*rereadFile
 	for _, path := range m.found(s) {
 		fields := m.unread(t, s, path)
 		if len(fields) == 0 {
 			continue
 		}
-		switch status := m.rereadFile(next, s, path, fields, &sum); status {
-		case 0:
-			done = true
-		default:
+		f, status := m.readAgain(next, s, path, fields)
+		if status != 0 {
 			failed = append(failed, status)
+			continue
+		}
+		files = append(files, f)
+	}
+	done := false
+	for _, f := range files {
+		switch gives, status := f.join(next, valuedOf(files)); {
+		case status != 0:
+			failed = append(failed, status)
+		case gives:
+			done = true
+			sum.read += f.records
+			sum.left += f.records
+			next.entries = append(next.entries, f.entry)
 		}
 	}
 	switch {
@@ -119,54 +131,116 @@ func (m *model) lacking(t *table, s *Step, e *entry, later []entry, kind, field 
 			return false
 		}
 		return !slices.ContainsFunc(later, func(r entry) bool {
-			return r.path == e.path && slices.Contains(r.reread[kind], field) && (r.part == nil || r.part.from <= v.date && v.date <= r.part.until && slices.Contains(r.part.kinds, kind) || r.part.from == "" && slices.Contains(r.part.kinds, kind))
+			return r.path == e.path && !r.missed && slices.Contains(r.reread[kind], field) && (r.part == nil || r.part.from <= v.date && v.date <= r.part.until && slices.Contains(r.part.kinds, kind) || r.part.from == "" && slices.Contains(r.part.kinds, kind))
 		})
 	})
 }
 
-// rereadFile adds the values of a file to its events, and returns the status of the file.
-func (m *model) rereadFile(t *table, s *Step, path string, fields map[string][]string, sum *counts) int {
+// A rereadFile is a file that is read again.
+type rereadFile struct {
+	entry
+	records int
+	wanted  *part
+	fields  map[string][]string  // that it is read for, by behaviour
+	now     map[int]event        // its good records, with their values of these fields, by index
+	skip    func(index int) bool // records that a replay added
+}
+
+// readAgain reads a file, and returns its status.
+func (m *model) readAgain(t *table, s *Step, path string, fields map[string][]string) (*rereadFile, int) {
 	f := m.files[path]
 	for _, e := range t.entries {
 		if e.path == path && e.lines == nil && e.read > 0 && e.bytes != f.bytes {
-			return 1
+			return nil, 1
 		}
 	}
 	want := m.partOf(s, path)
-	valued, found := 0, 0
+	out := &rereadFile{
+		entry:  entry{load: t.loads, path: path, bytes: f.bytes, part: t.undropped(want, path), lines: map[int]bool{}, job: m.job},
+		wanted: want, records: len(f.records), fields: fields, now: map[int]event{}, skip: func(i int) bool { return t.replayedAs(path, f.bytes, i) },
+	}
+	bad, unknown := 0, 0
 	for i := range f.records {
 		r := &f.records[i]
-		if m.unknown(r) || m.job.bad(r, path) || !want.has(r.date(m.job.Zone), r.Kind) || r.date(m.job.Zone) < t.dropped || t.replayedAs(path, f.bytes, i) {
+		switch {
+		case m.unknown(r):
+			unknown++
+			continue
+		case m.job.bad(r, path):
+			bad++
+			continue
+		case !want.has(r.date(m.job.Zone), r.Kind) || r.date(m.job.Zone) < t.dropped || out.skip(i):
 			continue
 		}
 		now := m.job.event(r)
-		maps.DeleteFunc(now.values, func(f, _ string) bool { return !slices.Contains(fields[now.kind], f) })
-		if len(now.values) == 0 {
+		if fields[now.kind] == nil {
 			continue
 		}
-		valued++
-		for j := range t.events {
-			e := &t.events[j]
-			if e.from != path || e.index != i || e.user != now.user || e.date != now.date || e.kind != now.kind || e.micros != now.micros {
-				continue
+		maps.DeleteFunc(now.values, func(f, _ string) bool { return !slices.Contains(fields[now.kind], f) })
+		out.now[i] = now
+	}
+	switch {
+	case m.job.tooBad(len(f.records), bad):
+		return nil, 65
+	case len(f.records) > 0 && bad+unknown == len(f.records):
+		return nil, 64
+	}
+	return out, 0
+}
+
+// valuedOf returns a function that reports whether a record of the files has a value of a field of a behaviour.
+func valuedOf(files []*rereadFile) func(kind, field string) bool {
+	return func(kind, field string) bool {
+		return slices.ContainsFunc(files, func(f *rereadFile) bool {
+			for _, e := range f.now {
+				if _, ok := e.values[field]; ok && e.kind == kind {
+					return true
+				}
 			}
-			found++
-			e.values = maps.Clone(e.values)
-			for f, v := range now.values {
-				e.values[f] = v
+			return false
+		})
+	}
+}
+
+// join adds the values of f to its events in t. It reports whether f gives values, or has none to give. valued reports whether some
+// file has a value of a field.
+func (f *rereadFile) join(t *table, valued func(kind, field string) bool) (gives bool, status int) {
+	met, missed, gained := 0, 0, 0
+	for j := range t.events {
+		e := &t.events[j]
+		if e.from != f.path {
+			continue
+		}
+		now, ok := f.now[e.index]
+		if !ok || e.user != now.user || e.date != now.date || e.kind != now.kind || e.micros != now.micros {
+			if f.wanted.has(e.date, e.kind) && !f.skip(e.index) && f.lacks(e) {
+				missed++
 			}
+			continue
+		}
+		met++
+		before := len(e.values)
+		e.values = maps.Clone(e.values)
+		maps.Copy(e.values, now.values)
+		if len(e.values) > before {
+			gained++
 		}
 	}
-	if valued > 0 && found == 0 {
-		return 64
+	if met == 0 && missed > 0 {
+		return false, 64
 	}
-	for _, names := range fields {
-		slices.Sort(names)
+	f.reread, f.missed = map[string][]string{}, missed > 0
+	for kind, names := range f.fields {
+		if names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !valued(kind, n) }); len(names) > 0 {
+			f.reread[kind] = slices.Sorted(slices.Values(names))
+		}
 	}
-	sum.read += len(f.records)
-	sum.left += len(f.records)
-	t.entries = append(t.entries, entry{load: t.loads, path: path, bytes: f.bytes, part: t.undropped(want, path), lines: map[int]bool{}, reread: fields, job: m.job})
-	return 0
+	return len(f.reread) > 0 && (gained > 0 || missed == 0), 0
+}
+
+// lacks reports whether an event has no value of a field for which f is read.
+func (f *rereadFile) lacks(e *event) bool {
+	return slices.ContainsFunc(f.fields[e.kind], func(name string) bool { _, ok := e.values[name]; return !ok })
 }
 
 // replayedAs reports whether a replay added a record of a file, or of a copy of it.

@@ -1,0 +1,148 @@
+package reread
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"usertrail/internal/behaviour"
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
+	"usertrail/internal/format/job"
+	"usertrail/internal/run/quantity"
+)
+
+// unusable returns an error if the job does not read the file as a load must: the limits of bad records and of unknown behaviours
+// hold for a reread, too, and some record must be good. Otherwise the ledger would show that the fields were read, and no
+// later reread with a corrected job would read them.
+func (in *input) unusable(j *job.Job) error {
+	c := &in.counts
+	read, bad, unknown := c.read.Read, c.again.Bad, c.read.Skips.Unknown
+	switch {
+	case j.MaxBad.Exceeded(read, bad):
+		return fmt.Errorf("%s: %w: %d of %d, and max_bad is %s: %s: no record of the file gets a value: correct the job, or raise max_bad",
+			in.Path, bulkload.ErrTooBad, bad, read, j.MaxBad, &c.reasons)
+	case !j.SkipOthers && j.MaxSkipped.Exceeded(read, unknown):
+		return delivered.AsTooBad(fmt.Errorf("%s: %s of %s name no behaviour of the job, and its max_skipped is %s: %s: no record of the file gets a value: correct logs.behaviour, or raise max_skipped",
+			in.Path, humanize.Comma(unknown), quantity.Of(read, "record"), j.MaxSkipped, c.others.Describe(unknown)))
+	case read > 0 && read == bad+unknown+c.read.Skips.WithoutUser+c.read.Skips.Condition:
+		return fmt.Errorf("%w: %s: the job reads none of its %s, and the table has records of it: %s: add the new field to a copy of the job that loaded the file",
+			bulkload.ErrRequest, in.Path, quantity.Of(read, "record"), in.why())
+	}
+	return nil
+}
+
+// why says why no record of in is good.
+func (in *input) why() string {
+	skips := &in.counts.read.Skips
+	var out []string
+	for _, x := range []struct {
+		records int64
+		why     string
+	}{
+		{in.counts.again.Bad, "bad: " + in.counts.reasons.String()}, {skips.Unknown, "name no behaviour of the job"},
+		{skips.WithoutUser, "have no user"}, {skips.Condition, "are skipped by logs.skip"},
+	} {
+		if x.records > 0 {
+			out = append(out, humanize.Comma(x.records)+" "+x.why)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// leaveOut removes the fields of which no file has a value from the fields that the inputs give, and warns of them. They stay
+// unread, because the job may read a wrong column.
+func (x *reread) leaveOut() {
+	files := map[string]map[string]int{} // by behaviour and field
+	for k := range x.to.Schema.Kinds {
+		kind := &x.to.Schema.Kinds[k]
+		for i, f := range kind.Fields {
+			if n := x.withoutValue(k, i, f); n > 0 {
+				if files[kind.Name] == nil {
+					files[kind.Name] = map[string]int{}
+				}
+				files[kind.Name][f.Name] = n
+			}
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(files)) {
+		for _, f := range slices.Sorted(maps.Keys(files[kind])) {
+			x.cfg.Log.Warn("no record of these files has a value of a field, which stays unread: if the logs have the field, correct its column in the job, and read them again",
+				"behaviour", kind, "field", f, "files", files[kind][f])
+		}
+	}
+}
+
+// withoutValue removes field i of kind k from what the inputs give, if no record has a value of it. It returns the number of
+// these inputs.
+func (x *reread) withoutValue(k, i int, f behaviour.Field) (files int) {
+	name := x.to.Schema.Kinds[k].Name
+	if slices.ContainsFunc(x.inputs, func(in *input) bool { return !in.Failed() && in.counts.has(k, i) }) {
+		return 0
+	}
+	for _, in := range x.inputs {
+		if in.Failed() || !slices.Contains(in.names[name], f.Name) {
+			continue
+		}
+		files++
+		if in.names[name] = slices.DeleteFunc(in.names[name], func(n string) bool { return n == f.Name }); len(in.names[name]) == 0 {
+			delete(in.names, name)
+		}
+	}
+	return files
+}
+
+// remains reports whether the file can give values.
+func (in *input) remains() bool { return !in.Failed() && len(in.names) > 0 }
+
+// gives reports whether the ledger gets in: some record got a value, or no record lacks one that the job does not read.
+func (in *input) gives() bool {
+	return in.remains() && (in.counts.again.Records > 0 || in.counts.again.Missed == 0)
+}
+
+// warnOfMissed warns of records of the table that lack a value, and that the job does not read.
+func (x *reread) warnOfMissed() {
+	var records int64
+	var files int
+	var example string
+	for _, in := range x.inputs {
+		if n := in.counts.again.Missed; n > 0 && !in.Failed() {
+			if files++; files == 1 {
+				example = in.Path
+			}
+			records += n
+		}
+	}
+	if files > 0 {
+		x.cfg.Log.Warn("the table has records of these files without a value, and the job does not read them: they are bad, skipped, or of another user, time or behaviour: add the new field to a copy of the job that loaded them",
+			"records", records, "files", files, "example", example)
+	}
+}
+
+// noneGiven returns the error of a reread that adds nothing.
+func (x *reread) noneGiven() error {
+	files := 0
+	for _, in := range x.inputs {
+		if !in.Failed() {
+			files++
+		}
+	}
+	if files == 0 || x.result.Finished > 0 {
+		return nil // all failed, or the reread finished another load
+	}
+	return fmt.Errorf("%w: no record of %s has a value that the table lacks", bulkload.ErrNothing, quantity.Of(files, "file"))
+}
+
+// unmatched returns an error if the table has records that the file should give values, and the job reads none of them. The job
+// then reads other users or times than the job that loaded the file.
+func (in *input) unmatched() error {
+	c := &in.counts
+	if c.met > 0 || c.again.Missed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: the table has none of its %s as the job reads them: the job reads other users or times than the job that loaded the file: add the new field to a copy of that job",
+		bulkload.ErrRequest, in.Path, quantity.Of(c.read.Read, "record"))
+}
