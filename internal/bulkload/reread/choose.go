@@ -1,6 +1,7 @@
 package reread
 
 import (
+	"maps"
 	"slices"
 
 	"usertrail/internal/behaviour"
@@ -32,6 +33,46 @@ func (x *reread) choose(found []job.Input) error {
 		in.places = x.placesOf(loads[in.Number], byLoad)
 	}
 	return nil
+}
+
+// warnOfGone warns of logs of the dates that are not among the files found, if loads read them without a field of the job.
+func (x *reread) warnOfGone(found []job.Input) error {
+	known := map[string]bool{}
+	for i := range found {
+		known[found[i].Rel] = true
+	}
+	var gone []job.Input
+	for _, l := range x.known.Loads() {
+		for i := range l.Inputs {
+			if in := &l.Inputs[i]; in.Loaded > 0 && !known[in.Path] && of(in, x.cfg.Span) {
+				known[in.Path] = true
+				gone = append(gone, job.Input{Rel: in.Path})
+			}
+		}
+	}
+	unread, err := x.search.UnreadFields(x.known.Loads(), gone, x.to.Info().Dropped)
+	if err != nil {
+		return err
+	}
+	paths := map[string]bool{}
+	for _, u := range unread {
+		maps.Copy(paths, u.Paths)
+	}
+	if len(paths) > 0 {
+		x.cfg.Log.Warn("logs are gone or have other names, so their records stay without values: put the logs back under the names of the load, and repeat the command",
+			"files", len(paths), "example", slices.Min(slices.Collect(maps.Keys(paths))))
+	}
+	return nil
+}
+
+// of reports whether the path of a loaded file has a date of a span, or whether the file may have records of it if the path has none.
+func of(in *manifest.Input, span behaviour.Span) bool {
+	if in.Dates != nil {
+		return span.Has(in.Dates.Middle())
+	}
+	return len(in.Days) == 0 || slices.ContainsFunc(in.Days, func(d manifest.DaysOf) bool {
+		return slices.ContainsFunc(d.Days, span.Overlaps)
+	})
 }
 
 // loadsOf returns the loads that added records of a file, by the number of the file.

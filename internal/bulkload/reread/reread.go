@@ -126,6 +126,9 @@ func (x *reread) run(ctx context.Context, found []job.Input) error {
 	if err := x.choose(found); err != nil {
 		return err
 	}
+	if err := x.warnOfGone(found); err != nil {
+		return err
+	}
 	if len(x.inputs) == 0 {
 		return x.nothing(len(found))
 	}

@@ -128,6 +128,7 @@ var rowTests = map[string][2]string{
 	"HBase's user may not see the file":                                                              {"internal/store/hbase/secure_cluster_test.go", "!errors.Is(err, ErrHidden)"},
 	"has records of it: load the missing records from the logs":                                      {"internal/bulkload/importer/importer_test.go", `}, "has the same bytes as 2014-09-01/play.txt"}`},
 	"the table has none of its … as the job reads them":                                              {"internal/bulkload/reread/truth_test.go", "the table has none of its 1 record as the job reads them"},
+	"logs are gone or have other names, so their records stay without values":                        {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "logs are gone or have other names, so their records stay without values"},
 	"the job reads none of its …, and the table has records of it":                                   {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "the job reads none of its 2 records, and the table has records of it"},
 	"no record of the file gets a value":                                                             {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of the file gets a value"},
 	"no record of … has a value that the table lacks":                                                {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of 2 files has a value that the table lacks"},
