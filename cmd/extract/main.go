@@ -394,10 +394,13 @@ func (o *options) checkOut(ctx context.Context, c *extract.Config, store table.S
 			return o.listError(err)
 		}
 	}
-	switch {
-	case c.Stream != nil:
+	if c.Stream != nil {
 		return nil
-	case o.plans:
+	}
+	if err := c.Undo(ctx); err != nil {
+		return err
+	}
+	if o.plans {
 		return c.CheckForPlan(ctx)
 	}
 	return c.CheckForRun(ctx)

@@ -155,6 +155,11 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	if err := c.CheckAppend(); err != nil {
 		return Result{}, err
 	}
+	if c.Stream == nil {
+		if err := c.Undo(ctx); err != nil {
+			return Result{}, err
+		}
+	}
 	x, err := Prepare(ctx, &c)
 	if err != nil {
 		return Result{}, err

@@ -39,6 +39,7 @@ type Task struct {
 	Unrolled        bool   // the extract does not use the rolls
 	Partition       string // the column whose values are directories of the result
 	Append          bool   // add to the result in Out
+	Overwrite       bool   // replace the result in Out
 	Pieces          []pieces.Piece
 }
 
@@ -76,7 +77,7 @@ func runChild(ctx context.Context, text string) error {
 
 // RunTask does e in this process.
 func (h *Fixture) RunTask(ctx context.Context, e Task) error {
-	u := Turn{Name: e.Table, Workers: 2, Memory: 64 << 20, Regions: 2, Unrolled: e.Unrolled, Append: e.Append, Output: query.Output{Partition: e.Partition}}
+	u := Turn{Name: e.Table, Workers: 2, Memory: 64 << 20, Regions: 2, Unrolled: e.Unrolled, Append: e.Append, Overwrite: e.Overwrite, Output: query.Output{Partition: e.Partition}}
 	if len(e.Pieces) > 0 {
 		if _, err := h.RunPieces(ctx, u, e.Pieces); err != nil {
 			return err

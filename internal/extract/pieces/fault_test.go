@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"usertrail/internal/extract/extracttest"
 	"usertrail/internal/extract/pieces"
 	"usertrail/internal/extract/place"
+	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/test/testkit"
@@ -199,6 +201,66 @@ func TestCommitKeepsAResult(t *testing.T) {
 		r.CheckEnd(t, what, out)
 		return fault.Count() <= n
 	})
+}
+
+// errKilled is the error of a command that a test has killed.
+var errKilled = errors.New("killed")
+
+// TestAKilledCommitThatReplacesIsUndone kills a commit that replaces a result when OUT does not exist. Whatever command is
+// next, it finds the old result in OUT. The same commit publishes the result, unless another plan has replaced its pieces.
+func TestAKilledCommitThatReplacesIsUndone(t *testing.T) {
+	w, h := extracttest.Tiny(t)
+	u := extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20, Regions: 2, PieceSize: 3}
+	h.Load(t, u, w.Span)
+	extracttest.SaveJob(t, h, w.Job())
+	r := extracttest.NewReplaced(t, w, h, u)
+	over := u
+	over.Overwrite = true
+	commit := func(list []pieces.Piece, _ string) error {
+		_, err := pieces.Commit(t.Context(), h.FS, list)
+		return err
+	}
+	for name, next := range map[string]struct {
+		run  func(list []pieces.Piece, out string) error
+		want error
+	}{
+		"the same commit": {commit, nil},
+		"the same plan, not replacing": {func(_ []pieces.Piece, out string) error {
+			_, err := h.PlanPieces(t.Context(), r.After, u, out)
+			return err
+		}, iofs.ErrExist},
+		"the same plan": {func(_ []pieces.Piece, out string) error {
+			_, err := h.PlanPieces(t.Context(), r.After, over, out)
+			return err
+		}, nil},
+		"the same pieces": {func(list []pieces.Piece, _ string) error { _, err := h.RunPieces(t.Context(), u, list); return err }, nil},
+		"an extract of one process": {func(_ []pieces.Piece, out string) error {
+			_, err := h.Extract(t.Context(), r.After, u, out)
+			return err
+		}, iofs.ErrExist},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(h.Dir, name, "out")
+			if _, err := h.Extract(t.Context(), r.Before, u, out); err != nil {
+				t.Fatal(err)
+			}
+			list, err := h.PlanPieces(t.Context(), r.After, over, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			extracttest.KillProcess(t, extracttest.Task{Dir: h.Dir, Table: "trails", Out: out, Pieces: list}, extracttest.Moment{Step: breakpoint.Aside, N: 1})
+			if err := next.run(list, out); !errors.Is(err, next.want) {
+				t.Errorf("%v, want %v", err, next.want)
+			}
+			if name != "the same pieces" { // which do not take the lock of OUT
+				r.CheckOne(t, name, out, errKilled)
+			}
+			if err := commit(list, out); err != nil && !errors.Is(err, pieces.ErrNothing) {
+				t.Error(err)
+			}
+			r.CheckEnd(t, name, out)
+		})
+	}
 }
 
 // TestKilledPiecesContinue kills workers and commits with SIGKILL. Other workers continue until

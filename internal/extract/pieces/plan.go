@@ -118,6 +118,9 @@ func Plan(ctx context.Context, c extract.Config, address string, access Access) 
 	if err := c.CheckAppend(); err != nil {
 		return nil, r, err
 	}
+	if err := c.Undo(ctx); err != nil {
+		return nil, r, err
+	}
 	x, err := extract.Prepare(ctx, &c)
 	if err != nil {
 		return nil, r, err

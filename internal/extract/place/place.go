@@ -57,13 +57,17 @@ func At(fs dfs.FS, out string) *Place {
 	return &Place{FS: fs, Out: out, Dir: hiddenName(out, placeEnding)}
 }
 
-// Lock takes the lock of OUT. Workers do pieces without it.
+// Lock takes the lock of OUT. If a command that replaced OUT was killed between its two renames, Lock moves the
+// old result back to OUT. Workers do pieces without the lock.
 func (p *Place) Lock(ctx context.Context) (dfs.Lock, error) {
 	l, err := p.FS.Lock(ctx, hiddenName(p.Out, LockEnding))
 	if err != nil {
 		return nil, fmt.Errorf("begin --out %s: %w", p.Out, unwritable(err))
 	}
 	breakpoint.Reach(breakpoint.Begun)
+	if err := p.undo(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("begin --out %s: %w", p.Out, err), l.Drop())
+	}
 	return l, nil
 }
 

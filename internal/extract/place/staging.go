@@ -290,6 +290,7 @@ func (s *Staging) replace(ctx context.Context) error {
 		err = nil
 	}
 	if err == nil {
+		breakpoint.Reach(breakpoint.Aside)
 		err = s.FS.Publish(ctx, s.Dir, s.out)
 	}
 	if err != nil {

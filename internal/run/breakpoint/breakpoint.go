@@ -51,6 +51,7 @@ const (
 	Part      = "part"      // a part has been written
 	Publish   = "publish"   // everything is written, and OUT does not exist, or is as it was before an append
 	Moved     = "moved"     // a directory of an append is in OUT, and the manifest does not name it
+	Aside     = "aside"     // --overwrite has moved the old result aside, and OUT does not exist
 	Published = "published" // OUT exists, or its manifest names what was appended
 )
 
@@ -60,7 +61,7 @@ const (
 	Rename = "rename" // all locks were held a moment ago, and the file does not have its name yet; only in builds for tests
 )
 
-var steps = []string{Begun, Opened, Read, Batch, Put, Segment, Handover, Handed, Commit, Ledger, Loaded, Fetch, Part, Publish, Moved, Published, Upload, Rename}
+var steps = []string{Begun, Opened, Read, Batch, Put, Segment, Handover, Handed, Commit, Ledger, Loaded, Fetch, Part, Publish, Moved, Aside, Published, Upload, Rename}
 
 // armed is the step at which the process stops, nil for none.
 var armed *breakpoint

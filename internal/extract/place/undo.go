@@ -1,0 +1,70 @@
+package place
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+
+	"usertrail/internal/store/dfs"
+)
+
+// Undo moves the old result back to Out if a command with Overwrite was killed between its two renames. Otherwise it
+// changes nothing, and does not take the lock. A command that writes Out calls it before it checks or reads Out.
+func (t *Target) Undo(ctx context.Context) error {
+	p := At(t.FS, t.Out)
+	half, err := p.halfReplaced(ctx)
+	if err != nil || !half {
+		return nil //nolint:nilerr // Check reports it, or Lock, which looks again
+	}
+	l, err := p.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	return l.Drop()
+}
+
+// undo moves the old result back to OUT if OUT is half replaced. The new result stays in the place: the same command may
+// continue there. The caller holds the lock.
+func (p *Place) undo(ctx context.Context) error {
+	half, err := p.halfReplaced(ctx)
+	if err != nil || !half {
+		return err
+	}
+	return p.FS.Publish(ctx, hiddenName(p.Out, oldEnding), p.Out)
+}
+
+// halfReplaced reports whether OUT does not exist, because a command that replaces it has done the first of its two
+// renames: the place has the finished new result, and the old one was moved aside, where it is complete and has no files of
+// others.
+func (p *Place) halfReplaced(ctx context.Context) (bool, error) {
+	if there, err := isThere(ctx, p.FS, p.Out); err != nil || there {
+		return false, err
+	}
+	if finished, err := p.finished(ctx); err != nil || !finished {
+		return false, err
+	}
+	old := At(p.FS, hiddenName(p.Out, oldEnding))
+	m, err := old.Result(ctx)
+	if err != nil || m == nil {
+		return false, err
+	}
+	why, err := foreign(ctx, old.FS, old.Out)
+	if err == nil && why == "" {
+		why, err = old.incomplete(ctx)
+	}
+	return why == "" && err == nil, err
+}
+
+// finished reports whether the place has a complete result, of one process or of pieces.
+func (p *Place) finished(ctx context.Context) (bool, error) {
+	for _, dir := range []string{p.Dir, p.Name(ResultName)} {
+		_, err := p.FS.Stat(ctx, dfs.Join(dir, SuccessName))
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, dfs.ErrNotDir) {
+			return false, err
+		}
+	}
+	return false, nil
+}
