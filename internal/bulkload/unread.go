@@ -41,7 +41,7 @@ type UnreadField struct {
 	Behaviour string         `json:"behaviour"`
 	Field     string         `json:"field"`
 	Files     int            `json:"files"` // at most; if a column names the behaviour, a ledger does not count the records of each file
-	Dates     behaviour.Span `json:"dates"` // of the files, or of the records if the paths have no date
+	Dates     behaviour.Span `json:"dates"` // of the files, or of the records if the paths have no date; of both if the day in a path was dropped
 
 	Paths map[string]bool `json:"-"` // of the files
 }

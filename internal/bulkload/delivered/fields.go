@@ -52,7 +52,7 @@ func (u *unreadFields) add(of *manifest.Load) error {
 		if in.Reread != nil {
 			u.again[in.Path] = append(u.again[in.Path], in)
 		}
-		if in.Loaded > 0 && !ofDropped(file, u.dropped) {
+		if in.Loaded > 0 && !u.ofDropped(file) {
 			u.addFile(of, in, file, unread[i])
 		}
 	}
@@ -67,7 +67,11 @@ func (u *unreadFields) addFile(of *manifest.Load, in *manifest.Input, file *job.
 			if dates == behaviour.NoDays {
 				continue
 			}
-			if file.Date != nil {
+			switch {
+			case file.Date == nil:
+			case file.Date.Before(u.dropped): // the table has records of later days only
+				dates.AddDay(*file.Date)
+			default:
 				dates = behaviour.Span{From: *file.Date, To: *file.Date}
 			}
 			u.found = bulkload.AddUnread(u.found, bulkload.UnreadField{Behaviour: kind, Field: field, Dates: dates, Paths: map[string]bool{in.Path: true}})
@@ -111,7 +115,9 @@ func (u *unreadFields) inOrder() []bulkload.UnreadField {
 	return out
 }
 
-// ofDropped reports whether the path of a file has a day before dropped, which may be nil.
-func ofDropped(in *job.Input, dropped *behaviour.Date) bool {
-	return in.Date != nil && in.Date.Before(dropped)
+// ofDropped reports whether all days that the records of a file may have, by the date in its path, were dropped.
+func (u *unreadFields) ofDropped(in *job.Input) bool {
+	f := File{Input: *in}
+	dates := f.Dates(u.Job.Format.Slack)
+	return dates != nil && dates.To.Before(u.dropped)
 }

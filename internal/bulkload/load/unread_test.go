@@ -10,7 +10,6 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
-	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table/precheck"
 )
@@ -115,13 +114,10 @@ func TestDroppedDaysHaveNoFields(t *testing.T) {
 	y := bulkloadtest.New(t, fieldJob("n: int64"))
 	for _, day := range []string{"2014-09-01", "2014-09-02"} {
 		y.Write(day+"/a.csv", textLog(day, "play"))
+		y.Load(nil, day, day)
 	}
-	y.Load(nil, "2014-09-01", "2014-09-02")
 	y.SetJob(fieldJob("m: {type: int64, column: n}, n: int64"))
-	cfg := upkeep.Config{FS: y.Store.FS, Store: y.Store, Memory: upkeep.MinMemory, All: true}
-	if _, err := upkeep.Drop(t.Context(), cfg, bulkloadtest.Date(t, "2014-09-02")); err != nil {
-		t.Fatal(err)
-	}
+	y.Drop("2014-09-02")
 	second := bulkloadtest.Date(t, "2014-09-02")
 	want := []bulkload.UnreadField{{Behaviour: "play", Field: "m", Files: 1, Dates: behaviour.Span{From: second, To: second}}}
 	if r := y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-02"); !reflect.DeepEqual(bare(r.Unread), want) {
@@ -129,6 +125,29 @@ func TestDroppedDaysHaveNoFields(t *testing.T) {
 	}
 	if r := y.Load(bulkload.ErrNothing, "2014-09-01", "2014-09-01"); r.Unread != nil {
 		t.Errorf("the dropped day has %+v", r.Unread)
+	}
+}
+
+// TestALogOfADroppedDayHasFieldsOfItsKeptRecords drops the days of some logs. Only the log of the last dropped day has a
+// record of the next day, which the table keeps.
+func TestALogOfADroppedDayHasFieldsOfItsKeptRecords(t *testing.T) {
+	const before, dropped, kept = "2014-08-31", "2014-09-01", "2014-09-02"
+	y := bulkloadtest.New(t, fieldJob("n: int64"))
+	y.Write(before+"/a.csv", textLog(before, "play"))
+	y.Write(dropped+"/a.csv", textLog(dropped, "play")+"u1,2014-09-02 00:10:00,play,7\n")
+	y.Load(nil, before, dropped)
+	y.SetJob(fieldJob("m: {type: int64, column: n}, n: int64"))
+	y.Drop(kept)
+	want := []bulkload.UnreadField{{Behaviour: "play", Field: "m", Files: 1, Dates: behaviour.Span{From: bulkloadtest.Date(t, dropped), To: bulkloadtest.Date(t, kept)}}}
+	if r := y.Load(bulkload.ErrNothing, before, kept); !reflect.DeepEqual(bare(r.Unread), want) {
+		t.Errorf("without fields are %+v, want %+v", r.Unread, want)
+	}
+	if r := y.Load(bulkload.ErrNothing, before, before); r.Unread != nil {
+		t.Errorf("the first dropped day has %+v", r.Unread)
+	}
+	y.Drop("2014-09-03")
+	if r := y.Load(bulkload.ErrNothing, before, kept); r.Unread != nil {
+		t.Errorf("after a drop of all records, without fields are %+v", r.Unread)
 	}
 }
 

@@ -85,7 +85,7 @@ func (m *model) reread(s *Step) outcome {
 // unread returns the fields of the job that loads of a file did not read and no later reread gave, by behaviour.
 func (m *model) unread(t *table, s *Step, path string) map[string][]string {
 	out := map[string][]string{}
-	if d := dateOf(path); d != "" && d < t.dropped {
+	if d := dateOf(path); d != "" && d < t.dropped && apart(d, t.dropped) > 1 {
 		return out
 	}
 	for i, e := range t.entries {
