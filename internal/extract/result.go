@@ -74,7 +74,7 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 		return FinishedAppend(ctx, p, x.Query.Span)
 	}
 	m, failed := p.Result(ctx)
-	if failed != nil || m == nil || !appended && !x.same(m) {
+	if failed != nil || m == nil || !appended && !x.same(ctx, m) {
 		return Result{}, err
 	}
 	parts := m.Parts
@@ -144,15 +144,15 @@ func resultOfAppend(m *manifest.Extract, span behaviour.Span, out string) Result
 	return r
 }
 
-// same reports whether m is the result of the same query to the same version of the table. It
-// returns false if the table has no version, because then nothing shows whether the table has
-// changed.
-func (x *Extract) same(m *manifest.Extract) bool {
+// same reports whether m is the result of the same query, in the same pieces, to the same version of the
+// table. It returns false if the table has no version, because then nothing shows whether the table has
+// changed. With PieceSize, it reads the rolls.
+func (x *Extract) same(ctx context.Context, m *manifest.Extract) bool {
 	q := x.Query
-	if x.Overwrite || x.PieceSize > 0 || q.Version() == "" {
+	if x.Overwrite || q.Version() == "" {
 		return false
 	}
-	if m.Plan != "" || m.Table != q.Info.Address || m.TableVersion != q.Version() || m.Unrolled != q.Unrolled {
+	if m.Table != q.Info.Address || m.TableVersion != q.Version() || m.Unrolled != q.Unrolled {
 		return false
 	}
 	was, err := json.Marshal(m.Query)
@@ -160,5 +160,9 @@ func (x *Extract) same(m *manifest.Extract) bool {
 		return false
 	}
 	asked, err := json.Marshal(q.Manifest())
-	return err == nil && bytes.Equal(was, asked)
+	if err != nil || !bytes.Equal(was, asked) {
+		return false
+	}
+	pieces, err := x.Pieces(ctx)
+	return err == nil && pieces.Plan == m.Plan
 }

@@ -3,6 +3,7 @@ package place_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"maps"
 	"os"
@@ -285,12 +286,18 @@ func TestOverwriteKeepsWhatIsRead(t *testing.T) {
 // TestTheResultOfTheSameQueryIsKnown extracts a query twice, then others, and then the first of
 // a table that has changed.
 func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
+	t.Run("whole", func(t *testing.T) { testSameQuery(t, 0, 100) })
+	t.Run("pieces", func(t *testing.T) { testSameQuery(t, 100, 0, 50) })
+}
+
+// testSameQuery extracts with a size of pieces. With the other sizes, the result has other files.
+func testSameQuery(t *testing.T, size int64, others ...int64) {
 	w := testworld.World(1, 30)
 	h := extracttest.Delivered(t, w)
 	first := w.Span
 	first.To--
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 1, Memory: 1 << 20}, first)
-	u := extracttest.Turn{Name: "trails", Workers: 1, Output: query.Output{Format: query.CSV}}
+	u := extracttest.Turn{Name: "trails", Workers: 1, Output: query.Output{Format: query.CSV}, PieceSize: size}
 	q := testworld.Query{Users: w.Users, Span: w.Span, Kinds: w.Names(), Active: "any"}
 	q.Conditions.Without = w.Names()[:1]
 	out := filepath.Join(h.Dir, "out")
@@ -318,6 +325,11 @@ func TestTheResultOfTheSameQueryIsKnown(t *testing.T) {
 	unrolled := u
 	unrolled.Unrolled = true
 	again("without rolls", q, unrolled, false)
+	for _, other := range others {
+		pieces := u
+		pieces.PieceSize = other
+		again(fmt.Sprintf("in pieces of %d", other), q, pieces, false)
+	}
 	testDamage(t, out, func(what string, whole bool) error {
 		again(what, q, u, whole)
 		_, err := h.Extract(t.Context(), q, u, out)
