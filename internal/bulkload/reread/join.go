@@ -57,7 +57,7 @@ func (x *reread) join(ctx context.Context, doing string, sinkOf func(ctx context
 	return done, g.Wait()
 }
 
-// settle adds the counts of a join to the inputs. It fails the inputs whose records the table does not have.
+// settle adds the counts of a join to the inputs. It fails the inputs whose records the table does not have, and leaves out fields without a value.
 func (x *reread) settle(done []*adder) {
 	for _, a := range done {
 		for in, n := range a.counts {
@@ -69,6 +69,7 @@ func (x *reread) settle(done []*adder) {
 			in.Fail(err)
 		}
 	}
+	x.leaveOut()
 }
 
 // An adder joins the records and the values of one place.

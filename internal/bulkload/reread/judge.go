@@ -54,7 +54,7 @@ func (in *input) why() string {
 }
 
 // leaveOut removes the fields of which no file has a value from the fields that the inputs give, and warns of them. They stay
-// unread, because the job may read a wrong column.
+// unread, because the job may read a wrong column. A file of which the table has no record needs no value.
 func (x *reread) leaveOut() {
 	files := map[string]map[string]int{} // by behaviour and field
 	for k := range x.to.Schema.Kinds {
@@ -84,7 +84,7 @@ func (x *reread) withoutValue(k, i int, f behaviour.Field) (files int) {
 		return 0
 	}
 	for _, in := range x.inputs {
-		if in.Failed() || !slices.Contains(in.names[name], f.Name) {
+		if in.Failed() || in.counts.met == 0 || !slices.Contains(in.names[name], f.Name) {
 			continue
 		}
 		files++

@@ -57,7 +57,6 @@ func (x *reread) parse(ctx context.Context) error {
 			in.Fail(err)
 		}
 	}
-	x.leaveOut()
 	return nil
 }
 

@@ -231,7 +231,7 @@ func (f *rereadFile) join(t *table, valued func(kind, field string) bool) (gives
 	}
 	f.reread, f.missed = map[string][]string{}, missed > 0
 	for kind, names := range f.fields {
-		if names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !valued(kind, n) }); len(names) > 0 {
+		if names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return met > 0 && !valued(kind, n) }); len(names) > 0 {
 			f.reread[kind] = slices.Sorted(slices.Values(names))
 		}
 	}
