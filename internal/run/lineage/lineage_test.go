@@ -276,6 +276,7 @@ func TestAFileOfOthersTakesNoEvents(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file")
 	for _, text := range []string{
 		"precious\n", "{\n \"version\": 1\n}\n", `{"version":1}`, "\n", `{"run":{"runId":"1"},"schemaURL":"https://example.org"}`, "\x00", "[]\n",
+		"{", `{"eventTime":"2014-09-02T02:00:00.000Z"}`, `{"eventType":"STA`,
 	} {
 		testkit.WriteFile(t, name, text)
 		if _, err := lineage.NewSender(name, ""); !errors.Is(err, lineage.ErrForeign) || !strings.Contains(err.Error(), name) {
@@ -290,6 +291,56 @@ func TestAFileOfOthersTakesNoEvents(t *testing.T) {
 		}
 		if err := s.Send(t.Context(), run().Event(lineage.Start, day, nil, nil, "")); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// readEvents returns how many lines of a file are events, and how many are not.
+func readEvents(t *testing.T, name string) (events, others int) {
+	t.Helper()
+	for line := range strings.Lines(readText(t, name)) {
+		var e map[string]any
+		if json.Unmarshal([]byte(line), &e) == nil && e["eventType"] != nil {
+			events++
+		} else {
+			others++
+		}
+	}
+	return events, others
+}
+
+// TestACutLineCostsNoOther cuts the first or the last line of a file, as a killed run does. Later
+// runs must accept the file, and their events must be readable.
+func TestACutLineCostsNoOther(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "events.jsonl")
+	send(t, name, lineage.Start)
+	whole := readText(t, name)
+	for _, size := range []int{2, 5, 14, 20, 300, len(whole) - 1} {
+		for before, text := range map[int]string{0: whole[:size], 2: whole + whole + whole[:size]} {
+			testkit.WriteFile(t, name, text)
+			for range 2 {
+				for _, err := range send(t, name, lineage.Start, lineage.Complete) {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			cut := 1
+			if size == len(whole)-1 { // only the newline is missing
+				cut = 0
+			}
+			if events, others := readEvents(t, name); events != before+4+1-cut || others != cut {
+				t.Errorf("%d bytes after %d events: the file has %d events and %d other lines", size, before, events, others)
+			}
 		}
 	}
 }

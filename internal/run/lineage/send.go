@@ -14,6 +14,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"usertrail/internal/run/pipe"
 )
 
 // patience is how long an address may take to accept one event. A run does not wait longer
@@ -89,10 +91,23 @@ func checkFile(name string) error {
 			ID string `json:"runId"`
 		} `json:"run"`
 	}
-	if json.Unmarshal(line, &event) != nil || event.Run.ID == "" || !strings.HasPrefix(event.Schema, specs) {
-		return fmt.Errorf("%s %w", name, ErrForeign)
+	if json.Unmarshal(line, &event) != nil {
+		if isCut(bytes.TrimSuffix(line, []byte("\n"))) {
+			return nil
+		}
+	} else if event.Run.ID != "" && strings.HasPrefix(event.Schema, specs) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s %w", name, ErrForeign)
+}
+
+// begin is the beginning of every event that Send writes: json.Marshal sorts the names.
+const begin = `{"eventTime":"`
+
+// isCut reports whether a line that is not JSON can be the beginning of an event. A line { may
+// also begin another file of JSON, so it is not one.
+func isCut(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(begin)) || len(line) > 1 && strings.HasPrefix(begin, string(line))
 }
 
 // Send sends one event. After an address has failed, Send silently drops all later events.
@@ -102,7 +117,7 @@ func (s *Sender) Send(ctx context.Context, event map[string]any) error {
 		return err
 	}
 	if s.file != "" {
-		return appendLine(s.file, b)
+		return appendLine(ctx, s.file, b)
 	}
 	if s.gone {
 		return nil
@@ -114,14 +129,73 @@ func (s *Sender) Send(ctx context.Context, event map[string]any) error {
 	return nil
 }
 
-// appendLine adds one line with one write, so that lines of several runs do not mix.
-func appendLine(name string, b []byte) error {
+// appendLine adds one line with one write, so that lines of several runs do not mix. If the file
+// ends in a cut line, such as after a kill, appendLine ends that line first. If the disk is full,
+// it removes the part of its own line that was written.
+func appendLine(ctx context.Context, name string, b []byte) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(b, '\n'))
+	cut, err := endsCut(ctx, f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	line := append(b, '\n')
+	if cut {
+		line = append([]byte{'\n'}, line...)
+	}
+	n, err := f.Write(line)
+	if n > 0 && n < len(line) {
+		err = errors.Join(err, removeEnd(f, int64(n)))
+	}
 	return errors.Join(err, f.Close())
+}
+
+// settle is the time after which a line that has not grown is cut: no run is writing it.
+const settle = 10 * time.Millisecond
+
+// endsCut reports whether the last line of a regular file is cut.
+func endsCut(ctx context.Context, f *os.File) (bool, error) {
+	fi, err := f.Stat()
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() == 0 {
+		return false, err
+	}
+	r, err := os.Open(f.Name())
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	for before := int64(-1); ; {
+		fi, err := r.Stat()
+		if err != nil || fi.Size() == 0 {
+			return false, err
+		}
+		var last [1]byte
+		if _, err := r.ReadAt(last[:], fi.Size()-1); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if last[0] == '\n' || fi.Size() == before {
+			return last[0] != '\n', nil
+		}
+		before = fi.Size()
+		if err := pipe.Sleep(ctx, settle); err != nil {
+			return false, err
+		}
+	}
+}
+
+// removeEnd removes the last n bytes of a regular file, which f has just written. If another run has
+// written since, they stay.
+func removeEnd(f *os.File, n int64) error {
+	fi, err := f.Stat()
+	if err != nil || !fi.Mode().IsRegular() {
+		return err
+	}
+	if end, err := f.Seek(0, io.SeekCurrent); err != nil || end != fi.Size() {
+		return err
+	}
+	return f.Truncate(fi.Size() - n)
 }
 
 func (s *Sender) post(ctx context.Context, b []byte) error {
