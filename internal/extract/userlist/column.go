@@ -207,6 +207,9 @@ func (u *reader) addParquet(f dfs.File, column string) error {
 
 func (u *reader) addCSV(in io.Reader, comma rune, column string) error {
 	r := bufio.NewReaderSize(in, 1<<20)
+	if err := u.checkMark(r); err != nil {
+		return err
+	}
 	if mark, err := r.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
 		r.Discard(len(byteOrderMark))
 	}

@@ -118,7 +118,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"half.parquet": string(whole[:len(whole)/2]), "empty.csv": "", "twice.csv": "who,name,who\na,b,c\n", "long.csv": "who\n" + strings.Repeat("x", 256) + "\n",
-		"latin.csv": "who\n\xe9\n", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
+		"latin.csv": "who\n\xe9\n", "wide.csv": "\xff\xfew\x00h\x00o\x00\n\x00a\x00\n\x00", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
 		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "semicolon.csv": "who;name\na;b\n", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
 		testkit.WriteFile(t, filepath.Join(dir, name), text)
@@ -134,6 +134,7 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"twice.csv:who":        `the header has the column "who" more than once`,
 		"long.csv:who":         "line 2 is longer than 255 bytes",
 		"latin.csv:who":        "line 2 is not UTF-8",
+		"wide.csv:who":         "iconv -f utf-16 -t utf-8",
 		"quote.csv:who":        "line 3",
 		"half.csv.gz:who":      "half.csv.gz",
 		"many.csv:who":         "do not fit in memory",

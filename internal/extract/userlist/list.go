@@ -21,6 +21,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/format/record"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/split"
 )
@@ -49,6 +50,9 @@ const byteOrderMark = "\ufeff"
 func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error) {
 	u := &reader{name: name, layout: l, limit: limit}
 	in := bufio.NewReaderSize(r, 1<<20)
+	if err := u.checkMark(in); err != nil {
+		return nil, err
+	}
 	for line := 1; ; line++ {
 		b, err := in.ReadSlice('\n')
 		if line == 1 {
@@ -81,6 +85,15 @@ type reader struct {
 	layout layout.Layout
 	limit  int64 // bytes of memory
 	users  unsorted
+}
+
+// checkMark returns an error if in begins with the byte order mark of UTF-16 or UTF-32.
+func (u *reader) checkMark(in *bufio.Reader) error {
+	begin, _ := in.Peek(utf8.UTFMax)
+	if name := record.WideMark(begin); name != "" {
+		return fmt.Errorf("%w %s: the file begins with the byte order mark of %s: convert the list, for example by iconv -f %s -t utf-8", ErrList, u.name, name, name)
+	}
+	return nil
 }
 
 // add adds a user, unless id is blank. where returns the place of the ID for errors.

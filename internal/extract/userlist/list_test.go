@@ -19,14 +19,17 @@ import (
 func TestListsOfUsersAreReadStrictly(t *testing.T) {
 	long := strings.Repeat("x", behaviour.MaxUserLen)
 	for text, says := range map[string]string{
-		"a\n\n  \nb\r\na\n":           "",
-		"\ufeffa\nb":                  "",
-		long + "\n":                   "",
-		long + "x\n":                  "line 1 is longer",
-		"a\n\xff\n":                   "line 2 is not UTF-8",
-		strings.Repeat("y", 3<<20):    "line 1 is longer",
-		strings.Repeat("a\nb\n", 1e5): "",
-		numbered(1e5):                 "do not fit in memory",
+		"a\n\n  \nb\r\na\n":             "",
+		"\ufeffa\nb":                    "",
+		long + "\n":                     "",
+		long + "x\n":                    "line 1 is longer",
+		"a\n\xff\n":                     "line 2 is not UTF-8: convert the list, for example by iconv -f latin1 -t utf-8",
+		"\xff\xfea\x00\n\x00":           "begins with the byte order mark of utf-16: convert the list, for example by iconv -f utf-16 -t utf-8",
+		"\xfe\xff\x00a\x00\n":           "iconv -f utf-16 ",
+		"\xff\xfe\x00\x00a\x00\x00\x00": "iconv -f utf-32 ",
+		strings.Repeat("y", 3<<20):      "line 1 is longer",
+		strings.Repeat("a\nb\n", 1e5):   "",
+		numbered(1e5):                   "do not fit in memory",
 	} {
 		_, err := userlist.Read(strings.NewReader(text), "people.txt", layout.Reversed{}, 1<<20)
 		if says == "" && err != nil || says != "" && (!errors.Is(err, userlist.ErrList) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "people.txt")) {

@@ -167,9 +167,9 @@ func Decode(r io.Reader, name string) (io.Reader, error) {
 	return e.NewDecoder().Reader(r), nil
 }
 
-// wideMark returns the encoding whose byte order mark begins an undecoded text, or "". No
+// WideMark returns the encoding whose byte order mark begins an undecoded text, or "". No
 // UTF-8 text begins with such a mark, and a text in another encoding is unlikely to.
-func wideMark(text []byte) string {
+func WideMark(text []byte) string {
 	switch {
 	case bytes.HasPrefix(text, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(text, []byte("\x00\x00\xfe\xff")):
 		return "utf-32"

@@ -294,7 +294,7 @@ func FuzzParse(f *testing.F) {
 		format.Header, format.Names = false, []string{"user", "time", "title", "seconds"}
 		format.MaxLine = 64
 		small, err := readAll(strings.NewReader(text), playFile("a"), format, int(size))
-		if wideMark([]byte(text)) != "" {
+		if WideMark([]byte(text)) != "" {
 			if !errors.Is(err, ErrHeader) {
 				t.Fatalf("%v, want ErrHeader: the text begins with the mark of another encoding", err)
 			}

@@ -77,7 +77,7 @@ func (r *Reader) begin(f *Format) error {
 	if bytes.HasPrefix(r.rest, []byte(mark)) {
 		r.take(len(mark))
 	}
-	if name := wideMark(r.rest); name != "" {
+	if name := WideMark(r.rest); name != "" {
 		return fmt.Errorf("%w: the file begins with the byte order mark of %s, and the job says %s: write encoding: %s under logs", ErrHeader, name, cmp.Or(f.Encoding, "utf-8"), name)
 	}
 	if !f.Header || f.Syntax == JSONL {
