@@ -92,7 +92,7 @@ func (e *dayErrors) err(cfg *Config, sum *bulkload.Result, loaded bool) error {
 		return bulkload.Joined(e.skipped)
 	case e.before != nil:
 		return &target.LoadedBeforeError{
-			Files: e.loaded, Older: sum.Already - e.loaded - e.elsewhere, Elsewhere: e.elsewhere, Span: cfg.Span, Dropped: e.before.Dropped,
+			Files: e.loaded, Older: sum.Already - e.loaded - e.elsewhere, Elsewhere: e.elsewhere, Span: cfg.Span, Dropped: e.before.Dropped, Final: e.before.Final,
 		}
 	}
 	return noFile(cfg)

@@ -186,7 +186,7 @@ func (l *Load) run(ctx context.Context, inputs map[string]*batch.Input) error {
 		if len(l.Failures.Files) > 0 {
 			return l.Failures.Err(nil)
 		}
-		return l.Nothing()
+		return l.Nothing(ctx)
 	}
 	if err := l.PreCheck(ctx); err != nil {
 		return l.Failures.Err(err)
@@ -201,7 +201,7 @@ func (l *Load) run(ctx context.Context, inputs map[string]*batch.Input) error {
 		return err
 	}
 	l.Result.WarnOutside(l.cfg.Span, l.cfg.Log)
-	return l.To.AllOlder(&l.Result, l.cfg.Span)
+	return l.To.AllOlder(ctx, &l.Result, l.cfg.Span)
 }
 
 // loadAll loads the files that passed the pre-check.
@@ -224,15 +224,15 @@ func (l *Load) batchBytes() int64 {
 
 // Nothing returns the error of a load without a file to read. It returns nil if the load finished
 // another load.
-func (l *Load) Nothing() error {
+func (l *Load) Nothing(ctx context.Context) error {
 	if l.Result.Finished > 0 {
 		return nil
 	}
 	if l.Result.Already > 0 && l.older == l.Result.Already {
-		return l.To.SkippedAll(0, l.cfg.Span)
+		return l.To.SkippedAll(ctx, 0, l.cfg.Span)
 	}
 	if l.Result.Already > 0 {
-		return l.To.LoadedBefore(target.LoadedBeforeError{
+		return l.To.LoadedBefore(ctx, target.LoadedBeforeError{
 			Files: l.Result.Already - l.older - l.elsewhere, Older: l.older, Elsewhere: l.elsewhere, Span: l.cfg.Span,
 		})
 	}

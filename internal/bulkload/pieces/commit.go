@@ -64,7 +64,7 @@ func (c *commit) run(ctx context.Context) (err error) {
 		return err
 	}
 	if n := c.known.LoadOf(c.first.Plan); n != 0 {
-		return errors.Join(c.committed(n, finished), c.to.EndPlans(ctx, c.known))
+		return errors.Join(c.committed(ctx, n, finished), c.to.EndPlans(ctx, c.known))
 	}
 	reports, err := c.collect(ctx)
 	if err != nil {
@@ -81,18 +81,18 @@ func (c *commit) run(ctx context.Context) (err error) {
 		return err
 	}
 	c.result.WarnOutside(c.first.Span, c.with.Log)
-	return c.to.AllOlder(&c.result, c.first.Span)
+	return c.to.AllOlder(ctx, &c.result, c.first.Span)
 }
 
 // committed returns the result of a commit of a plan that is load n already. If this call has just
 // finished the killed load, it succeeds. If files were left out, every commit of the plan fails until
 // they are loaded. If all records are of dropped days, every commit fails, too.
-func (c *commit) committed(n int, finished []*manifest.Load) error {
+func (c *commit) committed(ctx context.Context, n int, finished []*manifest.Load) error {
 	var older error
 	for _, of := range c.known.Loads() {
 		if of.Number == n {
 			c.stillOut(n+1, of.LeftOut)
-			older = c.to.AllOlderIn(of, c.first.Span)
+			older = c.to.AllOlderIn(ctx, of, c.first.Span)
 		}
 	}
 	just := slices.IndexFunc(finished, func(of *manifest.Load) bool { return of.Number == n })

@@ -126,7 +126,7 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 	}
 	if len(l.Files) == 0 && len(l.Failures.Files) == 0 {
 		l.Result.Finished = 0 // a finished load has no piece
-		return nil, l.Nothing()
+		return nil, l.Nothing(ctx)
 	}
 	if err := l.PreCheck(ctx); err != nil || len(l.Files) == 0 {
 		return nil, l.Failures.Err(err)

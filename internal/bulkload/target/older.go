@@ -1,6 +1,7 @@
 package target
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 
@@ -49,28 +50,28 @@ func WarnOfCopies(of *manifest.Load, log *slog.Logger) {
 }
 
 // AllOlder returns an error if all good records of a load of a span belong to dropped days.
-func (t *Table) AllOlder(r *bulkload.Result, span behaviour.Span) error {
+func (t *Table) AllOlder(ctx context.Context, r *bulkload.Result, span behaviour.Span) error {
 	if r.Older == 0 || r.Older+r.Quarantined != r.Read {
 		return nil
 	}
-	return t.SkippedAll(r.Files, span)
+	return t.SkippedAll(ctx, r.Files, span)
 }
 
 // AllOlderIn is AllOlder for a load that is in the table. It returns nil if the days are no longer dropped.
-func (t *Table) AllOlderIn(of *manifest.Load, span behaviour.Span) error {
+func (t *Table) AllOlderIn(ctx context.Context, of *manifest.Load, span behaviour.Span) error {
 	if t.Info().Dropped == nil {
 		return nil
 	}
 	var r bulkload.Result
 	r.AddLoad(of)
 	r.Older = olderIn(of)
-	return t.AllOlder(&r, span)
+	return t.AllOlder(ctx, &r, span)
 }
 
 // SkippedAll returns the error of a load of a span if all good records belong to dropped days. files is the number of
 // new files. If it is 0, all files of the span were loaded before.
-func (t *Table) SkippedAll(files int, span behaviour.Span) error {
-	return &SkippedAllError{Files: files, Span: span, Dropped: *t.Info().Dropped, Address: t.Address}
+func (t *Table) SkippedAll(ctx context.Context, files int, span behaviour.Span) error {
+	return &SkippedAllError{Files: files, Span: span, Dropped: *t.Info().Dropped, Final: t.droppedForGood(ctx), Address: t.Address}
 }
 
 // A SkippedAllError is the error of a load of a span whose good records all belong to dropped days.
@@ -78,6 +79,7 @@ type SkippedAllError struct {
 	Files   int            // new ones; 0 if all files were loaded before
 	Span    behaviour.Span // zero if it is not known: the plan of the load is gone
 	Dropped behaviour.Date // the days before it were dropped
+	Final   bool           // the drop can no longer be undone
 	Address string         // of the table
 }
 
@@ -90,17 +92,34 @@ func (e *SkippedAllError) Error() string {
 	if e.Span != (behaviour.Span{}) {
 		files += " of " + e.Span.String()
 	}
-	return fmt.Sprintf("%v: nothing was loaded: all good records of the %s are of days before %s, which were dropped from %s: correct --from and --to, or restore the days with bulkload undrop and load again",
-		bulkload.ErrRequest, files, e.Dropped, e.Address)
+	step := "restore the days with bulkload undrop and load again"
+	if e.Final {
+		step = "load the logs into a new table"
+	}
+	return fmt.Sprintf("%v: nothing was loaded: all good records of the %s are of days before %s, which were dropped from %s: correct --from and --to, or %s",
+		bulkload.ErrRequest, files, e.Dropped, e.Address, step)
 }
 
 // Unwrap returns the kind of e.
 func (e *SkippedAllError) Unwrap() error { return bulkload.ErrRequest }
 
 // LoadedBefore returns e with the dropped days of t.
-func (t *Table) LoadedBefore(e LoadedBeforeError) error {
-	e.Dropped = t.Info().Dropped
+func (t *Table) LoadedBefore(ctx context.Context, e LoadedBeforeError) error {
+	if e.Dropped = t.Info().Dropped; e.Dropped != nil {
+		e.Final = t.droppedForGood(ctx)
+	}
 	return &e
+}
+
+// droppedForGood reports whether the table no longer keeps the files of its last drop. It returns false if it cannot
+// know.
+func (t *Table) droppedForGood(ctx context.Context) bool {
+	files, ok := table.As[table.OfFiles](t.Loader)
+	if !ok {
+		return false
+	}
+	u, err := files.Undrop(ctx)
+	return u == nil && err == nil
 }
 
 // A LoadedBeforeError is the error of a load of a span in which no file has records to load. It names the dropped days of
@@ -111,12 +130,16 @@ type LoadedBeforeError struct {
 	Elsewhere int // read before, by loads of other dates; no record is of the span
 	Span      behaviour.Span
 	Dropped   *behaviour.Date // the days before it were dropped; nil if no day was
+	Final     bool            // the drop can no longer be undone
 }
 
 // Error implements error.
 func (e *LoadedBeforeError) Error() string {
 	dropped := table.Dropped(e.Dropped, e.Span)
-	if dropped != "" {
+	switch {
+	case dropped != "" && e.Final:
+		dropped = "; " + dropped + ": to have them again, load their logs into a new table"
+	case dropped != "":
 		dropped = "; " + dropped + ": bulkload undrop restores them"
 	}
 	return fmt.Sprintf("%v: %s%s", bulkload.ErrNothing, e.loaded(), dropped)
