@@ -3,7 +3,8 @@
 //
 //	choose   the files of which the ledgers show fields that no load read, and the HFiles that can have their
 //	         records
-//	parse    parses the files; shuffle sorts the values by HFile, row and column ID
+//	parse    parses the files; shuffle sorts their records by HFile, row and column ID
+//	judge    refuses files that the job does not read as a load must, and leaves out fields without a value
 //	collect  reads the records of these HFiles into the same order, so that a record and its values meet
 //	join     adds the values to the records; rewrite replaces each HFile by one that also has the new cells, and
 //	         reads it back
@@ -15,6 +16,9 @@
 // A value is added only to a record that the table has: with the same user, date, behaviour, column ID and time, and
 // without a value of the field. The ledgers do not decide which records there are. Jobs may have skipped records,
 // replays may have corrected them, and other jobs may have read their users and times in another way.
+//
+// A file is read once for a field. If the table has a record of it that lacks a value, and that the job does not read, the
+// ledger counts the record, and a later reread reads the file again.
 //
 // # Why HFiles are replaced
 //
