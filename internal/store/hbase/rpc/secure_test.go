@@ -250,6 +250,7 @@ func TestAHandshakeEndsWithItsTime(t *testing.T) {
 		return err
 	})
 	o.DialTimeout = time.Millisecond
+	o.Dial = func(_ context.Context, addr string) (net.Conn, error) { return net.Dial("tcp", addr) } // the time is only for the handshake
 	if _, err := rpc.Dial(t.Context(), addr, wire.ClientService, "", o); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want DeadlineExceeded", err)
 	}
