@@ -190,10 +190,10 @@ func (b *Batch) judge(ctx context.Context) error {
 func (b *Batch) judgeOne(ctx context.Context, in *Input) error {
 	c := &in.counts
 	if in.err == nil && in.Whole() {
-		in.err = delivered.TooBad(b.cfg.Job, in.Path, c, b.cfg.Store.Quarantine(in.Rel), in.bad.Reasons())
+		in.err = delivered.TooBad(b.cfg.Job, in.Path, c.Read, c.Quarantined, in.bad.Reasons(), "; see "+b.cfg.Store.Quarantine(in.Rel))
 	}
 	if in.err == nil && in.Whole() {
-		in.err = delivered.TooManyOthers(b.cfg.Job, in.Path, c, &in.others)
+		in.err = delivered.TooManyOthers(b.cfg.Job, in.Path, c, &in.others, delivered.NotLoaded)
 	}
 	if in.err == nil && in.Whole() {
 		in.err = delivered.TooFew(b.cfg.Job, in.Path, in.Kind, c.Read)

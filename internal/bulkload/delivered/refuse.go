@@ -20,9 +20,6 @@ import (
 // of the file, as if it had too many bad records.
 type refusedError struct{ error }
 
-// AsTooBad returns err as an error that wraps ErrTooBad.
-func AsTooBad(err error) error { return refusedError{err} }
-
 // Unwrap returns the cause and the kind of e.
 func (e refusedError) Unwrap() []error { return []error{e.error, bulkload.ErrTooBad} }
 
@@ -38,24 +35,27 @@ func Unfit(err error) error {
 	return err
 }
 
-// TooBad returns an error if the file at path has more bad records than the job allows. quarantine is
-// the name of its quarantine file, and reasons lists the commonest reasons.
-func TooBad(j *job.Job, path string, c *manifest.Counts, quarantine string, reasons fmt.Stringer) error {
-	if !j.MaxBad.Exceeded(c.Read, c.Quarantined) {
+// TooBad returns an error if bad of read records of the file at path are more than the job allows. reasons lists the
+// commonest reasons, and step says what becomes of the file and what to do.
+func TooBad(j *job.Job, path string, read, bad int64, reasons fmt.Stringer, step string) error {
+	if !j.MaxBad.Exceeded(read, bad) {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: %d of %d, and max_bad is %s: %s; see %s", path, bulkload.ErrTooBad, c.Quarantined, c.Read, j.MaxBad, reasons, quarantine)
+	return fmt.Errorf("%s: %w: %d of %d, and max_bad is %s: %s%s", path, bulkload.ErrTooBad, bad, read, j.MaxBad, reasons, step)
 }
 
+// NotLoaded is the step of TooManyOthers for a load.
+const NotLoaded = ": nothing of the file is loaded: add these texts to logs.behaviour.texts with their behaviours, or skip such records with others: skip under logs.behaviour; then load again"
+
 // TooManyOthers returns an error if more records of the file at path name no behaviour of the job
-// than the job allows. others counts these records by their text.
-func TooManyOthers(j *job.Job, path string, c *manifest.Counts, others *manifest.Unmapped) error {
+// than the job allows. others counts these records by their text. step is as for TooBad.
+func TooManyOthers(j *job.Job, path string, c *manifest.Counts, others *manifest.Unmapped, step string) error {
 	n := c.Skips.Unknown
 	if j.SkipOthers || !j.MaxSkipped.Exceeded(c.Read, n) {
 		return nil
 	}
-	return refusedError{fmt.Errorf("%s: %s of %s records name no behaviour of the job, and its max_skipped is %s: %s: nothing of the file is loaded: add these texts to logs.behaviour.texts with their behaviours, or skip such records with others: skip under logs.behaviour; then load again",
-		path, humanize.Comma(n), humanize.Comma(c.Read), j.MaxSkipped, others.Describe(n))}
+	return refusedError{fmt.Errorf("%s: %s of %s records name no behaviour of the job, and its max_skipped is %s: %s%s",
+		path, humanize.Comma(n), humanize.Comma(c.Read), j.MaxSkipped, others.Describe(n), step)}
 }
 
 // TooFew returns an error if the file at path has fewer records than the job requires. kind is the

@@ -200,10 +200,10 @@ func (c *commit) refusal(ctx context.Context, in *Input, o *manifest.Outcome, ot
 			return nil, err
 		}
 	}
-	if refused := delivered.TooBad(c.job, in.Path, &o.Counts, c.with.Store.Quarantine(in.Rel), reasons); refused != nil {
+	if refused := delivered.TooBad(c.job, in.Path, o.Read, o.Quarantined, reasons, "; see "+c.with.Store.Quarantine(in.Rel)); refused != nil {
 		return refused, nil
 	}
-	if refused := delivered.TooManyOthers(c.job, in.Path, &o.Counts, others); refused != nil {
+	if refused := delivered.TooManyOthers(c.job, in.Path, &o.Counts, others, delivered.NotLoaded); refused != nil {
 		return refused, nil
 	}
 	kind, ok := c.job.Schema.Kind(in.Behaviour)

@@ -2,13 +2,11 @@ package reread
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/format/job"
@@ -19,20 +17,20 @@ import (
 // hold for a reread, too, and some record must be good. Otherwise the ledger would show that the fields were read, and no
 // later reread with a corrected job would read them.
 func (in *input) unusable(j *job.Job) error {
+	const noValue = ": no record of the file gets a value: correct "
 	c := &in.counts
-	read, bad, unknown := c.read.Read, c.again.Bad, c.read.Skips.Unknown
-	switch {
-	case j.MaxBad.Exceeded(read, bad):
-		return fmt.Errorf("%s: %w: %d of %d, and max_bad is %s: %s: no record of the file gets a value: correct the job, or raise max_bad",
-			in.Path, bulkload.ErrTooBad, bad, read, j.MaxBad, &c.reasons)
-	case !j.SkipOthers && j.MaxSkipped.Exceeded(read, unknown):
-		return delivered.AsTooBad(fmt.Errorf("%s: %s of %s name no behaviour of the job, and its max_skipped is %s: %s: no record of the file gets a value: correct logs.behaviour, or raise max_skipped",
-			in.Path, humanize.Comma(unknown), quantity.Of(read, "record"), j.MaxSkipped, c.others.Describe(unknown)))
-	case read > 0 && read == bad+unknown+c.read.Skips.WithoutUser+c.read.Skips.Condition:
-		return fmt.Errorf("%w: %s: the job reads none of its %s, and the table has records of it: %s: add the new field to a copy of the job that loaded the file",
-			bulkload.ErrRequest, in.Path, quantity.Of(read, "record"), in.why())
+	read, bad := c.read.Read, c.again.Bad
+	if err := delivered.TooBad(j, in.Path, read, bad, &c.reasons, noValue+"the job, or raise max_bad"); err != nil {
+		return err
 	}
-	return nil
+	if err := delivered.TooManyOthers(j, in.Path, &c.read, &c.others, noValue+"logs.behaviour, or raise max_skipped"); err != nil {
+		return err
+	}
+	if skips := &c.read.Skips; read == 0 || read > bad+skips.Unknown+skips.WithoutUser+skips.Condition {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: the job reads none of its %s, and the table has records of it: %s: add the new field to a copy of the job that loaded the file",
+		bulkload.ErrRequest, in.Path, quantity.Of(read, "record"), in.why())
 }
 
 // why says why no record of in is good.
@@ -56,39 +54,30 @@ func (in *input) why() string {
 // leaveOut removes the fields of which no file has a value from the fields that the inputs give, and warns of them. They stay
 // unread, because the job may read a wrong column. A file of which the table has no record needs no value.
 func (x *reread) leaveOut() {
-	files := map[string]map[string]int{} // by behaviour and field
 	for k := range x.to.Schema.Kinds {
 		kind := &x.to.Schema.Kinds[k]
 		for i, f := range kind.Fields {
-			if n := x.withoutValue(k, i, f); n > 0 {
-				if files[kind.Name] == nil {
-					files[kind.Name] = map[string]int{}
-				}
-				files[kind.Name][f.Name] = n
+			if files := x.withoutValue(k, i, f.Name); files > 0 {
+				x.cfg.Log.Warn("no record of these files has a value of a field, which stays unread: if the logs have the field, correct its column in the job, and read them again",
+					"behaviour", kind.Name, "field", f.Name, "files", files)
 			}
-		}
-	}
-	for _, kind := range slices.Sorted(maps.Keys(files)) {
-		for _, f := range slices.Sorted(maps.Keys(files[kind])) {
-			x.cfg.Log.Warn("no record of these files has a value of a field, which stays unread: if the logs have the field, correct its column in the job, and read them again",
-				"behaviour", kind, "field", f, "files", files[kind][f])
 		}
 	}
 }
 
-// withoutValue removes field i of kind k from what the inputs give, if no record has a value of it. It returns the number of
-// these inputs.
-func (x *reread) withoutValue(k, i int, f behaviour.Field) (files int) {
+// withoutValue removes a field, which is field i of kind k, from what the inputs give, if no record has a value of it. It returns
+// the number of these inputs.
+func (x *reread) withoutValue(k, i int, field string) (files int) {
 	name := x.to.Schema.Kinds[k].Name
 	if slices.ContainsFunc(x.inputs, func(in *input) bool { return !in.Failed() && in.counts.has(k, i) }) {
 		return 0
 	}
 	for _, in := range x.inputs {
-		if in.Failed() || in.counts.met == 0 || !slices.Contains(in.names[name], f.Name) {
+		if in.Failed() || in.counts.met == 0 || !slices.Contains(in.names[name], field) {
 			continue
 		}
 		files++
-		if in.names[name] = slices.DeleteFunc(in.names[name], func(n string) bool { return n == f.Name }); len(in.names[name]) == 0 {
+		if in.names[name] = slices.DeleteFunc(in.names[name], func(n string) bool { return n == field }); len(in.names[name]) == 0 {
 			delete(in.names, name)
 		}
 	}

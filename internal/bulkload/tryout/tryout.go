@@ -197,7 +197,7 @@ func (c *counter) judge() {
 func (c *counter) judgeOthers() {
 	r := &c.result
 	counts := manifest.Counts{Read: r.Read(), Skips: manifest.Skips{Unknown: r.Unknown}}
-	err := delivered.TooManyOthers(c.cfg.Job, r.Path, &counts, &c.others)
+	err := delivered.TooManyOthers(c.cfg.Job, r.Path, &counts, &c.others, delivered.NotLoaded)
 	switch {
 	case err == nil:
 	case r.Whole:
