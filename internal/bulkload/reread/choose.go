@@ -44,7 +44,7 @@ func (x *reread) warnOfGone(found []job.Input) error {
 	var gone []job.Input
 	for _, l := range x.known.Loads() {
 		for i := range l.Inputs {
-			if in := &l.Inputs[i]; in.Loaded > 0 && !known[in.Path] && of(in, x.cfg.Span) {
+			if in := &l.Inputs[i]; in.Loaded > 0 && !known[in.Path] && mayHave(in, x.cfg.Span) {
 				known[in.Path] = true
 				gone = append(gone, job.Input{Rel: in.Path})
 			}
@@ -65,8 +65,8 @@ func (x *reread) warnOfGone(found []job.Input) error {
 	return nil
 }
 
-// of reports whether the path of a loaded file has a date of a span, or whether the file may have records of it if the path has none.
-func of(in *manifest.Input, span behaviour.Span) bool {
+// mayHave reports whether the path of a loaded file has a date of a span, or whether the file may have records of it if the path has none.
+func mayHave(in *manifest.Input, span behaviour.Span) bool {
 	if in.Dates != nil {
 		return span.Has(in.Dates.Middle())
 	}

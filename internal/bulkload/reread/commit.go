@@ -2,6 +2,7 @@ package reread
 
 import (
 	"context"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/ledger"

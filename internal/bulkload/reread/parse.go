@@ -49,8 +49,6 @@ func (x *reread) parse(ctx context.Context) error {
 	}
 	for _, in := range x.inputs {
 		x.reads(in)
-	}
-	for _, in := range x.inputs {
 		if err := delivered.SameBytes(in.File.Input, in.SHA256(), in.loaded); err != nil {
 			in.Fail(err)
 		} else if err := in.unusable(x.cfg.Job); err != nil {
