@@ -339,14 +339,14 @@ func (p *Parser) columns(quoted bool) (Reason, error) {
 func (p *Parser) take(s *source) []byte {
 	t := p.whole
 	switch {
-	case s.column == noColumn:
-		return nil
-	case s.column != wholeLine:
+	case s.column >= 0:
 		sp := p.spans[s.column]
 		if sp.from < 0 {
 			return nil
 		}
 		t = p.text[sp.from:sp.to:sp.to]
+	case s.column == noColumn:
+		return nil
 	}
 	if len(t) == 0 && (s.pattern != nil || p.json == nil) || p.null(t) {
 		return nil
