@@ -40,12 +40,11 @@ func (p *Place) halfReplaced(ctx context.Context) (bool, error) {
 	if there, err := isThere(ctx, p.FS, p.Out); err != nil || there {
 		return false, err
 	}
-	if finished, err := p.finished(ctx); err != nil || !finished {
+	old := At(p.FS, hiddenName(p.Out, oldEnding))
+	if m, err := old.Result(ctx); err != nil || m == nil {
 		return false, err
 	}
-	old := At(p.FS, hiddenName(p.Out, oldEnding))
-	m, err := old.Result(ctx)
-	if err != nil || m == nil {
+	if finished, err := p.finished(ctx); err != nil || !finished {
 		return false, err
 	}
 	why, err := foreign(ctx, old.FS, old.Out)
