@@ -91,11 +91,15 @@ func TestALostListOfRetiredFilesIsMissed(t *testing.T) {
 		}, ""},
 		"an older release wrote the manifest": {func(t *testing.T, dir string, _ []string) {
 			remove(t, dir, "retired.json")
+			remove(t, dir, "base/000002.json")
 			writeText(t, dir, "manifest.json", strings.Replace(unsealed(readText(t, dir, "manifest.json")), ` "retired": true,`, "", 1))
 		}, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, lists := replacedTable(t, time.Hour)
+			if err := opened(t, dir).Sweep(t.Context(), "d"); err != nil {
+				t.Fatal(err)
+			}
 			x.spoil(t, dir, lists)
 			c := opened(t, dir)
 			wantListFault(t, c, x.want)
@@ -266,6 +270,56 @@ func TestADamagedBaseIsMended(t *testing.T) {
 			spoil(t, dir, name)
 			if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); what != "not its table" && !strings.Contains(fmt.Sprint(err), "the manifest cannot be made again: put this file or manifest.json back from a copy of the table") {
 				t.Errorf("without both: %v, want the next step", err)
+			}
+		})
+	}
+}
+
+// TestAMissingBaseIsMended removes the base when the files are gone that were replaced, or after a load
+// that began with the base. Faults names the base, and Mend makes it again. Without a base after a
+// killed command, the replaced files exist, and nothing is at fault.
+func TestAMissingBaseIsMended(t *testing.T) {
+	const name = "base/000002.json"
+	for what, x := range map[string]struct {
+		keepFor             time.Duration
+		sweep, load, damage bool
+	}{
+		"files are gone":  {sweep: true, damage: true},
+		"a load came":     {keepFor: time.Hour, sweep: true, load: true, damage: true},
+		"killed":          {},
+		"killed, kept":    {keepFor: time.Hour},
+		"files are there": {keepFor: time.Hour, sweep: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir, _ := replacedTable(t, x.keepFor)
+			c := opened(t, dir)
+			if x.sweep {
+				if err := c.Sweep(t.Context(), "d"); err != nil {
+					t.Fatal(err)
+				}
+				remove(t, dir, name)
+			}
+			if x.load {
+				load := &manifest.Load{Version: manifest.Version, Number: c.NextLoad()}
+				if err := c.Commit(t.Context(), load, []manifest.File{fileIn(t, dir, "d/000006-0000", 3)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			faults, err := opened(t, dir).Faults(t.Context())
+			switch {
+			case err != nil || (len(faults) == 1) != x.damage || len(faults) > 1:
+				t.Fatalf("faults: %v, %v", faults, err)
+			case x.damage && (faults[0].Name != name || !strings.Contains(faults[0].Err.Error(), name+" is missing: put it back")):
+				t.Errorf("faults: %v; want %s", faults, name)
+			}
+			want := readText(t, dir, "manifest.json")
+			done, err := catalog.Mend(t.Context(), local.New(), dir)
+			if err != nil || (done.Base == name) != x.damage {
+				t.Errorf("mended: %+v, %v", done, err)
+			}
+			if x.damage {
+				remove(t, dir, "manifest.json")
+				rebuilt(t, dir, want)
 			}
 		})
 	}

@@ -49,7 +49,7 @@ func isFault(err error) bool {
 }
 
 // checkBase returns an error that wraps manifest.ErrDamaged if the base is damaged, or is of another
-// table. A base that is missing is no error: the next sweep writes it.
+// table. The error wraps table.ErrDamaged if the base is missing and Rebuild needs it.
 func (c *Catalog) checkBase(ctx context.Context) error {
 	m := c.Manifest()
 	if !needsBase(m) {
@@ -60,7 +60,7 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 	err := manifest.Read(ctx, c.fs, name, b)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		return nil
+		return c.checkNoBase(ctx, name)
 	case err == nil && !grewFrom(m, b):
 		err = fmt.Errorf("%s: %w: it is the copy of another manifest", name, manifest.ErrDamaged)
 	case err == nil:
@@ -70,6 +70,29 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 		return fmt.Errorf("%w: %s", err, adviceBase)
 	}
 	return err
+}
+
+// checkNoBase returns an error that wraps table.ErrDamaged if Rebuild cannot make a manifest without the
+// missing base called name. After a compact or drop that was killed before its sweep, the base is also
+// missing. Then the replaced files still exist, and the ledgers or the base before name them. Older
+// releases wrote no base and no digests of ledgers.
+func (c *Catalog) checkNoBase(ctx context.Context, name string) error {
+	m := c.Manifest()
+	if slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" }) {
+		return nil
+	}
+	r := &rebuild{fs: c.fs, dir: c.dir, m: new(manifest.Table)}
+	if _, err := r.fromLedgers(ctx); !isFault(err) && (err != nil || len(r.missing) == 0) {
+		return err
+	}
+	// Another command may have written the base meanwhile, and removed the replaced files.
+	if _, err := c.fs.Stat(ctx, name); !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	if again, err := ReadTable(ctx, c.fs, c.dir); err != nil || !sameTable(m, again) {
+		return err
+	}
+	return fmt.Errorf("%w: %s is missing: put it back from a copy of the table, or %s", table.ErrDamaged, name, adviceBase)
 }
 
 // grewFrom reports whether loads alone made m of the manifest b.
@@ -84,7 +107,7 @@ type Mended struct {
 	Retired bool   // the list of retired files is given up
 }
 
-// Mend repairs a table with an intact manifest. It makes a damaged base again. If the list of retired
+// Mend repairs a table with an intact manifest. It makes a damaged or missing base again. If the list of retired
 // files is damaged, missing, or lacks some of them, Mend gives these files up: the next load, compact
 // or drop removes those that the list does not have.
 func Mend(ctx context.Context, fs dfs.FS, dir string) (done Mended, err error) {
@@ -134,7 +157,7 @@ func (c *Catalog) giveUpRetired(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// mendBase makes a damaged base again, and returns its name.
+// mendBase makes a damaged or missing base again, and returns its name.
 func (c *Catalog) mendBase(ctx context.Context) (string, error) {
 	err := c.checkBase(ctx)
 	if err == nil || !isFault(err) {

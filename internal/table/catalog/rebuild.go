@@ -170,19 +170,28 @@ type rebuild struct {
 
 func (r *rebuild) miss(err error) { r.missing = append(r.missing, err) }
 
-// read makes the manifest from the base and the ledgers, and records the missing files.
+// read makes the manifest, and records the missing files, and files of loads that no ledger has.
 func (r *rebuild) read(ctx context.Context) error {
-	if err := r.base(ctx); err != nil {
+	last, err := r.fromLedgers(ctx)
+	if err != nil || len(r.missing) > 0 {
 		return err
+	}
+	return r.later(ctx, last)
+}
+
+// fromLedgers makes the manifest from the base and the ledgers, and records the missing files. It returns the number of the last load.
+func (r *rebuild) fromLedgers(ctx context.Context) (last int, err error) {
+	if err := r.base(ctx); err != nil {
+		return 0, err
 	}
 	there, err := sizes(ctx, r.fs, dfs.Join(r.dir, loadsName))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	last := max(r.m.Next()-1, highest(there))
+	last = max(r.m.Next()-1, highest(there))
 	if last == 0 {
 		r.miss(&manifest.Advised{Err: errors.New("no ledger is there"), Step: fmt.Sprintf("put the folder %s back from a copy of the table", loadsName)})
-		return nil
+		return 0, nil
 	}
 	for i := range r.m.Loads {
 		if _, err := manifest.ReadLedger(ctx, r.fs, r.dir, &r.m.Loads[i]); err != nil {
@@ -195,16 +204,13 @@ func (r *rebuild) read(ctx context.Context) error {
 		}
 	}
 	if len(r.missing) > 0 {
-		return nil
+		return last, nil
 	}
 	wrong, err := wrongFiles(ctx, r.fs, r.dir, r.m)
-	if err != nil {
-		return err
-	}
 	for _, text := range wrong {
 		r.miss(errors.New(text))
 	}
-	return r.later(ctx, last)
+	return last, err
 }
 
 // fitRetired compares the manifest with the list of retired files. It records that a drop is missing which the list names.
