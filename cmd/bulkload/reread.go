@@ -65,11 +65,15 @@ func printReread(w io.Writer, store table.Store, r bulkload.Result) {
 			fmt.Fprintf(w, "unchanged   %s %s\n", quantity.Of(other.records, "record"), other.why)
 		}
 	}
+	what := quantity.Of(r.Cells, "new cell")
+	if r.Cells == 0 && n.Records > 0 { // the layout has one cell for all fields of a record
+		what = "the cells of " + quantity.Of(n.Records, "record") + " again"
+	}
 	switch {
 	case r.Files == 0:
 	case r.Mode == bulkload.Put:
-		fmt.Fprintf(w, "put         %s\n", quantity.Of(r.Cells, "new cell"))
+		fmt.Fprintf(w, "put         %s\n", what)
 	default:
-		fmt.Fprintf(w, "written     %s in %s\n", quantity.Of(r.Cells, "new cell"), quantity.Of(r.HFiles, "HFile"))
+		fmt.Fprintf(w, "written     %s in %s\n", what, quantity.Of(r.HFiles, "HFile"))
 	}
 }

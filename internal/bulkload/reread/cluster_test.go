@@ -18,12 +18,18 @@ import (
 // TestARereadIntoARealHBase loads two days by puts and by HFiles, and reads them again for two more fields. verify finds the loaded
 // cells, and a second load of the same logs by the longer job into another table has the same cells.
 func TestARereadIntoARealHBase(t *testing.T) {
+	for _, layout := range []string{"reversed", "wide"} {
+		t.Run(layout, func(t *testing.T) { rereadInCluster(t, layout) })
+	}
+}
+
+func rereadInCluster(t *testing.T, layout string) {
 	c := clustertest.Get(t)
 	conf, err := hadoopconf.Load(c.ConfDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := bulkloadtest.New(t, jobOf("reversed", short))
+	y := bulkloadtest.New(t, jobOf(layout, short))
 	for _, day := range []string{first, "2014-09-02"} {
 		y.Write(day+"/a.csv", logOf(day))
 	}
@@ -63,7 +69,7 @@ func TestARereadIntoARealHBase(t *testing.T) {
 	grown := connect("grown")
 	loaded(grown, bulkload.Put, first)
 	loaded(grown, bulkload.HFile, "2014-09-02")
-	y.SetJob(jobOf("reversed", long))
+	y.SetJob(jobOf(layout, long))
 	cfg := config(grown, bulkload.Auto, first, "2014-09-02")
 	r, err := reread.Run(t.Context(), reread.Config{Resources: cfg.Resources, Job: cfg.Job, Span: cfg.Span})
 	if err != nil || r.Reread.Records != 40 {

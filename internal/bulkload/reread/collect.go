@@ -52,13 +52,13 @@ func (x *reread) collect(ctx context.Context) error {
 	return g.Wait()
 }
 
-// collectPlace adds the records of a place to its part, with the fields that have a value.
+// collectPlace adds the records of a place to its part. In a layout.Widening they only show which fields have a value.
 func (x *reread) collectPlace(ctx context.Context, p *place, shard *shuffle.Shard) (err error) {
 	at := x.progress.Worker("reading")
 	defer at.End()
 	at.At("the records of %s", p)
-	c := &collector{ctx: ctx, part: p.part, shard: shard, others: x.files == nil}
-	c.rows = segment.NewRowDecoder(ctx, x.layout, x.to.Schema, x.want(), x.spill(p, "records"))
+	c := &collector{ctx: ctx, part: p.part, shard: shard, others: x.files == nil, whole: x.widens == nil}
+	c.rows = segment.NewRowDecoder(ctx, x.to.Layout, x.to.Schema, x.want(), x.spill(p, "records"))
 	defer c.rows.Close() // the next load sweeps runs that remain
 	if err := x.eachCell(ctx, p, c.add); err != nil {
 		return err
@@ -78,6 +78,7 @@ type collector struct {
 	shard  *shuffle.Shard
 	rows   *segment.RowDecoder
 	others bool // other programs may have written cells
+	whole  bool // records keep their values
 	row    []byte
 	packed []byte
 }
@@ -99,10 +100,10 @@ func (c *collector) add(x *cell.Cell) error {
 // endRow adds the records of the row.
 func (c *collector) endRow() error { return c.rows.End(c.record) }
 
-// record adds a record without its values.
+// record adds a record.
 func (c *collector) record(r *behaviour.Record) error {
 	for i, v := range r.Values {
-		if v != nil {
+		if v != nil && !c.whole {
 			r.Values[i] = v[:0]
 		}
 	}

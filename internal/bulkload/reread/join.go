@@ -24,8 +24,9 @@ import (
 // A sink takes the new cells of a place, in order.
 type sink interface {
 	add(c *cell.Cell) error
-	// finish returns the entry of the new HFile, or an empty entry if there is none.
-	finish() (manifest.File, error)
+	// finish returns the entry of the new HFile, or an empty entry if there is none. replaced are the cells of the table that have the
+	// keys of new cells.
+	finish(replaced tally.Tally) (manifest.File, error)
 	// close removes what is not finished.
 	close() error
 }
@@ -76,27 +77,24 @@ func (x *reread) settle(done []*adder) {
 type adder struct {
 	*reread
 	place   *place
-	enc     *segment.RowEncoder
+	enc     *encoder
 	out     sink
 	load    int
 	counts  map[int]*joined // by input
 	tallies *segment.Tallies
-	sum     tally.Counter // of the new cells
-	before  tally.Tally   // sum before the row
 	made    manifest.File // without a name if no cell was added
 
 	row    []byte
-	day    segment.Day // of the row
-	some   bool        // the row gets values
-	record item        // of the table, the last one
-	has    []bool      // its fields that have a value
-	at     int64       // its column ID, -1 before the first record of the row
-	met    bool        // the file has the record
+	record item   // of the table, the last one; its column ID is -1 before the first record of the row
+	packed []byte // record
+	met    bool   // the file has the record
 	values item
 }
 
 func (x *reread) newAdder(p *place) *adder {
-	return &adder{reread: x, place: p, load: x.to.NextLoad(), counts: map[int]*joined{}, tallies: segment.NewTallies(), at: -1}
+	a := &adder{reread: x, place: p, load: x.to.NextLoad(), counts: map[int]*joined{}}
+	a.record.ID = -1
+	return a
 }
 
 func (a *adder) run(ctx context.Context) (err error) {
@@ -109,8 +107,9 @@ func (a *adder) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
-	a.enc = segment.NewRowEncoder(ctx, a.layout.FieldEncoder(a.to.Schema, a.to.Info().Family), a.spill(a.place, "values"))
-	defer a.enc.Close() // the next load sweeps runs that remain
+	a.enc = a.newEncoder(ctx, a.place, a.load)
+	a.tallies = a.enc.tallies
+	defer a.enc.close()
 	defer func() { err = errors.Join(err, a.out.close()) }()
 	for n := 0; it.Next(); n++ {
 		if n&0xfff == 0 && ctx.Err() != nil {
@@ -126,13 +125,13 @@ func (a *adder) run(ctx context.Context) (err error) {
 	if err := a.endRow(); err != nil {
 		return err
 	}
-	a.made, err = a.out.finish()
+	a.made, err = a.out.finish(a.enc.removed.Tally)
 	return err
 }
 
 // release drops everything that is not needed after run: a table may have thousands of places.
 func (a *adder) release() {
-	a.enc, a.out, a.row, a.has, a.record, a.values = nil, nil, nil, nil, item{}, item{}
+	a.enc, a.out, a.row, a.packed, a.record, a.values = nil, nil, nil, nil, item{}, item{}
 }
 
 // take takes the current item of it.
@@ -141,52 +140,44 @@ func (a *adder) take(it *shuffle.Iterator) error {
 		if err := a.endRow(); err != nil {
 			return err
 		}
-		a.row, a.at = append(a.row[:0], it.Row()...), -1
+		a.row = append(a.row[:0], it.Row()...)
 	}
 	id := int64(it.Seq())
 	if isRecord(it.Payload()) {
 		return a.setRecord(id, it.Payload())
 	}
-	if err := a.values.unpack(a.enc.Keep(it.Payload())); err != nil {
+	if err := a.values.unpack(it.Payload()); err != nil {
 		return err
 	}
-	if !a.adds(id) {
-		a.enc.Forget()
+	a.values.ID = id
+	if !a.adds() {
 		return nil
 	}
-	a.values.ID = id
-	a.day, a.some = segment.Day{Load: a.load, Date: a.values.Date, Kind: a.values.Kind}, true
-	return a.enc.Add(a.row, &a.values.Record)
+	return a.enc.add(a.row, &a.record.Record, &a.values.Record)
 }
 
 // setRecord makes b the record that the next values may belong to.
 func (a *adder) setRecord(id int64, b []byte) error {
 	a.leave()
-	if err := a.record.unpack(b); err != nil {
-		return err
-	}
-	a.at, a.met, a.has = id, false, a.has[:0]
-	for _, v := range a.record.Values {
-		a.has = append(a.has, v != nil)
-	}
-	return nil
+	a.packed, a.met, a.record.ID = append(a.packed[:0], b...), false, id
+	return a.record.unpack(a.packed)
 }
 
 // leave ends the current record of the table. It counts the record if a file should give it a value, and does not have it.
 func (a *adder) leave() {
-	if a.at < 0 || a.met {
+	if a.record.ID < 0 || a.met {
 		return
 	}
-	number, offset := column.Place(a.at)
+	number, offset := column.Place(a.record.ID)
 	i, ok := a.byNumber[number]
-	if !ok || a.inputs[i].Failed() || !a.inputs[i].wants(&a.record.Record, offset, a.to.Schema, a.has) {
+	if !ok || a.inputs[i].Failed() || !a.inputs[i].wants(&a.record.Record, offset, a.to.Schema) {
 		return
 	}
 	a.countsOf(i).again.Missed++
 }
 
 // wants reports whether in is read again for a value that a record of the table at an offset of the file lacks.
-func (in *input) wants(r *behaviour.Record, offset int64, s *behaviour.Schema, has []bool) bool {
+func (in *input) wants(r *behaviour.Record, offset int64, s *behaviour.Schema) bool {
 	if _, replayed := slices.BinarySearch(in.replayed, offset); replayed {
 		return false
 	}
@@ -194,17 +185,17 @@ func (in *input) wants(r *behaviour.Record, offset int64, s *behaviour.Schema, h
 		return false
 	}
 	for f, wanted := range in.fields[r.Kind] {
-		if wanted && !has[f] {
+		if wanted && r.Values[f] == nil {
 			return true
 		}
 	}
 	return false
 }
 
-// adds reports whether the table gets values of the record with a column ID. It removes the values that the table has.
-func (a *adder) adds(id int64) bool {
-	v := &a.values
-	if a.inputs[v.input].Failed() || id != a.at || a.record.Kind != v.Kind || a.record.Date != v.Date || a.record.Time != v.Time {
+// adds reports whether the record of the table gets one of the values. It removes the values that the record has.
+func (a *adder) adds() bool {
+	v, r := &a.values, &a.record
+	if a.inputs[v.input].Failed() || v.ID != r.ID || r.Kind != v.Kind || r.Date != v.Date || r.Time != v.Time {
 		return false
 	}
 	n := a.countsOf(v.input)
@@ -213,7 +204,7 @@ func (a *adder) adds(id int64) bool {
 	valued, some := false, false
 	for i := range v.Values {
 		valued = valued || v.Values[i] != nil
-		if a.has[i] && !a.inputs[v.input].begun {
+		if r.Values[i] != nil && !a.inputs[v.input].begun {
 			v.Values[i] = nil
 		}
 		some = some || v.Values[i] != nil
@@ -243,18 +234,6 @@ func (a *adder) countsOf(input int) *joined {
 // endRow adds the new cells of the row.
 func (a *adder) endRow() error {
 	a.leave()
-	a.at = -1
-	if !a.some {
-		return nil
-	}
-	a.some = false
-	err := a.enc.End(a.row, func(c *cell.Cell) error {
-		a.sum.Add(c)
-		return a.out.add(c)
-	})
-	added := a.sum.Since(a.before)
-	a.before = a.sum.Tally
-	a.tallies.Add(a.day, 0, added)
-	a.tallies.AddRegion(a.load, a.place.region, added)
-	return err
+	a.record.ID = -1
+	return a.enc.end(a.row, a.out.add)
 }

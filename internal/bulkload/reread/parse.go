@@ -187,11 +187,11 @@ func (p *parser) keep(r *behaviour.Record) error {
 	} else {
 		p.again.WithoutValue++
 	}
-	if offset > column.MaxOffset || p.layout.Fits(p.to.Schema, r) != nil {
+	if offset > column.MaxOffset || p.to.Layout.Fits(p.to.Schema, r) != nil {
 		return nil // the table cannot have it
 	}
 	r.ID = column.ID(p.in.Number, offset)
-	p.row = p.layout.AppendRow(p.row[:0], p.to.Schema, r)
+	p.row = p.to.Layout.AppendRow(p.row[:0], p.to.Schema, r)
 	p.packed = appendValues(p.packed[:0], p.at, r)
 	if p.files == nil && some && r.Time < 0 {
 		return fmt.Errorf("%w: record at byte %d: its time, %s, is before 1970, and HBase accepts no put of it: load the logs into a new table",

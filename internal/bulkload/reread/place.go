@@ -86,7 +86,7 @@ func (x *reread) eachCell(ctx context.Context, p *place, do func(*cell.Cell) err
 	if p.file.Name != "" {
 		return segment.EachCell(ctx, x.files, p.file.Name, readAhead, do)
 	}
-	reads, err := x.layout.Reads(x.to.Schema, x.want())
+	reads, err := x.to.Layout.Reads(x.to.Schema, x.want())
 	if err != nil {
 		return err
 	}
@@ -96,9 +96,13 @@ func (x *reread) eachCell(ctx context.Context, p *place, do func(*cell.Cell) err
 	}, do)
 }
 
-// want returns the records that may get values, with the fields that are read.
+// want returns the records that may get values. In a layout.Widening they have only the fields that are read.
 func (x *reread) want() layout.Want {
-	w := layout.Want{Kinds: kindsWith(x.fields), Span: x.dates, Fields: make([][]bool, len(x.fields))}
+	w := layout.Want{Kinds: kindsWith(x.fields), Span: x.dates}
+	if x.widens == nil {
+		return w
+	}
+	w.Fields = make([][]bool, len(x.fields))
 	for k := range w.Fields {
 		if w.Fields[k] = x.fields[k]; w.Fields[k] == nil {
 			w.Fields[k] = make([]bool, len(x.to.Schema.Kinds[k].Fields))

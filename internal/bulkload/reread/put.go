@@ -7,6 +7,7 @@ import (
 	"usertrail/internal/cell"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
+	"usertrail/internal/tally"
 )
 
 // putAll puts the new cells into HBase. It joins the records and the values twice. The first join finds the files whose values
@@ -42,9 +43,9 @@ func (x *reread) putAll(ctx context.Context) ([]*adder, error) {
 // nowhere is a sink that ignores the cells.
 type nowhere struct{}
 
-func (nowhere) add(*cell.Cell) error           { return nil }
-func (nowhere) finish() (manifest.File, error) { return manifest.File{}, nil }
-func (nowhere) close() error                   { return nil }
+func (nowhere) add(*cell.Cell) error                      { return nil }
+func (nowhere) finish(tally.Tally) (manifest.File, error) { return manifest.File{}, nil }
+func (nowhere) close() error                              { return nil }
 
 // puts is a sink that puts the cells.
 type puts struct {

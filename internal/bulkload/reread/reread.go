@@ -20,6 +20,12 @@
 // A file is read once for a field. If the table has a record of it that lacks a value, and that the job does not read, the
 // ledger counts the record, and a later reread reads the file again.
 //
+// # Layouts in which fields share a cell
+//
+// A layout.Widening has a cell for each field, so the values are new cells. In other layouts the record is encoded again with its
+// values. Its new cells replace the old ones. The tallies of the load are the difference, so the sum of all loads is still
+// the tally of the table.
+//
 // # Why HFiles are replaced
 //
 // All cells of a record are in one HFile of a table of files. Readers depend on it: they read one HFile after the other,
@@ -93,7 +99,7 @@ type reread struct {
 	search *delivered.Search
 	to     *target.Table
 	files  table.OfFiles
-	layout layout.Widening
+	widens layout.Widening // the layout, nil if several fields share a cell
 	known  *ledger.Index
 
 	points   split.Points // of the regions
@@ -190,12 +196,8 @@ func (x *reread) open(ctx context.Context) (err error) {
 	if err := x.to.Fit(x.cfg.Job); err != nil {
 		return err
 	}
-	var ok bool
-	if x.layout, ok = x.to.Layout.(layout.Widening); !ok {
-		return fmt.Errorf("%w: --reread: the layout %s stores several fields of a record in one cell, so a record of table %s cannot get a field later: load the logs into a new table",
-			bulkload.ErrRequest, x.to.Layout.Name(), x.to.Address)
-	}
-	mode := bulkload.HFile
+	x.widens, _ = x.to.Layout.(layout.Widening)
+	mode, ok := bulkload.HFile, false
 	if x.files, ok = x.to.Loader.(table.OfFiles); !ok {
 		mode = bulkload.Put
 	}

@@ -14,6 +14,8 @@ import (
 	"usertrail/internal/bulkload/verify"
 )
 
+var layouts = []string{"reversed", "game", "fixed", "tall", "wide", "game-time", "hashed"}
+
 // jobOf returns a job of plays and orders. A column names the behaviour. fields are the fields of plays.
 func jobOf(layout, fields string) string {
 	return "logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}, max_bad: 50%}\nlayout: " + layout + "\nuser: user\n" +
@@ -78,7 +80,7 @@ func same(t *testing.T, y *bulkloadtest.Fixture, from, to string) {
 // TestARereadGivesTheTableOfTheLongerJob loads days by a job, and reads them again by a job with more fields. The table
 // is the same as if the longer job had loaded all.
 func TestARereadGivesTheTableOfTheLongerJob(t *testing.T) {
-	for _, layout := range []string{"reversed", "game", "fixed"} {
+	for _, layout := range layouts {
 		for _, compacted := range []bool{false, true} {
 			t.Run(fmt.Sprint(layout, compacted), func(t *testing.T) {
 				y := bulkloadtest.New(t, jobOf(layout, short))

@@ -30,20 +30,21 @@ func (x *reread) rewriteAll(ctx context.Context) ([]*adder, error) {
 }
 
 // A rewriter writes an HFile with the cells of another one and with new cells, and copies its roll: the new cells are of its
-// records. It creates the files when the first new cell comes.
+// records. A new cell replaces the cell with the same key. The rewriter creates the files when the first new cell comes.
 type rewriter struct {
 	ctx   context.Context
 	to    table.OfFiles
 	place *place
 	name  string // without an ending
 
-	in      dfs.File
-	it      *hfile.Iterator
-	more    bool // it is at a cell that was not written
-	out     *segment.HFile
-	old     tally.Counter // of the cells of the other HFile
-	written tally.Counter
-	ended   bool
+	in       dfs.File
+	it       *hfile.Iterator
+	more     bool // it is at a cell that was not written
+	out      *segment.HFile
+	old      tally.Counter // of the cells of the other HFile
+	replaced tally.Counter // of those that are not written
+	written  tally.Counter
+	ended    bool
 }
 
 // open opens the old HFile and creates the new one.
@@ -74,18 +75,23 @@ func (w *rewriter) add(c *cell.Cell) error {
 	return w.write(c)
 }
 
-// copy writes the old cells before c. If c is nil, it writes all of them.
+// copy writes the old cells before c, and leaves out the one with the key of c. If c is nil, it writes all of them.
 func (w *rewriter) copy(c *cell.Cell) error {
 	for n := 0; w.more; n++ {
 		if n&0xfff == 0 && w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
 		}
-		old := w.it.Cell()
-		if c != nil && cell.Compare(old, c) >= 0 {
+		old, order := w.it.Cell(), -1
+		if c != nil {
+			order = cell.Compare(old, c)
+		}
+		if order > 0 {
 			return nil
 		}
 		w.old.Add(old)
-		if err := w.write(old); err != nil {
+		if order == 0 {
+			w.replaced.Add(old)
+		} else if err := w.write(old); err != nil {
 			return err
 		}
 		w.more = w.it.Next()
@@ -100,7 +106,7 @@ func (w *rewriter) write(c *cell.Cell) error {
 
 // finish completes the files, and returns their entry for the manifest. It returns an empty entry if there is no new
 // cell.
-func (w *rewriter) finish() (manifest.File, error) {
+func (w *rewriter) finish(replaced tally.Tally) (manifest.File, error) {
 	if w.out == nil {
 		return manifest.File{}, nil
 	}
@@ -110,6 +116,9 @@ func (w *rewriter) finish() (manifest.File, error) {
 	f := w.place.file
 	if w.old.Tally != f.Tally {
 		return f, table.Damaged("%s holds %s; %s were written", f.Name, w.old.Tally, f.Tally)
+	}
+	if w.replaced.Tally != replaced {
+		return f, fmt.Errorf("%s: %s would be replaced, and its records were decoded from %s", f.Name, w.replaced.Tally, replaced)
 	}
 	if err := w.copyRoll(&f); err != nil {
 		return f, err

@@ -97,7 +97,7 @@ func TestAnotherUserGetsNoValues(t *testing.T) {
 
 // TestTheFirstFieldOfABehaviour adds fields to a behaviour that had none.
 func TestTheFirstFieldOfABehaviour(t *testing.T) {
-	for _, layout := range []string{"reversed", "game", "fixed"} {
+	for _, layout := range layouts {
 		y := bulkloadtest.New(t, strings.Replace(jobOf(layout, ""), ", fields: {}", "", 1))
 		y.Write(first+"/a.csv", logOf(first))
 		y.Load(nil, first, first)
@@ -158,15 +158,4 @@ func TestAChangedFileIsNotReadAgain(t *testing.T) {
 	has(t, y, "device=tv", 1)
 	has(t, y, "device=", 1)
 	verified(t, y)
-}
-
-// TestOnlyLayoutsWithACellForEachField refuses a table whose layout packs fields.
-func TestOnlyLayoutsWithACellForEachField(t *testing.T) {
-	for _, layout := range []string{"tall", "wide", "game-time", "hashed"} {
-		y := bulkloadtest.New(t, jobOf(layout, short))
-		y.Write(first+"/a.csv", logOf(first))
-		y.Load(nil, first, first)
-		y.SetJob(jobOf(layout, long))
-		run(t, y, bulkload.ErrRequest, first, first)
-	}
 }

@@ -21,20 +21,25 @@ import (
 )
 
 // grown returns a table of three days, and a job with more fields than the loads had.
-func grown(t *testing.T) *bulkloadtest.Fixture {
+func grown(t *testing.T, layout string) *bulkloadtest.Fixture {
 	t.Helper()
-	y := bulkloadtest.New(t, jobOf("reversed", short))
+	y := bulkloadtest.New(t, jobOf(layout, short))
 	for _, day := range []string{first, "2014-09-02", last} {
 		y.Write(day+"/a.csv", logOf(day))
 		y.Load(nil, day, day)
 	}
-	y.SetJob(jobOf("reversed", long))
+	y.SetJob(jobOf(layout, long))
 	return y
 }
 
 // TestUpkeepAfterAReread drops, restores, compacts, converts and rebuilds a table with a reread.
 func TestUpkeepAfterAReread(t *testing.T) {
-	y := grown(t)
+	for _, layout := range []string{"reversed", "tall", "hashed"} {
+		t.Run(layout, func(t *testing.T) { upkeepAfterAReread(t, grown(t, layout)) })
+	}
+}
+
+func upkeepAfterAReread(t *testing.T, y *bulkloadtest.Fixture) {
 	run(t, y, nil, first, last)
 	rebuilt(t, y)
 	all := y.Trails(true)
@@ -113,7 +118,12 @@ func TestAnUndropAfterAReread(t *testing.T) {
 // TestARereadSurvivesAnyFault fails each file operation of a reread once. The table is then as before or as after the
 // reread, also if its manifest is lost. The same reread ends with the table of an undisturbed one.
 func TestARereadSurvivesAnyFault(t *testing.T) {
-	y := grown(t)
+	for _, layout := range []string{"reversed", "wide"} {
+		t.Run(layout, func(t *testing.T) { rereadSurvivesAnyFault(t, grown(t, layout)) })
+	}
+}
+
+func rereadSurvivesAnyFault(t *testing.T, y *bulkloadtest.Fixture) {
 	before := y.Store.Dir
 	copied := func(to string) *bulkloadtest.Fixture {
 		other := *y
@@ -174,17 +184,23 @@ func lose(t *testing.T, y *bulkloadtest.Fixture) {
 // TestRereadsDoNotDependOnResources reads files again with little memory, in many regions and with many workers. The cells
 // are the same.
 func TestRereadsDoNotDependOnResources(t *testing.T) {
+	for _, layout := range []string{"reversed", "wide", "hashed"} {
+		t.Run(layout, func(t *testing.T) { rereadsByResources(t, layout) })
+	}
+}
+
+func rereadsByResources(t *testing.T, layout string) {
 	var want []string
 	for _, c := range []struct {
 		workers int
 		memory  int64
 		regions int
 	}{{1, 1 << 30, 1}, {4, 1 << 30, 7}, {1, 200 << 10, 1}, {3, 600 << 10, 5}} {
-		y := bulkloadtest.New(t, playJob(false, "user", ""))
+		y := bulkloadtest.New(t, "layout: "+layout+"\n"+playJob(false, "user", ""))
 		y.Job.Table.Regions = c.regions
 		y.Write(first+"/play.csv", bulkloadtest.Busy(3000))
 		y.Load(nil, first, first)
-		y.SetJob("logs: {path: \"logs/{date}/{behaviour}.*\", max_bad: 100%}\nuser: user\nbehaviours:\n  play: {id: 1, fields: {title: string, seconds: int64, name: {type: string, column: title}, again: {type: int64, column: seconds}}}\n")
+		y.SetJob("layout: " + layout + "\nlogs: {path: \"logs/{date}/{behaviour}.*\", max_bad: 100%}\nuser: user\nbehaviours:\n  play: {id: 1, fields: {title: string, seconds: int64, name: {type: string, column: title}, again: {type: int64, column: seconds}}}\n")
 		cfg := y.Config(first, first)
 		cfg.Workers, cfg.Memory = c.workers, c.memory
 		r, err := reread.Run(t.Context(), reread.Config{Resources: cfg.Resources, Job: cfg.Job, Span: cfg.Span})

@@ -148,8 +148,8 @@ type Encoder interface {
 	Cells(row []byte, emit func(*cell.Cell) error) error
 }
 
-// A Widening is a layout whose records can get values of more fields when they are in a table: every field
-// has a cell of its own. Its traits have AllFields and DayRows.
+// A Widening is a layout in which every field has a cell of its own. A record of a table gets a value of one
+// more field by one more cell. The traits of the layout have AllFields and DayRows.
 type Widening interface {
 	Layout
 	// FieldEncoder returns an Encoder that makes only the cells of values. It makes none of the other cells

@@ -7,9 +7,6 @@ import (
 	"usertrail/internal/run/breakpoint"
 )
 
-// widening are the layouts whose records can get values of more fields.
-var widening = []string{"reversed", "game", "fixed"}
-
 // reread reads loaded files again.
 func (x *run) reread(s *Step) error {
 	if x.inHBase(s.Table) && (x.half != nil || s.Stop != "") {
@@ -32,11 +29,11 @@ func (x *run) reread(s *Step) error {
 
 // reread returns the outcome of a reread.
 func (m *model) reread(s *Step) outcome {
-	t, layout := m.table(s.Table), m.layoutFor(s)
+	t := m.table(s.Table)
 	switch {
 	case t == nil:
 		return outcome{statuses: []int{66}}
-	case m.unfit(t, layout) != nil, !slices.Contains(widening, layout):
+	case m.unfit(t, m.layoutFor(s)) != nil:
 		return outcome{statuses: []int{64}}
 	}
 	next := t.clone()
