@@ -37,10 +37,12 @@ func (o *owner) Begin(ctx context.Context, files []manifest.Input, roll *manifes
 	return o.cfg.To.Putter.BeginPiece(ctx, o.piece.Plan, o.piece.Piece, files, roll, o.piece.Alone)
 }
 
-// Copies implements batch.Owner. The plan found the copies.
+// Copies implements batch.Owner. The plan found the copies, and knows more of them than its lines have.
 func (o *owner) Copies(in *batch.Input, own ledger.Copy, _ manifest.Selection) (copies []ledger.Copy, sameAs string) {
 	planned := &o.piece.Inputs[in.Index()]
-	copies = planned.copiesOf(in.SHA256())
+	if copies = planned.copiesOf(in.SHA256()); len(copies) > 0 && planned.SameAs != "" {
+		return copies, planned.SameAs
+	}
 	return copies, own.SameAs(copies, planned.Behaviour, o.cfg.To.Info().Dropped)
 }
 

@@ -137,7 +137,7 @@ func (k *check) hfile(users *users) error {
 // each verifies an HFile, and calls do with each cell.
 func (k *check) each(h *hfile.Reader, do func(*cell.Cell)) error {
 	cells := 0
-	return h.Verify(func(x *cell.Cell) error {
+	return h.VerifyDistinct(func(x *cell.Cell) error {
 		if cells++; cells&0xfff == 0 && k.ctx.Err() != nil {
 			return context.Cause(k.ctx)
 		}

@@ -34,6 +34,9 @@ type Options struct {
 	// for bulk loading need it.
 	MVCC bool
 
+	// Distinct refuses a cell with the key of the cell before it. HBase's own files may have such cells.
+	Distinct bool
+
 	// Created is the creation time of the file in milliseconds. The writer never reads the
 	// clock.
 	Created int64

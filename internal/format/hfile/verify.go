@@ -2,6 +2,7 @@ package hfile
 
 import (
 	"bytes"
+	"cmp"
 
 	"usertrail/internal/cell"
 )
@@ -11,14 +12,20 @@ import (
 // content: checksums, the order of cells, each entry of the index, the count, the last key,
 // the Bloom filter. each may be nil. If each returns an error, Verify stops and returns this
 // error unchanged.
-func (r *Reader) Verify(each func(*cell.Cell) error) error {
+func (r *Reader) Verify(each func(*cell.Cell) error) error { return r.verify(each, false) }
+
+// VerifyDistinct is Verify for a file that was written with Options.Distinct: no two cells have one key.
+func (r *Reader) VerifyDistinct(each func(*cell.Cell) error) error { return r.verify(each, true) }
+
+func (r *Reader) verify(each func(*cell.Cell) error, distinct bool) error {
 	v := verifier{
-		r:     r,
-		s:     newScanner(r, 0, r.size-trailerLen),
-		cur:   cursor{layout: r.layout},
-		index: r.Iterator(IterOptions{}),
-		prev:  -1,
-		each:  each,
+		r:        r,
+		s:        newScanner(r, 0, r.size-trailerLen),
+		cur:      cursor{layout: r.layout},
+		index:    r.Iterator(IterOptions{}),
+		prev:     -1,
+		each:     each,
+		distinct: distinct,
 	}
 	for v.s.next() {
 		if !v.s.header.kind.data() {
@@ -44,6 +51,8 @@ type verifier struct {
 	cur   cursor
 	index *Iterator // moved through the index alone
 	each  func(*cell.Cell) error
+
+	distinct bool // no two cells have one key
 
 	cells     int64
 	blocks    int64
@@ -150,8 +159,13 @@ func (v *verifier) nextEntry() bool {
 // cell checks the current cell against the previous cell.
 func (v *verifier) cell() error {
 	c := &v.cur.cell
-	if v.cells > 0 && !v.follows(c) {
-		return corrupt(v.s.offset, "cell %d out of order: row %.64x after %.64x", v.cells, c.Row, v.last.Row)
+	if v.cells > 0 {
+		switch order, sameFamily := v.order(c), bytes.Equal(v.last.Family, c.Family); {
+		case order > 0 || !sameFamily:
+			return corrupt(v.s.offset, "cell %d out of order: row %.64x after %.64x", v.cells, c.Row, v.last.Row)
+		case order == 0 && v.distinct:
+			return corrupt(v.s.offset, "cell %d has the key of the cell before it: row %.64x, qualifier %.64x", v.cells, c.Row, c.Qualifier)
+		}
 	}
 	if !v.cur.sameRow || v.cells == 0 {
 		v.last.Row = append(v.last.Row[:0], c.Row...)
@@ -171,18 +185,12 @@ func (v *verifier) cell() error {
 	return v.each(c)
 }
 
-// follows reports whether c may follow the last cell.
-func (v *verifier) follows(c *cell.Cell) bool {
+// order compares the last cell with c.
+func (v *verifier) order(c *cell.Cell) int {
 	if !v.cur.sameRow {
-		return cell.Compare(&v.last, c) <= 0 && bytes.Equal(v.last.Family, c.Family)
+		return cell.Compare(&v.last, c)
 	}
-	switch d := bytes.Compare(v.last.Qualifier, c.Qualifier); {
-	case d != 0:
-		return d < 0 && bytes.Equal(v.last.Family, c.Family)
-	case v.last.Time != c.Time:
-		return v.last.Time > c.Time
-	}
-	return v.last.Type >= c.Type
+	return cmp.Or(bytes.Compare(v.last.Qualifier, c.Qualifier), cmp.Compare(c.Time, v.last.Time), cmp.Compare(c.Type, v.last.Type))
 }
 
 // inBloom checks that the Bloom filter has the key of c.

@@ -129,7 +129,7 @@ func (w *Writer) check(c *cell.Cell) error {
 }
 
 // compare computes how many leading bytes c shares with the last cell and whether its key
-// differs. It refuses a cell that is out of order.
+// differs. It refuses a cell that is out of order, and a repeated key if Options.Distinct is set.
 func (w *Writer) compare(f *follower) (newCell bool, err error) {
 	if w.facts.cells == 0 {
 		return true, nil
@@ -157,7 +157,11 @@ func (w *Writer) compare(f *follower) (newCell bool, err error) {
 	if f.Time > last.Time || f.Time == last.Time && f.Type > last.Type {
 		return false, w.disorder(f)
 	}
-	return f.Time != last.Time || f.Type != last.Type, nil
+	newCell = f.Time != last.Time || f.Type != last.Type
+	if !newCell && w.opt.Distinct {
+		return false, fmt.Errorf("hfile: cell %d has the key of the cell before it: row %.64x, qualifier %.64x", w.facts.cells, f.Row, f.Qualifier)
+	}
+	return newCell, nil
 }
 
 // ascends reports whether a < b. a and b differ, and share common leading bytes.

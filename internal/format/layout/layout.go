@@ -144,7 +144,7 @@ type Encoder interface {
 	// not change the bytes of r's values until Cells returns.
 	Add(r *behaviour.Record)
 	// Cells calls emit with the row's cells in order, and drops its records. A cell is
-	// valid until emit returns.
+	// valid until emit returns. Without records there are no cells.
 	Cells(row []byte, emit func(*cell.Cell) error) error
 }
 

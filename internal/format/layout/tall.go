@@ -113,16 +113,21 @@ func (l Tall) cut(c *cell.Cell) (key, name []byte) {
 type tallEncoder struct {
 	c      cell.Cell
 	packed []byte
+	some   bool // there is a record
 }
 
 // Add implements Encoder.
 func (e *tallEncoder) Add(r *behaviour.Record) {
 	e.packed = appendPacked(e.packed[:0], r.Values)
-	e.c.Time = behaviour.Millis(r.Time)
+	e.c.Time, e.some = behaviour.Millis(r.Time), true
 }
 
 // Cells implements Encoder.
 func (e *tallEncoder) Cells(row []byte, emit func(*cell.Cell) error) error {
+	if !e.some {
+		return nil
+	}
+	e.some = false
 	e.c.Row, e.c.Value = row, e.packed
 	return emit(&e.c)
 }

@@ -55,3 +55,23 @@ func TestFieldEncodersMakeOnlyValues(t *testing.T) {
 		}
 	})
 }
+
+// TestWithoutRecordsThereAreNoCells asks an Encoder for cells before the first record, and again after the cells of a record.
+func TestWithoutRecordsThereAreNoCells(t *testing.T) {
+	onEach(t, 1, func(t *testing.T, r *rand.Rand, l layout.Layout) {
+		w := drawWorld(t, r, l, 3)
+		enc := l.Encoder(w.schema, "d")
+		for i := range w.recs {
+			row := l.AppendRow(nil, w.schema, &w.recs[i])
+			for _, before := range []bool{true, false} {
+				cells := 0
+				if !before {
+					enc.Add(&w.recs[i])
+				}
+				if err := enc.Cells(row, func(*cell.Cell) error { cells++; return nil }); err != nil || (cells == 0) != before {
+					t.Errorf("%d cells, without a record: %t, %v", cells, before, err)
+				}
+			}
+		}
+	})
+}

@@ -70,6 +70,37 @@ func rowOf(t *testing.T, l layout.Layout, s *behaviour.Schema, recs []behaviour.
 	return out
 }
 
+// TestALargeRecordHasTheLayoutsCells encodes rows of one record each, in turn larger than the memory and small. The cells are
+// equal to the layout's own cells.
+func TestALargeRecordHasTheLayoutsCells(t *testing.T) {
+	s := &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}, {Name: "seconds", Type: behaviour.Int64}}},
+	}}
+	for _, name := range layout.Names() {
+		l, err := layout.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := segment.NewRowEncoder(t.Context(), l.Encoder(s, "d"), shuffle.Config{FS: local.New(), Dir: t.TempDir(), Memory: 64 << 10})
+		for i, size := range []int{4 << 20, 10, 8 << 20, 4 << 20} {
+			recs := sameSecond(rand.New(rand.NewPCG(1, uint64(i))), 1)
+			recs[0].Values[0] = bytes.Repeat([]byte("x"), size)
+			got, want := rowOf(t, l, s, recs, rows), rowOf(t, l, s, recs, nil)
+			if len(got) != len(want) {
+				t.Fatalf("%s: a record of %d bytes is %d cells, want %d", name, size, len(got), len(want))
+			}
+			for i := range got {
+				if cell.Compare(got[i], want[i]) != 0 || !bytes.Equal(got[i].Value, want[i].Value) {
+					t.Errorf("%s: a record of %d bytes: cell %d differs", name, size, i)
+				}
+			}
+		}
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLargeRowsHaveTheLayoutsCells encodes large and small rows in turn. Large rows do not fit
 // into memory. The cells are equal to the layout's own cells.
 func TestLargeRowsHaveTheLayoutsCells(t *testing.T) {

@@ -39,6 +39,7 @@ func CreateHFile(ctx context.Context, to Target, name string) (*HFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	options.Distinct = true // a repeated key would be a second event
 	out, err := NewOutput(ctx, to, name)
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (f *HFile) verify(ctx context.Context, want tally.Tally) error {
 		return err
 	}
 	var back tally.Counter
-	if err := r.Verify(func(c *cell.Cell) error { back.Add(c); return nil }); err != nil {
+	if err := r.VerifyDistinct(func(c *cell.Cell) error { back.Add(c); return nil }); err != nil {
 		return err
 	}
 	if back.Tally != want {

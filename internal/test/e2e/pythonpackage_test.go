@@ -75,7 +75,7 @@ func TestAWheelInstallsInEachPython(t *testing.T) {
 		t.Run(python.version, func(t *testing.T) {
 			env := t.TempDir()
 			runPackage(t, python.program, "-m", "venv", env)
-			runPackage(t, filepath.Join(env, "bin/pip"), "install", "-q", "--disable-pip-version-check", wheels[0]+"[test]")
+			runPackage(t, filepath.Join(env, "bin/pip"), "install", "-q", "--no-compile", "--disable-pip-version-check", wheels[0]+"[test]")
 			c := exec.CommandContext(t.Context(), filepath.Join(env, "bin/python"), "-c",
 				"import usertrail, subprocess; print(usertrail.program('extract')); subprocess.run([usertrail.program('extract'), '--version'], check=True)")
 			c.Dir, c.Env = t.TempDir(), testkit.CleanEnv()
