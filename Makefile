@@ -102,7 +102,7 @@ test-all cover: export LONG := $(LONG)
 test: ## run every test once, in about 20 minutes; installs the programs that the tests need
 	@scripts/test once
 
-test-all: ## run the tests with all faults, all random test cases, all queries, and the race detector, in an hour
+test-all: ## run the tests with all faults, all random test cases, all queries, and the race detector, in an hour to an hour and a half
 	@scripts/test all
 
 cover: ## measure the statement coverage of internal/ by make test, or by make test-all with MODE=all
