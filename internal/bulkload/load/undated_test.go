@@ -105,28 +105,3 @@ func TestAReplayAddsTheDaysThatLoadsAskedFor(t *testing.T) {
 		}
 	}
 }
-
-// TestANightWithoutALogIsNothing has files whose path has no date and that have no new record: a copy of a loaded file, an empty
-// file, and a header. Later nights without a log end with ErrNothing.
-func TestANightWithoutALogIsNothing(t *testing.T) {
-	job := strings.ReplaceAll(bulkloadtest.TwoKinds, "logs/{date}/{behaviour}.*", "logs/{behaviour}.*.csv")
-	const text = "user,time,title,seconds\na,2014-09-01 08:00:00,x,1\n"
-	for what, other := range map[string]string{"copy": text, "empty": "", "header": "user,time,title,seconds\n"} {
-		for _, later := range []bool{false, true} {
-			y := bulkloadtest.New(t, job)
-			y.Write("play.1.csv", text)
-			if later {
-				y.Load(nil, "2014-09-01", "2014-09-01")
-			}
-			y.Write("play.2.csv", other)
-			y.Load(nil, "2014-09-01", "2014-09-02")
-			y.Load(bulkload.ErrNothing, "2014-09-02", "2014-09-03")
-			y.Load(bulkload.ErrNothing, "2014-09-04", "2014-09-05")
-			y.Write("play.2.csv", "user,time,title,seconds\nb,2014-09-04 08:00:00,y,2\n")
-			if what != "copy" {
-				y.Load(nil, "2014-09-04", "2014-09-05")
-				y.WantTrails("a 2014-09-01 2014-09-01T08:00:00Z play title=x seconds=1", "b 2014-09-04 2014-09-04T08:00:00Z play title=y seconds=2")
-			}
-		}
-	}
-}

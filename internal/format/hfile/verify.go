@@ -14,7 +14,8 @@ import (
 // error unchanged.
 func (r *Reader) Verify(each func(*cell.Cell) error) error { return r.verify(each, false) }
 
-// VerifyDistinct is Verify for a file that was written with Options.Distinct: no two cells have one key.
+// VerifyDistinct is Verify for a file that was written with Options.Distinct: no two cells have one key. If a key
+// repeats, each is still called for all cells.
 func (r *Reader) VerifyDistinct(each func(*cell.Cell) error) error { return r.verify(each, true) }
 
 func (r *Reader) verify(each func(*cell.Cell) error, distinct bool) error {
@@ -41,7 +42,10 @@ func (r *Reader) verify(each func(*cell.Cell) error, distinct bool) error {
 	if v.s.err != nil {
 		return v.s.err
 	}
-	return v.end()
+	if err := v.end(); err != nil {
+		return err
+	}
+	return v.repeated
 }
 
 // A verifier is one call of Verify.
@@ -52,7 +56,8 @@ type verifier struct {
 	index *Iterator // moved through the index alone
 	each  func(*cell.Cell) error
 
-	distinct bool // no two cells have one key
+	distinct bool  // no two cells have one key
+	repeated error // the first repeated key, if distinct is set
 
 	cells     int64
 	blocks    int64
@@ -163,8 +168,8 @@ func (v *verifier) cell() error {
 		switch order, sameFamily := v.order(c), bytes.Equal(v.last.Family, c.Family); {
 		case order > 0 || !sameFamily:
 			return corrupt(v.s.offset, "cell %d out of order: row %.64x after %.64x", v.cells, c.Row, v.last.Row)
-		case order == 0 && v.distinct:
-			return corrupt(v.s.offset, "cell %d has the key of the cell before it: row %.64x, qualifier %.64x", v.cells, c.Row, c.Qualifier)
+		case order == 0 && v.distinct && v.repeated == nil:
+			v.repeated = corrupt(v.s.offset, "cell %d has the key of the cell before it: row %.64x, qualifier %.64x", v.cells, c.Row, c.Qualifier)
 		}
 	}
 	if !v.cur.sameRow || v.cells == 0 {

@@ -86,12 +86,12 @@ func (in *Input) SetSelection(by Selection) {
 // file.
 func (in *Input) SeenBy(asked *Part, by Selection) View {
 	v := View{Part: in.partFor(asked, by), Whole: in.HasAll(asked, by), Out: map[Setting]int64{}}
+	if in.Read == 0 {
+		return v
+	}
 	otherTimes := in.Dates == nil && in.differs(in.TimeBy, by.TimeBy)
 	if !otherTimes {
 		in.seenByDates(&v, asked, by)
-	}
-	if in.Read == 0 {
-		return v
 	}
 	if otherTimes || in.Part.Meets(asked) {
 		in.seenByTexts(&v, asked, by)
@@ -142,7 +142,7 @@ func (in *Input) namesAs(asked *Part) bool {
 // and if the ledger does not show these dates.
 func (in *Input) emptyDates() []behaviour.Span {
 	skips := &in.Skips
-	if in.Dates != nil || in.Part == nil || in.Part.Span == nil || in.TimeBy == "" || in.Older != skips.DroppedDays || skips.Sum() != in.Skipped {
+	if in.Dates != nil || in.Part == nil || in.Part.Span == nil || in.TimeBy == "" || in.SameAs != "" || in.Older != skips.DroppedDays || skips.Sum() != in.Skipped {
 		return nil
 	}
 	held, none := []behaviour.Span{*in.Part.Span}, behaviour.Span{}

@@ -73,16 +73,16 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 }
 
 // checkNoBase returns an error that wraps table.ErrDamaged if Rebuild cannot make a manifest without the
-// missing base called name, or if that manifest would have dropped days again. After a compact that was
-// killed before its sweep, the base is also missing. Then the replaced files still exist, and the ledgers
-// or the base before name them. Older releases wrote no base and no digests of ledgers.
+// missing base called name. After a compact or drop that was killed before its sweep, the base is also
+// missing. Then the replaced files still exist, and the ledgers or the base before name them. Older
+// releases wrote no base and no digests of ledgers.
 func (c *Catalog) checkNoBase(ctx context.Context, name string) error {
 	m := c.Manifest()
 	if slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" }) {
 		return nil
 	}
 	r := &rebuild{fs: c.fs, dir: c.dir, m: new(manifest.Table)}
-	if _, err := r.fromLedgers(ctx); !isFault(err) && (err != nil || len(r.missing) == 0 && sameDrop(m, r.m)) {
+	if _, err := r.fromLedgers(ctx); !isFault(err) && (err != nil || len(r.missing) == 0) {
 		return err
 	}
 	// Another command may have written the base meanwhile, and removed the replaced files.
@@ -93,12 +93,6 @@ func (c *Catalog) checkNoBase(ctx context.Context, name string) error {
 		return err
 	}
 	return fmt.Errorf("%w: %s is missing: put it back from a copy of the table, or %s", table.ErrDamaged, name, adviceBase)
-}
-
-// sameDrop reports whether the same days were dropped from two tables.
-func sameDrop(a, b *manifest.Table) bool {
-	x, y := a.DroppedBefore, b.DroppedBefore
-	return x == y || x != nil && y != nil && *x == *y
 }
 
 // grewFrom reports whether loads alone made m of the manifest b.
