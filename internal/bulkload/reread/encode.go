@@ -3,7 +3,6 @@ package reread
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/cell"
@@ -34,8 +33,8 @@ type encoder struct {
 	packed []byte
 }
 
-func (x *reread) newEncoder(ctx context.Context, p *place, load int) *encoder {
-	e := &encoder{layout: x.to.Layout, load: load, region: p.region, tallies: segment.NewTallies()}
+func (x *reread) newEncoder(ctx context.Context, p *place) *encoder {
+	e := &encoder{layout: x.to.Layout, load: x.to.NextLoad(), region: p.region, tallies: segment.NewTallies()}
 	family := x.to.Info().Family
 	if x.widens != nil {
 		e.records = segment.NewRowEncoder(ctx, x.widens.FieldEncoder(x.to.Schema, family), x.spill(p, "values"))
@@ -115,9 +114,9 @@ func (e *encoder) remove(c *cell.Cell) error {
 // count adds the difference that a cell makes to the tallies of its day.
 func (e *encoder) count(c *cell.Cell, change tally.Tally) error {
 	if e.teller != nil {
-		rec, ok := e.teller.Tell(c)
-		if !ok {
-			return fmt.Errorf("row %.64q, column %.64q: the layout %s cannot read its own cell", c.Row, c.Qualifier, e.layout.Name())
+		rec, err := layout.TellOwn(e.layout, e.teller, c)
+		if err != nil {
+			return err
 		}
 		e.day.Date, e.day.Kind = rec.Date, rec.Kind
 	}

@@ -79,7 +79,6 @@ type adder struct {
 	place   *place
 	enc     *encoder
 	out     sink
-	load    int
 	counts  map[int]*joined // by input
 	tallies *segment.Tallies
 	made    manifest.File // without a name if no cell was added
@@ -92,7 +91,7 @@ type adder struct {
 }
 
 func (x *reread) newAdder(p *place) *adder {
-	a := &adder{reread: x, place: p, load: x.to.NextLoad(), counts: map[int]*joined{}}
+	a := &adder{reread: x, place: p, counts: map[int]*joined{}}
 	a.record.ID = -1
 	return a
 }
@@ -107,7 +106,7 @@ func (a *adder) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
-	a.enc = a.newEncoder(ctx, a.place, a.load)
+	a.enc = a.newEncoder(ctx, a.place)
 	a.tallies = a.enc.tallies
 	defer a.enc.close()
 	defer func() { err = errors.Join(err, a.out.close()) }()

@@ -197,9 +197,9 @@ func (x *reread) open(ctx context.Context) (err error) {
 		return err
 	}
 	x.widens, _ = x.to.Layout.(layout.Widening)
-	mode, ok := bulkload.HFile, false
-	if x.files, ok = x.to.Loader.(table.OfFiles); !ok {
-		mode = bulkload.Put
+	mode := bulkload.Put
+	if files, ok := x.to.Loader.(table.OfFiles); ok {
+		x.files, mode = files, bulkload.HFile
 	}
 	if x.result.Choice, err = x.to.SetMode(ctx, mode, 0); err != nil {
 		return err

@@ -195,7 +195,13 @@ func (v *verifier) order(c *cell.Cell) int {
 	if !v.cur.sameRow {
 		return cell.Compare(&v.last, c)
 	}
-	return cmp.Or(bytes.Compare(v.last.Qualifier, c.Qualifier), cmp.Compare(c.Time, v.last.Time), cmp.Compare(c.Type, v.last.Type))
+	switch d := bytes.Compare(v.last.Qualifier, c.Qualifier); {
+	case d != 0:
+		return d
+	case v.last.Time != c.Time:
+		return cmp.Compare(c.Time, v.last.Time)
+	}
+	return cmp.Compare(c.Type, v.last.Type)
 }
 
 // inBloom checks that the Bloom filter has the key of c.

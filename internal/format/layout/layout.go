@@ -128,6 +128,15 @@ func TellRow(t Teller, row []byte) (RecordID, bool) {
 	return rec, ok
 }
 
+// TellOwn is Tell for a cell that an Encoder of l made. It returns an error if the cell belongs to no record.
+func TellOwn(l Layout, t Teller, c *cell.Cell) (RecordID, error) {
+	rec, ok := t.Tell(c)
+	if !ok {
+		return rec, fmt.Errorf("row %.64q, column %.64q: the layout %s cannot read its own cell", c.Row, c.Qualifier, l.Name())
+	}
+	return rec, nil
+}
+
 // RecordID identifies the record of a user that a cell belongs to.
 type RecordID struct {
 	Date behaviour.Date

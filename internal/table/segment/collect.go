@@ -143,9 +143,9 @@ func (c *Collector) cell(x *cell.Cell) error {
 
 // setDay sets the current Day to the Day of the next cell.
 func (c *Collector) setDay(x *cell.Cell) error {
-	rec, ok := c.teller.Tell(x)
-	if !ok {
-		return fmt.Errorf("row %.64q, column %.64q: the layout %s cannot read its own cell", x.Row, x.Qualifier, c.cfg.Layout.Name())
+	rec, err := layout.TellOwn(c.cfg.Layout, c.teller, x)
+	if err != nil {
+		return err
 	}
 	day, err := c.dayOf(rec.ID, rec.Date, rec.Kind)
 	if err != nil {
