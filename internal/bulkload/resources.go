@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 
+	"usertrail/internal/format/job"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -44,6 +45,13 @@ func (r *Resources) SortMemory() int64 { return segment.SortMemory(r.Memory) }
 
 // RowMemory returns the memory of a writer in bytes for the records of one row.
 func (r *Resources) RowMemory() int64 { return segment.RowMemory(r.Memory, r.Writers()) }
+
+// Within returns j with the limit for a record in memory. For each worker, another record is read ahead.
+func (r *Resources) Within(j *job.Job) *job.Job {
+	within := *j
+	within.Format.Held = int(segment.RecordMemory(r.Memory, 2*r.Workers))
+	return &within
+}
 
 // PutMemory returns the memory in bytes for cells that HBase has not confirmed.
 func (r *Resources) PutMemory() int { return int(r.Memory / 16) }

@@ -42,7 +42,7 @@ type reader struct {
 }
 
 func newReader(cfg *Config, p *progress.Progress) *reader {
-	return &reader{fs: cfg.FS, format: &cfg.Job.Format, workers: cfg.Workers, progress: p, buffers: make(chan []byte, 4*cfg.Workers)}
+	return &reader{fs: cfg.FS, format: &cfg.Within(cfg.Job).Format, workers: cfg.Workers, progress: p, buffers: make(chan []byte, 4*cfg.Workers)}
 }
 
 // EachChunk reads delivered files and passes their chunks to cfg.Workers workers. worker returns the function of worker i for

@@ -28,7 +28,7 @@ func fat(t *testing.T, layout string, records, size int) *fixture {
 	h := &fixture{*testtable.New(t, testtable.FatJob(layout)), &testworld.W{Span: behaviour.Span{From: day, To: day}}}
 	h.Deliver(t, testtable.FatLog(day, 1, records, size))
 	c := h.config("table", layout)
-	c.Memory = 256 << 20
+	c.Memory = 1 << 30
 	if _, err := load.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,6 @@ const (
 	// leastAhead and mostAhead bound how much of a file is read at once, in bytes.
 	leastAhead = 64 << 10
 	mostAhead  = 1 << 20
-	// everyRecord is the record size, in bytes, that is allowed with any memory. It is the
-	// default limit of a log line.
-	everyRecord = 1 << 20
 )
 
 // A reader decodes the cells of one file into records. It adds each record to the sorter:
@@ -93,7 +90,7 @@ func (x *reader) add(c *cell.Cell) error {
 
 // small returns an error if a record of this size in bytes is too large for a worker's memory.
 func (x *reader) small(bytes int) error {
-	most := max(segment.RowMemory(x.cfg.Memory, x.cfg.Workers), everyRecord)
+	most := segment.RecordMemory(x.cfg.Memory, x.cfg.Workers)
 	if int64(bytes) <= most {
 		return nil
 	}

@@ -2,14 +2,18 @@ package load_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/verify"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/table/precheck"
 )
 
 // TestLargeRecordsAreLoadedOnce loads records that are larger than the memory in which the records of a row are held, in each
@@ -42,5 +46,42 @@ func TestLargeRecordsAreLoadedOnce(t *testing.T) {
 				t.Errorf("%s: %d events, want 4", name, n)
 			}
 		}
+	}
+}
+
+// TestRecordsMustFitIntoMemory loads a record that is too large for the memory of a worker, next to a file of small records. The
+// load names the record and its file, and loads the other file. With more memory, and with a smaller max_line, the record
+// is no fault of the load.
+func TestRecordsMustFitIntoMemory(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.LongLines("64MiB"))
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 10:00:00,"+strings.Repeat("x", 3<<20)+",1\n")
+	y.Write("2014-09-02/play.csv", "user,time,title,seconds\na,2014-09-02 10:00:00,two,1\n")
+	cfg := y.Config("2014-09-01", "2014-09-02")
+	cfg.Memory, cfg.Workers = 64<<20, 2
+	checks, _, err := load.PreCheck(t.Context(), cfg)
+	i := slices.IndexFunc(checks, func(c precheck.Check) bool { return c.Name == precheck.RecordsParse })
+	if err != nil || i < 0 || !errors.Is(checks[i].Err, bulkload.ErrRequest) || !strings.Contains(checks[i].Err.Error(), "2014-09-01/play.csv: record at byte 52: ") {
+		t.Errorf("pre-check: %+v, %v; want the place of the large record", checks, err)
+	}
+	r, err := load.Run(t.Context(), cfg)
+	if !errors.Is(err, bulkload.ErrRequest) || r.Loaded != 1 || len(r.Failed) != 1 {
+		t.Fatalf("%+v, %v; want the file of the small record alone to be loaded", r, err)
+	}
+	for _, want := range []string{"2014-09-01/play.csv: record at byte 52: ", "more than 1048576 bytes", "--memory", "max_line"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q in it", err, want)
+		}
+	}
+	y.WantTrails("a 2014-09-02 2014-09-02T10:00:00Z play title=two seconds=1")
+	cfg.Memory = 1 << 30
+	if r, err := load.Run(t.Context(), cfg); err != nil || r.Loaded != 2 {
+		t.Errorf("with more memory %+v, %v; want the two records", r, err)
+	}
+	y.Write("2014-09-03/play.csv", "user,time,title,seconds\na,2014-09-03 10:00:00,two,1\nb,2014-09-03 10:00:00,"+strings.Repeat("x", 3<<20)+",1\n")
+	y.SetJob(bulkloadtest.LongLines("1MiB"))
+	cfg = y.Config("2014-09-03", "2014-09-03")
+	cfg.Memory = 64 << 20
+	if r, err := load.Run(t.Context(), cfg); err != nil || r.Loaded != 1 || r.Quarantined != 1 {
+		t.Errorf("with a smaller max_line %+v, %v; want the record to be bad", r, err)
 	}
 }

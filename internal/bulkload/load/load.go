@@ -78,6 +78,7 @@ type Load struct {
 // New returns a Load. It returns an error if cfg is invalid.
 func New(cfg Config) (*Load, error) {
 	cfg.Resources = cfg.WithDefaults()
+	cfg.Job = cfg.Within(cfg.Job)
 	search, err := delivered.NewSearch(cfg.FS, cfg.Job, cfg.Span, cfg.Types)
 	if err != nil {
 		return nil, err

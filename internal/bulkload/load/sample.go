@@ -97,7 +97,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 		f := &r.Results[i]
 		switch {
 		case f.Unread != nil:
-			unread = append(unread, delivered.Unread(f.Path, f.Unread))
+			unread = append(unread, delivered.Unread(f.Path, delivered.Unfit(f.Unread)))
 		case f.Unfit != nil:
 			unfit = append(unfit, f.Unfit)
 		case f.Refused != nil:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
@@ -17,6 +18,32 @@ import (
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/files"
 )
+
+// TestARecordTooLargeForAWorker does a piece with a record that is too large for the memory of its worker. The piece is not
+// done. A worker with more memory does it, and all records are loaded.
+func TestARecordTooLargeForAWorker(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.LongLines("64MiB"))
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 10:00:00,"+strings.Repeat("x", 3<<20)+",1\n")
+	parts := y.Plan(nil, 1<<30, "2014-09-01", "2014-09-01")
+	if len(parts) != 1 {
+		t.Fatalf("%d pieces, want 1", len(parts))
+	}
+	worker := y.Worker(local.New())
+	_, err := pieces.Run(t.Context(), worker, &parts[0], time.Minute)
+	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), "2014-09-01/play.csv: record at byte 52: ") || !strings.Contains(err.Error(), "--memory") {
+		t.Fatalf("%v, want the file, the record and --memory", err)
+	}
+	if r, err := pieces.Commit(t.Context(), worker, parts); err == nil {
+		t.Fatalf("the piece is committed: %+v", r)
+	}
+	worker.Memory = 1 << 30
+	if r, err := pieces.Run(t.Context(), worker, &parts[0], time.Minute); err != nil || r.Loaded != 2 {
+		t.Fatalf("with more memory %+v, %v; want two records", r, err)
+	}
+	if r := y.Commit(nil, parts); r.Loaded != 2 || len(r.Failed) != 0 {
+		t.Errorf("%+v, want two records", r)
+	}
+}
 
 // TestCommitsRepeatWhatWasLeftOut repeats a commit that left a file out. Each commit reports
 // the same about this file, until a load loads it. Ledgers of older versions do not list such

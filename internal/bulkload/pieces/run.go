@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/bulkload/target"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/pipe"
 	"usertrail/internal/run/progress"
@@ -255,11 +256,25 @@ func (w *worker) load(ctx context.Context, cfg *batch.Config, inputs []*batch.In
 	if err != nil {
 		return nil, err
 	}
+	if err := tooLarge(inputs); err != nil {
+		return nil, err
+	}
 	if err := b.CommitBad(); err != nil {
 		return nil, dfs.InPlace(err, catalog.PieceAgain)
 	}
 	r := &manifest.Report{Piece: w.piece.Piece, Days: done.Days, Regions: done.Regions, Files: done.Files, Inputs: b.Outcomes(), Schema: cfg.To.Schema}
 	return r, w.keepBad(ctx, inputs, r)
+}
+
+// tooLarge returns the error of an input with a record that needs more memory. The record is no fault of the
+// file: another worker with more memory can do the piece.
+func tooLarge(inputs []*batch.Input) error {
+	for _, in := range inputs {
+		if err := in.Err(); errors.Is(err, record.ErrLarge) {
+			return err
+		}
+	}
+	return nil
 }
 
 // keepBad adds the files of bad records to a report. It checks that the counts add up.

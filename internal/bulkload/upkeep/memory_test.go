@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
@@ -30,7 +31,11 @@ func plain(t *testing.T, layout string, days int) *fixture {
 func (h *fixture) night(t *testing.T, day, records, size int) {
 	t.Helper()
 	h.Deliver(t, testtable.FatLog(h.w.Span.From+behaviour.Date(day), byte(day), records, size))
-	h.load(t, "table")
+	c := h.LoadConfig("table", h.w.Span)
+	c.Memory = 1 << 30
+	if _, err := load.Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // keep runs a command on a copy of the table with the given memory. It returns the files of the

@@ -143,7 +143,7 @@ func OpenRange(head, body io.Reader, file File, f *Format, from, to int64) (*Rea
 	if err := h.failed(); err != nil {
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}
-	r := &Reader{path: h.path, in: body, free: func() {}, cut: h.cut, blanks: h.blanks, header: h.header, line: 1, offset: from}
+	r := &Reader{path: h.path, in: body, free: func() {}, cut: h.cut, held: h.held, blanks: h.blanks, header: h.header, line: 1, offset: from}
 	r.pass(min(h.offset, to))
 	return r, nil
 }

@@ -16,12 +16,17 @@ const firstRead = 64 << 10
 // format.
 var ErrHeader = errors.New("the header does not fit the job")
 
+// ErrLarge is wrapped if a record has more than Format.Held bytes, and the text up to there does not
+// show that the record is bad.
+var ErrLarge = errors.New("too large for the memory")
+
 // A Reader cuts a file's text into chunks. Only one goroutine may use it.
 type Reader struct {
 	path   string
 	in     io.Reader
 	free   func()
 	cut    cutter
+	held   int // the limit for rest, in bytes
 	blanks bool
 	header []string
 
@@ -47,6 +52,7 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 		path:   file.Path,
 		free:   free,
 		cut:    f.cutter(delimiter),
+		held:   f.held() + len("\r\n"),
 		blanks: f.Syntax == Blanks,
 		line:   1,
 	}
@@ -114,6 +120,8 @@ func (r *Reader) first() (rec []byte, quoted bool, err error) {
 			return nil, false, r.failed()
 		case len(r.rest) > r.cut.maxLine+len("\r\n"):
 			return nil, false, fmt.Errorf("header in line %d: %s: more than %d bytes: %w", r.line, TooLong, r.cut.maxLine, ErrHeader)
+		case len(r.rest) > r.held:
+			return nil, false, fmt.Errorf("header in line %d: %w: it has more than %d bytes", r.line, ErrLarge, r.held-len("\r\n"))
 		default:
 			r.rest = slices.Grow(r.rest, max(firstRead, len(r.rest)))
 			r.fill(&r.rest)
@@ -147,9 +155,9 @@ var newline = []byte("\n")
 // after the last record. The chunk is in buf, or in a larger slice if one record
 // does not fit. For a truncated or damaged file, Next first returns the whole records
 // before the damage and then an error. If compressed data is truncated, the error wraps
-// io.ErrUnexpectedEOF.
+// io.ErrUnexpectedEOF. If a record is too large for Format.Held, the error wraps ErrLarge.
 func (r *Reader) Next(buf []byte) (Chunk, error) {
-	data := append(buf[:0], r.rest...)
+	data := append(r.within(buf[:0]), r.rest...)
 	r.rest = r.rest[:0]
 	for {
 		r.fill(&data)
@@ -163,9 +171,16 @@ func (r *Reader) Next(buf []byte) (Chunk, error) {
 			return Chunk{}, fmt.Errorf("record: read %s: after offset %d: %w", r.path, r.offset+int64(len(data)), r.err)
 		case len(data) >= r.cut.maxLine+len("\r\n"):
 			return r.skip(data)
+		case len(data) >= r.held:
+			return Chunk{}, fmt.Errorf("record: read %s: record at byte %d: %w: it has more than %d bytes", r.path, r.offset, ErrLarge, r.held-len("\r\n"))
 		}
-		data = slices.Grow(data, max(4096, len(data)))
+		data = r.within(slices.Grow(data, max(4096, len(data))))
 	}
+}
+
+// within returns data with as much of its capacity as a record may have.
+func (r *Reader) within(data []byte) []byte {
+	return data[:len(data):max(len(data), min(cap(data), r.held))]
 }
 
 // fill reads until data is full or nothing is left to read.

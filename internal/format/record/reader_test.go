@@ -131,6 +131,57 @@ func TestQuoteTooLong(t *testing.T) {
 	}
 }
 
+// TestARecordMustFitIntoMemory reads records that have as many bytes as a Reader holds, and larger
+// records. The result must not depend on the size of the chunks.
+func TestARecordMustFitIntoMemory(t *testing.T) {
+	const held, most = 100_000, 500_000
+	title := strings.Repeat("A", held-25)
+	lines := strings.Repeat("A\n", held/2)
+	for _, c := range []struct {
+		name, last string
+		large      bool
+		records    int
+	}{
+		{"fits", "u1,2014-09-01 10:00:00," + title + ",1\r\n", false, 2},
+		{"fits, and is the last", "u1,2014-09-01 10:00:00," + title + ",1", false, 2},
+		{"larger", "u1,2014-09-01 10:00:00,AA" + title + ",1\nu2,2014-09-01 10:00:00,A,1\n", true, 1},
+		{"several lines", "u1,2014-09-01 10:00:00,\"" + lines + "\",1\n", true, 1},
+		{"a quote that stays open", "u1,2014-09-01 10:00:00,\"" + lines + lines, true, 1},
+		{"too long as well", strings.Repeat("A", most+1) + "\n", true, 1},
+	} {
+		f := plays()
+		f.Held, f.MaxLine = held, most
+		text := "user,time,title,seconds\nu0,2014-09-01 10:00:00,A,1\n" + c.last
+		for _, size := range []int{0, 1, firstRead, held - 1, held, held + 1, 2 * held, most, 2 * most} {
+			got, err := readAll(strings.NewReader(text), playFile("day/a.csv"), f, size)
+			if len(got.lines) != c.records || errors.Is(err, ErrLarge) != c.large {
+				t.Fatalf("%s, chunks of %d: %d records, want %d; %v", c.name, size, len(got.lines), c.records, err)
+			}
+			if c.large && (!strings.Contains(err.Error(), "day/a.csv: record at byte 51: ") || !strings.Contains(err.Error(), fmt.Sprintf("more than %d bytes", held))) {
+				t.Errorf("%s, chunks of %d: %v, want the file, the line and the limit", c.name, size, err)
+			}
+		}
+	}
+	f := plays()
+	f.Held, f.MaxLine = held, most
+	text := "user,time,title,seconds\nu0,2014-09-01 10:00:00,A,1\nu1,2014-09-01 10:00:00,AA" + title + ",1\n"
+	r, err := OpenRange(strings.NewReader(text), strings.NewReader(text), playFile("a.csv"), f, 0, int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if c, err := r.Next(make([]byte, 0, held)); err != nil || c.Line != 2 || bytes.Count(c.Data, newline) != 1 {
+		t.Errorf("a range: %.100q, %v, want the record before the large one", c.Data, err)
+	}
+	if _, err := r.Next(make([]byte, 0, held)); !errors.Is(err, ErrLarge) {
+		t.Errorf("a range: %v, want ErrLarge", err)
+	}
+	_, err = Open(strings.NewReader(strings.Repeat("a,", held)+"\n"), playFile("a.csv"), f)
+	if !errors.Is(err, ErrLarge) || !strings.Contains(err.Error(), "a.csv: header in line 1") {
+		t.Errorf("a large header: %v, want ErrLarge", err)
+	}
+}
+
 // TestDamage reads a file whose reader fails. The whole records before the failure must be
 // returned first. The error must name the file and wrap its cause.
 func TestDamage(t *testing.T) {

@@ -54,6 +54,14 @@ func (f *Format) maxLine() int {
 	return f.MaxLine
 }
 
+// held returns the limit for the bytes of a record in memory, without its line end.
+func (f *Format) held() int {
+	if f.Held <= 0 {
+		return f.maxLine()
+	}
+	return min(f.Held, f.maxLine())
+}
+
 // zone returns the zone of dates.
 func (f *Format) zone() *time.Location {
 	if f.Zone == nil {

@@ -1,5 +1,7 @@
 package segment
 
+import "usertrail/internal/format/record"
+
 // MinMemory is the smallest memory limit, in bytes, that a process which writes segments
 // keeps to.
 const MinMemory = 64 << 20
@@ -21,6 +23,15 @@ func SortMemory(memory int64) int64 {
 
 // RowMemory returns the memory, in bytes, that each worker may use for the records of one row.
 func RowMemory(memory int64, workers int) int64 { return memory / 16 / int64(workers) }
+
+// EveryRecord is the size of a record, in bytes, that every memory limit allows. It is the default of
+// max_line in a job.
+const EveryRecord = record.DefaultMaxLine
+
+// RecordMemory returns the size, in bytes, of the largest record that each worker may hold.
+func RecordMemory(memory int64, workers int) int64 {
+	return max(RowMemory(memory, workers), EveryRecord)
+}
 
 // Workers returns how many of the workers fit into memory. Each worker holds blocks, and
 // records that can be large.
