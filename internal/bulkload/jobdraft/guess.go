@@ -339,24 +339,34 @@ func (g *guessed) allPaths() {
 var generic = []string{"part", "data", "log", "logs", "events", "event", "export", "csv", "tsv", "txt", "json", "jsonl", "ndjson", "dat", "out", "all", "file", "records", "dump"}
 
 // onlyName returns a name for the only behaviour: a word of its files' names, or
-// of the folders above.
+// of the folders above. A note says so if the files' names differ in the number of this word.
 func (g *guessed) onlyName() string {
-	var parts []string
-	for _, p := range g.arranged.shapes[0].parts {
-		parts = append(parts, p.values[0])
+	for _, p := range slices.Backward(g.arranged.shapes[0].parts) {
+		if name := describing(p.common()); name != "" {
+			if p.numbered() {
+				g.notes = append(g.notes, fmt.Sprintf("%s are one behaviour, because the names differ only in numbers; if they are behaviours, write {behaviour} in place of * in the path", wordsOf(distinct(p.names))))
+			}
+			return name
+		}
 	}
 	if !g.found.single {
-		parts = append([]string{dfs.Base(g.cfg.Logs)}, parts...)
-	}
-	for _, p := range slices.Backward(parts) {
-		p = strings.TrimSuffix(p, path.Ext(p))
-		for _, w := range words.FindAllString(p, -1) {
-			if letter.MatchString(w) && !strings.ContainsAny(w, opened+wild) && !slices.Contains(generic, strings.ToLower(w)) && !strings.Contains(w, "=") {
-				return kindNames([]string{w})[0]
-			}
+		if name := describing(dfs.Base(g.cfg.Logs)); name != "" {
+			return name
 		}
 	}
 	return "event"
+}
+
+// describing returns the first word of a part of a path that describes the content of files, as a name of a behaviour. It
+// returns "" if there is none.
+func describing(part string) string {
+	part = strings.TrimSuffix(part, path.Ext(part))
+	for _, w := range words.FindAllString(part, -1) {
+		if letter.MatchString(w) && !strings.ContainsAny(w, opened+wild) && !slices.Contains(generic, strings.ToLower(w)) && !strings.Contains(w, "=") {
+			return kindNames([]string{w})[0]
+		}
+	}
+	return ""
 }
 
 // kindNames returns names of behaviours for texts, each of them once.

@@ -224,12 +224,31 @@ func (p *part) mayName() bool {
 	if !p.varies() || p.names == nil {
 		return false
 	}
-	names := distinct(p.names)
-	stems := map[string]bool{}
-	for _, n := range names {
-		stems[digits.ReplaceAllString(n, "")] = true
+	names := len(distinct(p.names))
+	return names > 1 && names <= behaviour.MaxKinds && len(p.stems()) > 1
+}
+
+// stems returns the part's names without their numbers, each of them once.
+func (p *part) stems() []string {
+	var out []string
+	for _, n := range p.names {
+		out = append(out, digits.ReplaceAllString(n, ""))
 	}
-	return len(names) > 1 && len(names) <= behaviour.MaxKinds && len(stems) > 1
+	return distinct(out)
+}
+
+// numbered reports whether the part's names differ only in numbers.
+func (p *part) numbered() bool { return len(distinct(p.names)) > 1 && len(p.stems()) == 1 }
+
+// common returns the text that all values of the part have. It has no numbers in which they differ.
+func (p *part) common() string {
+	switch {
+	case !p.varies():
+		return p.values[0]
+	case p.numbered():
+		return p.prefix + p.stems()[0] + p.suffix
+	}
+	return p.prefix + p.suffix
 }
 
 // isKind reports whether a folder's own name shows that its values are behaviours, as in
