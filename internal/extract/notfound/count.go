@@ -19,6 +19,7 @@ type Count struct {
 	Blank  int64 `json:"blank,omitempty"`  // IDs that begin or end with white space
 	Quoted int64 `json:"quoted,omitempty"` // IDs that begin or end with a quote
 	Point  int64 `json:"point,omitempty"`  // IDs that are numbers and end in .0
+	Listed int64 `json:"listed,omitempty"` // IDs that may be several IDs or columns: they have a comma, semicolon, tab or | in them
 
 	File *manifest.NamesFile `json:"-"` // that names them; nil if there is none
 }
@@ -29,6 +30,7 @@ func (m *Count) Add(o *Count) {
 	m.Blank += o.Blank
 	m.Quoted += o.Quoted
 	m.Point += o.Point
+	m.Listed += o.Listed
 }
 
 // count counts the user with an ID.
@@ -41,6 +43,8 @@ func (m *Count) count(id []byte) {
 		m.Quoted++
 	case point && len(number) > 0 && len(bytes.Trim(number, "0123456789")) == 0:
 		m.Point++
+	case bytes.ContainsAny(id, ",;\t|"):
+		m.Listed++
 	}
 }
 
@@ -64,6 +68,7 @@ func (m *Count) Notes(users int64, out string) []string {
 		{m.Blank, "begins or ends with a blank", "begin or end with a blank", "remove the blanks from the list"},
 		{m.Quoted, "has quotes around it", "have quotes around them", "remove the quotes from the list"},
 		{m.Point, "ends in .0, as programs write numbers", "end in .0, as programs write numbers", "write the IDs as texts"},
+		{m.Listed, "has a comma, semicolon, tab or | in it", "have a comma, semicolon, tab or | in them", "write one ID on each line, or name the column of the list, as in --users NAME.csv:COLUMN"},
 	} {
 		if odd.users > 0 {
 			notes = append(notes, fmt.Sprintf("%s of the IDs that were not found %s: %s", humanize.Comma(odd.users), english.PluralWord(int(odd.users), odd.one, odd.more), odd.step))

@@ -49,6 +49,9 @@ func (t *Target) Check(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for --out: %w", err)
 	}
+	if info, err := t.FS.Stat(ctx, t.Out); err == nil && !info.Dir {
+		return fmt.Errorf("--out %s: %w: it is a file, and a result is a directory: choose another name", t.Out, iofs.ErrExist)
+	}
 	if there {
 		return fmt.Errorf("--out %s: %w: choose another, or add --overwrite", t.Out, iofs.ErrExist)
 	}

@@ -65,7 +65,7 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 		f.paths = j.Pattern.paths
 		if _, err := files.Stat(ctx, f.glob.base); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
-				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %w", ErrNoInput, err)
+				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %w: correct path under logs in the job, or mount the folder", ErrNoInput, err)
 			}
 			return Found{}, unlisted(err)
 		}
