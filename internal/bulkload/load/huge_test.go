@@ -109,7 +109,7 @@ func zip(t *testing.T, from, to string) {
 func TestFilesOfMoreThan4GiB(t *testing.T) {
 	testkit.OnlyAll(t, "the same with small files")
 	const plain, zipped = "2014-09-01/play.csv", "2014-09-01/play.csv.gz"
-	y := bulkloadtest.New(t, bulkloadtest.LongLines("2MiB"))
+	y := bulkloadtest.New(t, bulkloadtest.LongLines("1MiB"))
 	logs := filepath.Join(y.Dir, "logs")
 	h := newHugeLog(t, filepath.Join(logs, plain))
 	y.Load(nil, "2014-09-01", "2014-09-01")
@@ -126,7 +126,7 @@ func TestFilesOfMoreThan4GiB(t *testing.T) {
 
 	h.replay(y, plain)
 
-	packed := bulkloadtest.New(t, bulkloadtest.LongLines("2MiB"))
+	packed := bulkloadtest.New(t, bulkloadtest.LongLines("1MiB"))
 	if err := os.MkdirAll(filepath.Join(packed.Dir, "logs", "2014-09-01"), 0o755); err != nil {
 		t.Fatal(err)
 	}
