@@ -52,7 +52,7 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 		path:   file.Path,
 		free:   free,
 		cut:    f.cutter(delimiter),
-		held:   f.held() + len("\r\n"),
+		held:   f.held(),
 		blanks: f.Syntax == Blanks,
 		line:   1,
 	}

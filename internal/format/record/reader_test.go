@@ -182,6 +182,24 @@ func TestARecordMustFitIntoMemory(t *testing.T) {
 	}
 }
 
+// TestARecordThatIsTooLongIsWhole reads lines that are longer than a record may be, and shorter than
+// MaxRaw, from the beginning and the end of a file that is larger than the first read.
+func TestARecordThatIsTooLongIsWhole(t *testing.T) {
+	f := plays()
+	f.MaxLine = 100
+	for _, held := range []int{0, 1 << 20} {
+		f.Held = held
+		long := strings.Repeat("A", 3000)
+		text := header + long + "\n" + strings.Repeat("u1,2014-09-01 10:00:00,A,1\n", firstRead/20) + long + "\n"
+		got := read(t, text, playFile("a.csv"), f, 1<<20)
+		for i, at := range []int{0, len(got.raw) - 1} {
+			if got.raw[at] != long {
+				t.Errorf("held %d, line %d: a text of %d bytes, want all %d", held, i, len(got.raw[at]), len(long))
+			}
+		}
+	}
+}
+
 // TestDamage reads a file whose reader fails. The whole records before the failure must be
 // returned first. The error must name the file and wrap its cause.
 func TestDamage(t *testing.T) {

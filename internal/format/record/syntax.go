@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -54,12 +55,13 @@ func (f *Format) maxLine() int {
 	return f.MaxLine
 }
 
-// held returns the limit for the bytes of a record in memory, without its line end.
+// held returns the limit for the bytes of a record in memory, with its line end. If maxLine is the
+// smaller limit, nothing else limits the memory.
 func (f *Format) held() int {
-	if f.Held <= 0 {
-		return f.maxLine()
+	if f.Held <= 0 || f.Held >= f.maxLine() {
+		return math.MaxInt
 	}
-	return min(f.Held, f.maxLine())
+	return f.Held + len("\r\n")
 }
 
 // zone returns the zone of dates.
