@@ -49,13 +49,13 @@ func (t *Target) Check(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for --out: %w", err)
 	}
+	if !there {
+		return nil
+	}
 	if info, err := t.FS.Stat(ctx, t.Out); err == nil && !info.Dir {
 		return fmt.Errorf("--out %s: %w: it is a file, and a result is a directory: choose another name", t.Out, iofs.ErrExist)
 	}
-	if there {
-		return fmt.Errorf("--out %s: %w: choose another, or add --overwrite", t.Out, iofs.ErrExist)
-	}
-	return nil
+	return fmt.Errorf("--out %s: %w: choose another, or add --overwrite", t.Out, iofs.ErrExist)
 }
 
 // CheckForPlan is Check for a plan of pieces. If Out is a result of pieces, it leaves the check

@@ -26,7 +26,7 @@ type Reader struct {
 	in     io.Reader
 	free   func()
 	cut    cutter
-	held   int // the limit for rest, in bytes
+	held   int // bytes of one record in memory, with its line end
 	blanks bool
 	header []string
 

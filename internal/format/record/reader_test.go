@@ -158,7 +158,7 @@ func TestARecordMustFitIntoMemory(t *testing.T) {
 				t.Fatalf("%s, chunks of %d: %d records, want %d; %v", c.name, size, len(got.lines), c.records, err)
 			}
 			if c.large && (!strings.Contains(err.Error(), "day/a.csv: record at byte 51: ") || !strings.Contains(err.Error(), fmt.Sprintf("more than %d bytes", held))) {
-				t.Errorf("%s, chunks of %d: %v, want the file, the line and the limit", c.name, size, err)
+				t.Errorf("%s, chunks of %d: %v, want the file, the record and the limit", c.name, size, err)
 			}
 		}
 	}

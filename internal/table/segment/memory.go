@@ -24,13 +24,10 @@ func SortMemory(memory int64) int64 {
 // RowMemory returns the memory, in bytes, that each worker may use for the records of one row.
 func RowMemory(memory int64, workers int) int64 { return memory / 16 / int64(workers) }
 
-// EveryRecord is the size of a record, in bytes, that every memory limit allows. It is the default of
-// max_line in a job.
-const EveryRecord = record.DefaultMaxLine
-
-// RecordMemory returns the size, in bytes, of the largest record that each worker may hold.
+// RecordMemory returns the size, in bytes, of the largest record that each worker may hold. With any
+// memory, it allows the records of a job without max_line.
 func RecordMemory(memory int64, workers int) int64 {
-	return max(RowMemory(memory, workers), EveryRecord)
+	return max(RowMemory(memory, workers), record.DefaultMaxLine)
 }
 
 // Workers returns how many of the workers fit into memory. Each worker holds blocks, and
