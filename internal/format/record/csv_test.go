@@ -15,7 +15,7 @@ import (
 // the first wrong quote and returns its line, or -1 if all quotes are right.
 func cutAll(text, delimiter string) (records [][]string, badLine int) {
 	c := cutter{quotes: true, delimiter: []byte(delimiter), maxLine: DefaultMaxLine}
-	s := splitter{syntax: CSV, delimiter: c.delimiter}
+	s := newSplitter(CSV, c.delimiter)
 	lineNumber := 1
 	for rest := []byte(text); len(rest) > 0; {
 		size, content, bad := c.record(rest, true)

@@ -16,19 +16,18 @@ import (
 //	true, false      the word
 //	object, array    its JSON, without blanks
 //	null             null, also for a missing member
+//
+// It copies only the requested columns, so its memory depends on the length of the line and not
+// on the number of values in the line.
 type jsonReader struct {
 	names  []string // names of the columns: a.b is member b of member a, or member "a.b"
 	spans  []span   // the columns, as spans of text
 	text   []byte
-	parser fastjson.Parser
-	within string // the names of the objects that visit is in, each with a dot after it
-	visit  func(key []byte, v *fastjson.Value)
+	parser fastjson.Parser // of strings with escapes
 }
 
 func newJSONReader() *jsonReader {
-	j := &jsonReader{text: make([]byte, 0, 512)}
-	j.visit = j.member
-	return j
+	return &jsonReader{text: make([]byte, 0, 512)}
 }
 
 // column returns the number of the column called name.
@@ -49,27 +48,45 @@ func (j *jsonReader) split(rec []byte) error {
 		j.spans[i].from = -1
 	}
 	j.text = j.text[:0]
-	v, err := j.parser.ParseBytes(rec)
-	if err != nil {
-		return err
+	// The validator calls itself for a value in a value.
+	if deeper(rec, fastjson.MaxDepth) {
+		return fmt.Errorf("values are nested more than %d deep", fastjson.MaxDepth)
 	}
-	// The parser accepts more than JSON, but it limits the depth.
 	if err := fastjson.ValidateBytes(rec); err != nil {
 		return err
 	}
-	o, err := v.Object()
-	if err != nil {
-		return fmt.Errorf("%s in place of an object", v.Type())
+	v := rec[skipBlanks(rec, 0):]
+	if v[0] != '{' {
+		return fmt.Errorf("%s in place of an object", jsonType(v[0]))
 	}
-	j.within = ""
-	o.Visit(j.visit)
+	j.object(v, "")
 	return nil
+}
+
+// object handles the members of the object at the beginning of v. within is the names of the objects
+// that it is in, each with a dot after it.
+func (j *jsonReader) object(v []byte, within string) {
+	for at := skipBlanks(v, 1); v[at] != '}'; at = skipBlanks(v, at) {
+		if v[at] == ',' {
+			at++
+			continue
+		}
+		end := stringEnd(v, at)
+		key := v[at+1 : end-1]
+		if bytes.IndexByte(key, '\\') >= 0 {
+			key = bytes.Clone(j.unescape(v[at:end]))
+		}
+		at = skipBlanks(v, skipBlanks(v, end)+len(":"))
+		end = valueEnd(v, at)
+		j.member(key, v[at:end], within)
+		at = end
+	}
 }
 
 // member handles one member of an object. It serves the columns that name the member or a
 // member inside it.
-func (j *jsonReader) member(key []byte, v *fastjson.Value) {
-	within, inside := j.within, false
+func (j *jsonReader) member(key, v []byte, within string) {
+	inside := false
 	for i, name := range j.names {
 		if !strings.HasPrefix(name, within) {
 			continue
@@ -81,94 +98,42 @@ func (j *jsonReader) member(key []byte, v *fastjson.Value) {
 		switch {
 		case len(rest) == len(key):
 			j.take(i, v)
-		case rest[len(key)] == '.' && !inside && v.Type() == fastjson.TypeObject:
+		case rest[len(key)] == '.' && !inside && v[0] == '{':
 			inside = true
-			j.within = name[:len(within)+len(key)+1]
-			o, _ := v.Object()
-			o.Visit(j.visit)
-			j.within = within
+			j.object(v, name[:len(within)+len(key)+1])
 		}
 	}
 }
 
-func (j *jsonReader) take(column int, v *fastjson.Value) {
+// take sets a column to the text of a value.
+func (j *jsonReader) take(column int, v []byte) {
 	from := len(j.text)
-	switch v.Type() {
-	case fastjson.TypeNull:
+	switch v[0] {
+	case 'n':
 		j.spans[column] = span{from: -1}
 		return
-	case fastjson.TypeString:
-		s, _ := v.StringBytes()
-		j.text = append(j.text, s...)
-	case fastjson.TypeNumber:
-		j.text = v.MarshalTo(j.text)
-		j.text = append(j.text[:from], plainNumber(j.text[from:])...)
+	case '"':
+		if text := v[1 : len(v)-1]; bytes.IndexByte(text, '\\') < 0 {
+			j.text = append(j.text, text...)
+		} else {
+			j.text = append(j.text, j.unescape(v)...)
+		}
+	case '{', '[':
+		j.text = appendCompact(j.text, v)
+	case 't', 'f':
+		j.text = append(j.text, v...)
 	default:
-		j.text = v.MarshalTo(j.text)
+		j.text = append(j.text, plainNumber(v)...)
 	}
 	j.spans[column] = span{from, len(j.text)}
 }
 
-// maxExponent is the largest exponent that is written out. It is beyond the range of int64
-// and of every time.
-const maxExponent = 40
-
-// plainNumber writes out a JSON number's exponent and removes a fraction of zeros. The result
-// may share memory with n.
-func plainNumber(n []byte) []byte {
-	if e := bytes.IndexAny(n, "eE"); e >= 0 {
-		return withoutExponent(n, e)
+// unescape returns the characters of a valid string of JSON. They are valid until the next call.
+func (j *jsonReader) unescape(v []byte) []byte {
+	s, err := j.parser.ParseBytes(v)
+	if err != nil {
+		return nil // the line is valid
 	}
-	dot := bytes.IndexByte(n, '.')
-	if dot < 0 {
-		return n
-	}
-	if len(bytes.TrimRight(n[dot+1:], "0")) == 0 {
-		return n[:dot]
-	}
-	return n
-}
-
-// withoutExponent moves the dot of n, whose exponent begins at e.
-func withoutExponent(n []byte, e int) []byte {
-	exponent, negative := 0, false
-	for _, c := range n[e+1:] {
-		switch {
-		case c == '-':
-			negative = true
-		case c != '+':
-			exponent = min(exponent*10+int(c-'0'), maxExponent+1)
-		}
-	}
-	if exponent > maxExponent {
-		return n
-	}
-	if negative {
-		exponent = -exponent
-	}
-	var sign []byte
-	digits := n[:e]
-	if digits[0] == '-' {
-		sign, digits = []byte("-"), digits[1:]
-	}
-	whole, fraction, _ := bytes.Cut(digits, []byte("."))
-	all := bytes.Join([][]byte{whole, fraction}, nil)
-	point := len(whole) + exponent
-	if point < 1 {
-		all = append(bytes.Repeat([]byte("0"), 1-point), all...)
-		point = 1
-	}
-	if point > len(all) {
-		all = append(all, bytes.Repeat([]byte("0"), point-len(all))...)
-	}
-	whole = bytes.TrimLeft(all[:point], "0")
-	if len(whole) == 0 {
-		whole = []byte("0")
-	}
-	fraction = bytes.TrimRight(all[point:], "0")
-	out := append(bytes.Clone(sign), whole...)
-	if len(fraction) > 0 {
-		out = append(append(out, '.'), fraction...)
-	}
-	return out
+	text, _ := s.StringBytes()
+	return text
 }

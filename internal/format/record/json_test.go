@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/valyala/fastjson"
 )
 
 func jsonPlays() *Format {
@@ -144,10 +146,62 @@ func FuzzJSON(f *testing.F) {
 		if err != nil {
 			return
 		}
+		simple := simpleJSON(t, s, "a", "b", "c.d")
 		for i, v := range []any{want["a"], want["b"], inside(want)} {
 			checkJSON(t, j, columns[i], v)
+			if got := textOf(j, columns[i]); got != simple[i] {
+				t.Fatalf("%s: got %q, want %q as fastjson", j.names[columns[i]], got, simple[i])
+			}
 		}
 	})
+}
+
+// textOf returns the text of a column, "null" if it has none.
+func textOf(j *jsonReader, column int) string {
+	sp := j.spans[column]
+	if sp.from < 0 {
+		return "null"
+	}
+	return string(j.text[sp.from:sp.to])
+}
+
+// simpleJSON returns the texts of columns of an object. It parses all values with fastjson, and is the simple
+// version of jsonReader.
+func simpleJSON(t *testing.T, line string, names ...string) []string {
+	t.Helper()
+	v, err := fastjson.Parse(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]string, len(names))
+	for i := range out {
+		out[i] = "null"
+	}
+	addSimpleJSON(out, names, "", v.GetObject())
+	return out
+}
+
+func addSimpleJSON(out, names []string, within string, o *fastjson.Object) {
+	o.Visit(func(key []byte, v *fastjson.Value) {
+		for i, name := range names {
+			if name == within+string(key) {
+				out[i] = simpleJSONText(v)
+			}
+		}
+		if v.Type() == fastjson.TypeObject && len(within) < len("c.d") {
+			addSimpleJSON(out, names, within+string(key)+".", v.GetObject())
+		}
+	})
+}
+
+func simpleJSONText(v *fastjson.Value) string {
+	switch v.Type() {
+	case fastjson.TypeString:
+		return string(v.GetStringBytes())
+	case fastjson.TypeNumber:
+		return string(plainNumber(v.MarshalTo(nil)))
+	}
+	return string(v.MarshalTo(nil))
 }
 
 // controlInKey reports whether a line holds control characters. The validator accepts them in
@@ -170,11 +224,7 @@ func inside(m map[string]any) any {
 
 func checkJSON(t *testing.T, j *jsonReader, column int, want any) {
 	t.Helper()
-	sp := j.spans[column]
-	got := "null"
-	if sp.from >= 0 {
-		got = string(j.text[sp.from:sp.to])
-	}
+	got := textOf(j, column)
 	switch v := want.(type) {
 	case nil:
 		if got != "null" && j.names[column] != "c.d" {

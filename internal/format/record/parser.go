@@ -19,7 +19,7 @@ type Parser struct {
 	format *Format
 	file   File
 	cut    cutter
-	split  splitter
+	split  *splitter
 	json   *jsonReader // nil except for jsonl
 
 	width   int  // columns of a record
@@ -86,7 +86,7 @@ func NewParser(f *Format, file File, header []string) (*Parser, error) {
 		format:  f,
 		file:    file,
 		cut:     f.cutter(delimiter),
-		split:   splitter{syntax: f.Syntax, delimiter: delimiter},
+		split:   newSplitter(f.Syntax, delimiter),
 		decoded: encoding != nil,
 	}
 	if err := p.plan(header); err != nil {
@@ -120,6 +120,7 @@ func (p *Parser) plan(header []string) error {
 	if err := m.skippers(p); err != nil {
 		return err
 	}
+	p.split.wanted = m.needed
 	p.width, p.exact = m.widest, false
 	if m.header != nil {
 		p.width, p.exact = len(m.header), true
@@ -329,7 +330,7 @@ func (p *Parser) columns(quoted bool) (Reason, error) {
 	}
 	p.split.split(p.whole, quoted)
 	p.text, p.spans = p.split.text, p.split.spans
-	if n := len(p.spans); n < p.width || n > p.width && p.exact {
+	if n := p.split.count; n < p.width || n > p.width && p.exact {
 		return WrongWidth, fmt.Errorf("%s, want %d", quantity.Of(n, "column"), p.width)
 	}
 	return "", nil

@@ -124,7 +124,8 @@ type planner struct {
 	file   File
 	header []string    // names of the columns, nil if they have none
 	json   *jsonReader // collects the requested columns
-	widest int         // number of requested columns by number
+	widest int         // the highest number of the columns requested by number
+	needed int         // columns up to the last requested one
 	clocks map[*time.Location]*behaviour.Clock
 }
 
@@ -229,7 +230,7 @@ func (m *planner) column(name string) (int, error) {
 	case byNumber && m.header != nil && number > len(m.header):
 		return 0, missingColumn{fmt.Errorf("no column %s in %s, which has %s", name, m.file.Path, m.columns())}
 	case byNumber:
-		m.widest = max(m.widest, number)
+		m.widest, m.needed = max(m.widest, number), max(m.needed, number)
 		return number - 1, nil
 	}
 	i := slices.Index(m.header, name)
@@ -239,6 +240,7 @@ func (m *planner) column(name string) (int, error) {
 	if slices.Contains(m.header[i+1:], name) {
 		return 0, fmt.Errorf("column %q occurs twice in %s, which has %s", name, m.file.Path, m.columns())
 	}
+	m.needed = max(m.needed, i+1)
 	return i, nil
 }
 

@@ -23,7 +23,7 @@ const probeLine = 64 << 10
 func Rows(text []byte, syntax Syntax, delimiter string, limit int, final bool) (rows [][]string, bad int) {
 	text = bytes.TrimPrefix(text, []byte(mark))
 	c := cutter{quotes: syntax == CSV, delimiter: []byte(delimiter), maxLine: probeLine}
-	s := splitter{syntax: syntax, delimiter: c.delimiter}
+	s := newSplitter(syntax, c.delimiter)
 	for len(text) > 0 && len(rows)+bad < limit {
 		size, content, wrong := c.record(text, final)
 		if size == 0 {

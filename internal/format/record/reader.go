@@ -93,7 +93,7 @@ func (r *Reader) begin(f *Format) error {
 	if err != nil || rec == nil {
 		return err
 	}
-	s := splitter{syntax: f.Syntax, delimiter: r.cut.delimiter}
+	s := newSplitter(f.Syntax, r.cut.delimiter)
 	s.split(rec, quoted)
 	r.header = s.names()
 	r.take(len(rec))

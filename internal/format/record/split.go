@@ -1,6 +1,9 @@
 package record
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
 
 // A span is a piece of a splitter's text. A null one has from < 0.
 type span struct{ from, to int }
@@ -10,16 +13,23 @@ type span struct{ from, to int }
 type splitter struct {
 	syntax    Syntax
 	delimiter []byte
+	wanted    int // how many columns have a span, from the first one; the others are only counted
 
 	text  []byte
 	spans []span
+	count int    // the columns of the record
 	plain []byte // for the copy
+}
+
+// newSplitter returns a splitter that keeps all columns.
+func newSplitter(syntax Syntax, delimiter []byte) *splitter {
+	return &splitter{syntax: syntax, delimiter: delimiter, wanted: math.MaxInt}
 }
 
 // split cuts rec into fields. The cutter must have found its quotes to be right. quoted is
 // set if rec has quotes. Text and spans are valid until the next call, and as long as rec.
 func (s *splitter) split(rec []byte, quoted bool) {
-	s.text, s.spans = rec, s.spans[:0]
+	s.text, s.spans, s.count = rec, s.spans[:0], 0
 	switch {
 	case s.syntax == Blanks:
 		s.blanks(rec)
@@ -34,7 +44,7 @@ func (s *splitter) split(rec []byte, quoted bool) {
 
 func (s *splitter) byByte(rec []byte, delimiter byte) {
 	spans, from := s.spans, 0
-	for {
+	for len(spans) < s.wanted {
 		n := bytes.IndexByte(rec[from:], delimiter)
 		if n < 0 {
 			break
@@ -42,12 +52,13 @@ func (s *splitter) byByte(rec []byte, delimiter byte) {
 		spans = append(spans, span{from, from + n})
 		from += n + 1
 	}
-	s.spans = append(spans, span{from, len(rec)})
+	s.spans = spans
+	s.last(rec, from)
 }
 
 func (s *splitter) byString(rec []byte) {
 	from := 0
-	for {
+	for len(s.spans) < s.wanted {
 		n := bytes.Index(rec[from:], s.delimiter)
 		if n < 0 {
 			break
@@ -55,7 +66,18 @@ func (s *splitter) byString(rec []byte) {
 		s.spans = append(s.spans, span{from, from + n})
 		from += n + len(s.delimiter)
 	}
-	s.spans = append(s.spans, span{from, len(rec)})
+	s.last(rec, from)
+}
+
+// last handles the columns from a place that are left: one that is wanted, or those that are only
+// counted.
+func (s *splitter) last(rec []byte, from int) {
+	s.count = len(s.spans) + 1
+	if len(s.spans) < s.wanted {
+		s.spans = append(s.spans, span{from, len(rec)})
+		return
+	}
+	s.count += bytes.Count(rec[from:], s.delimiter)
 }
 
 func (s *splitter) blanks(rec []byte) {
@@ -71,7 +93,9 @@ func (s *splitter) blanks(rec []byte) {
 		for at < len(rec) && !blank(rec[at]) {
 			at++
 		}
-		s.spans = append(s.spans, span{from, at})
+		if s.count++; s.count <= s.wanted {
+			s.spans = append(s.spans, span{from, at})
+		}
 	}
 }
 
@@ -82,17 +106,20 @@ func (s *splitter) quoted(rec []byte) {
 	s.plain = s.plain[:0]
 	for {
 		from, n := len(s.plain), 0
-		if len(rec) > 0 && rec[0] == '"' {
+		isQuoted := len(rec) > 0 && rec[0] == '"'
+		if isQuoted {
 			n = closing(rec)
-			s.plain = unquote(s.plain, rec[1:n-1])
-		} else {
-			n = bytes.Index(rec, s.delimiter)
-			if n < 0 {
-				n = len(rec)
-			}
-			s.plain = append(s.plain, rec[:n]...)
+		} else if n = bytes.Index(rec, s.delimiter); n < 0 {
+			n = len(rec)
 		}
-		s.spans = append(s.spans, span{from, len(s.plain)})
+		if s.count++; s.count <= s.wanted {
+			if isQuoted {
+				s.plain = unquote(s.plain, rec[1:n-1])
+			} else {
+				s.plain = append(s.plain, rec[:n]...)
+			}
+			s.spans = append(s.spans, span{from, len(s.plain)})
+		}
 		if n == len(rec) {
 			break
 		}
@@ -113,11 +140,11 @@ func unquote(dst, text []byte) []byte {
 	}
 }
 
-// names returns copies of the columns as strings.
+// names returns copies of the columns that have spans.
 func (s *splitter) names() []string {
-	out := make([]string, len(s.spans))
+	text, out := string(s.text), make([]string, len(s.spans))
 	for i, sp := range s.spans {
-		out[i] = string(s.text[sp.from:sp.to])
+		out[i] = text[sp.from:sp.to]
 	}
 	return out
 }
