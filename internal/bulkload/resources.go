@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"usertrail/internal/format/job"
+	"usertrail/internal/format/record"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -46,10 +47,16 @@ func (r *Resources) SortMemory() int64 { return segment.SortMemory(r.Memory) }
 // RowMemory returns the memory of a writer in bytes for the records of one row.
 func (r *Resources) RowMemory() int64 { return segment.RowMemory(r.Memory, r.Writers()) }
 
-// Within returns j with the limit for a record in memory. For each worker, another record is read ahead.
+// WindowShare divides Resources.Memory: the windows of the zstd files that are read at the same time take at most
+// one WindowShare-th of it.
+const WindowShare = 8
+
+// Within returns j with the limits for the memory of a record and of a file's window. For each worker, another record
+// is read ahead.
 func (r *Resources) Within(j *job.Job) *job.Job {
 	within := *j
 	within.Format.Held = int(segment.RecordMemory(r.Memory, 2*r.Workers))
+	within.Format.Window = min(max(r.Memory/WindowShare, record.MinWindow), record.MaxWindow)
 	return &within
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/format/manifest"
@@ -38,11 +39,15 @@ type reader struct {
 	format   *record.Format
 	workers  int
 	progress *progress.Progress
-	buffers  chan []byte // of chunks, not in use
+	buffers  chan []byte         // of chunks, not in use
+	unpacked *semaphore.Weighted // bytes of Format.Window, for the files that are being decompressed
 }
 
 func newReader(cfg *Config, p *progress.Progress) *reader {
-	return &reader{fs: cfg.FS, format: &cfg.Within(cfg.Job).Format, workers: cfg.Workers, progress: p, buffers: make(chan []byte, 4*cfg.Workers)}
+	format := &cfg.Within(cfg.Job).Format
+	return &reader{
+		fs: cfg.FS, format: format, workers: cfg.Workers, progress: p, buffers: make(chan []byte, 4*cfg.Workers), unpacked: semaphore.NewWeighted(format.Window),
+	}
 }
 
 // EachChunk reads delivered files and passes their chunks to cfg.Workers workers. worker returns the function of worker i for
@@ -130,6 +135,11 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 		return in.own(delivered.Unread(in.Path, err))
 	}
 	defer f.Close()
+	memory := min(record.Unpacking(f, in.Path), r.format.Window) // a file that needs more is not read
+	if err := r.unpacked.Acquire(ctx, memory); err != nil {
+		return context.Cause(ctx)
+	}
+	defer r.unpacked.Release(memory)
 	h := sha256.New()
 	src := &delivered.Source{R: in.Reader(f)}
 	raw := &counted{r: io.TeeReader(src, h), progress: r.progress}

@@ -80,7 +80,7 @@ func (s *sample) read(ctx context.Context, cfg Config, most int) error {
 		return err
 	}
 	defer f.Close()
-	in, free, err := record.Decompress(f, s.name)
+	in, free, err := record.Decompress(f, s.name, 0)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}

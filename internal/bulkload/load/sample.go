@@ -59,7 +59,7 @@ func (l *Load) try(ctx context.Context, files []job.Input, dropped *behaviour.Da
 		by = l.To.Layout
 	}
 	fits := func(r *behaviour.Record) error { return by.Fits(schema, r) }
-	return tryout.Run(ctx, tryout.Config{FS: l.cfg.FS, Job: l.cfg.Job, Fits: fits, Dropped: dropped}, list)
+	return tryout.Run(ctx, tryout.Config{FS: l.cfg.FS, Job: l.cfg.Job, Fits: fits, Dropped: dropped, Memory: l.cfg.Memory / 2}, list)
 }
 
 // sample parses a sample of the files that a load would read.

@@ -9,6 +9,7 @@
 package tryout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
@@ -39,6 +41,7 @@ type Config struct {
 	Fits func(*behaviour.Record) error
 	// Dropped, if not nil, is the first date that was not dropped from the table.
 	Dropped *behaviour.Date
+	Memory  int64 // for the files that are read at the same time, in bytes; 512 MiB. One file is always read
 }
 
 // A File is a delivered file, and how much of it is parsed.
@@ -54,8 +57,15 @@ func Run(ctx context.Context, cfg Config, files []File) (*Report, error) {
 	counters := make([]*counter, len(files))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
+	total := cmp.Or(cfg.Memory, 512<<20)
+	memory := semaphore.NewWeighted(total)
 	for i, f := range files {
+		needs := min(cfg.Job.Format.Memory(f.Path), total)
 		g.Go(func() error {
+			if err := memory.Acquire(ctx, needs); err != nil {
+				return context.Cause(ctx)
+			}
+			defer memory.Release(needs)
 			counters[i] = newCounter(cfg, f)
 			counters[i].read(ctx)
 			return context.Cause(ctx)

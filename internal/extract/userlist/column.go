@@ -40,7 +40,7 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 			return nil, columnless(ctx, fs, file, err)
 		}
 		defer f.Close()
-		in, free, err := record.Decompress(f, file)
+		in, free, err := record.Decompress(f, file, 0)
 		if err != nil {
 			return nil, fmt.Errorf("%w %s: %w", ErrList, file, err)
 		}
@@ -172,7 +172,7 @@ func (u *reader) addColumn(ctx context.Context, fs dfs.FS, name, column string) 
 	if kind == parquetColumns {
 		return u.addParquet(f, column)
 	}
-	in, free, err := record.Decompress(f, name)
+	in, free, err := record.Decompress(f, name, 0)
 	if err != nil {
 		return fmt.Errorf("%w %s: %w", ErrList, name, err)
 	}

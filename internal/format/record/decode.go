@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/bzip2"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/encoding"
@@ -22,10 +24,6 @@ import (
 // sourceBuffer is the number of bytes of a compressed file that one read requests.
 const sourceBuffer = 256 << 10
 
-// maxWindow limits the memory that a zstd file may require. The zstd command has the same
-// limit.
-const maxWindow = 128 << 20
-
 // mark is the byte order mark in UTF-8.
 const mark = "\uFEFF"
 
@@ -34,18 +32,21 @@ var ErrCompressed = errors.New("the compressed data is damaged or incomplete")
 
 // Decompress returns the decompressed bytes of r, and a function that frees the decompressor.
 // The ending of name determines the compression. Errors about the compressed data wrap ErrCompressed.
-func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
+// window is the largest window of a zstd file in bytes; 0 means MaxWindow. If a file needs a larger one, the
+// error wraps ErrWindow.
+func Decompress(r io.Reader, name string, window int64) (io.Reader, func(), error) {
 	if !IsCompressed(name) {
 		return r, func() {}, nil
 	}
-	from := &packed{r: r}
+	window = cmp.Or(window, MaxWindow)
+	from := &packed{r: r, window: window}
 	in := bufio.NewReaderSize(from, sourceBuffer)
 	if _, err := in.Peek(1); err == io.EOF {
 		return nil, nil, fmt.Errorf("%w: %w: it has 0 bytes, and a compressed file has more", ErrCompressed, io.ErrUnexpectedEOF)
 	} else if err != nil {
 		return nil, nil, err
 	}
-	out, free, err := decompressor(in, name)
+	out, free, err := decompressor(in, name, window)
 	if err != nil {
 		return nil, nil, from.explain(err)
 	}
@@ -55,6 +56,7 @@ func Decompress(r io.Reader, name string) (io.Reader, func(), error) {
 // A packed reader remembers whether reading the compressed bytes failed.
 type packed struct {
 	r      io.Reader
+	window int64
 	failed bool
 }
 
@@ -65,10 +67,14 @@ func (s *packed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// explain returns an error of the decompressor with its cause: the compressed data, unless reading it failed.
+// explain returns an error of the decompressor with its cause: the compressed data or the memory, unless reading
+// failed.
 func (s *packed) explain(err error) error {
-	if s.failed {
+	switch {
+	case s.failed:
 		return err
+	case s.window < MaxWindow && errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Errorf("%w: %w: at most %s fit", ErrWindow, err, humanize.IBytes(uint64(s.window)))
 	}
 	return fmt.Errorf("%w: %w", ErrCompressed, err)
 }
@@ -89,14 +95,18 @@ func (d *decompressed) Read(b []byte) (int, error) {
 }
 
 // decompressor returns the decompressor of a file by its name, and a function that frees it.
-func decompressor(in io.Reader, name string) (io.Reader, func(), error) {
+func decompressor(in *bufio.Reader, name string, window int64) (io.Reader, func(), error) {
 	free := func() {}
 	switch compression(name) {
 	case ".gz":
 		z, err := gzip.NewReader(in)
 		return z, free, cutShort(err)
 	case ".zst":
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		head, _ := in.Peek(zstd.HeaderMaxSize) // the decoder returns the error
+		if n := windowOf(head); n > window {
+			return nil, nil, fmt.Errorf("%s: %w", humanize.IBytes(uint64(n)), zstd.ErrWindowSizeExceeded)
+		}
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(window)))
 		if err != nil {
 			return nil, nil, err
 		}

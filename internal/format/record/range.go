@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
+	"math/bits"
 )
 
 // maxBroken is the maximum number of records with wrong quotes that Begins measures. It may
@@ -39,6 +41,14 @@ func (f *Format) Converts() bool {
 // returns size. It reads only about MaxLine bytes around at. If these bytes allow more than
 // one result, because quotes may be open before them or a line is too long, sure is false.
 func (f *Format) Begins(r io.ReaderAt, size, at int64) (offset int64, sure bool, err error) {
+	return f.begins(r, size, at, nearRead)
+}
+
+// nearRead is the number of bytes that Begins reads at a time.
+const nearRead = 1 << 20
+
+// begins is Begins. step is the number of bytes to read at a time.
+func (f *Format) begins(r io.ReaderAt, size, at int64, step int) (offset int64, sure bool, err error) {
 	delimiter, err := f.delimiter()
 	if err != nil {
 		return 0, false, err
@@ -49,84 +59,170 @@ func (f *Format) Begins(r io.ReaderAt, size, at int64) (offset int64, sure bool,
 	if c.quotes {
 		lead = most
 	}
-	from := max(0, at-lead)
-	data := make([]byte, min(size, at+most)-from)
-	if n, err := r.ReadAt(data, from); n < len(data) {
-		return 0, false, cutShort(err)
-	}
-	b := boundaries{cut: c, data: data, final: from+int64(len(data)) == size, begins: make([]bool, len(data)+1)}
-	b.candidates(from == 0, int(at-from))
-	n, sure := b.first(int(at - from))
-	return from + int64(n), sure, nil
+	from, to := max(0, at-lead), min(size, at+most)
+	b := boundaries{cut: c, in: r, step: step, from: from, at: int(at - from), end: int(to - from), final: to == size, begins: newPlaces(int(to-from) + 1)}
+	n, sure, err := b.first()
+	return from + int64(n), sure, err
 }
 
-// boundaries are the places in data where a record may begin.
+// boundaries are the places around an offset where a record may begin. Places count from the first byte that is
+// looked through.
 //
 // A record of several lines has at most maxLine bytes and its line end. A record that began
-// before data therefore ends within that many bytes, and a line begins at its end. One of
+// before the text therefore ends within that many bytes, and a line begins at its end. One of
 // the lines that begin within these bytes is surely the beginning of a record, and so are
 // all records that follow it. Two candidates are joined when the records after them reach
 // the same place.
 type boundaries struct {
-	cut    cutter
+	cut   cutter
+	in    io.ReaderAt
+	step  int
+	from  int64 // offset of the text in the file
+	at    int
+	end   int  // of the text
+	final bool // the file has no more text
+
+	begins places
+	open   int // how many of begins are not yet followed
+	line   int // the last candidate
 	data   []byte
-	final  bool // no more data follows data
-	begins []bool
-	open   int // how many of begins are true
-}
-
-// candidates marks the lines that begin at or before at. At the file's beginning it marks the
-// first record.
-func (b *boundaries) candidates(atBeginning bool, at int) {
-	if atBeginning {
-		n := 0
-		if bytes.HasPrefix(b.data, []byte(mark)) {
-			n = len(mark)
-		}
-		b.add(n)
-		return
-	}
-	for n := 0; n < at; n++ {
-		next := bytes.IndexByte(b.data[n:], '\n')
-		if next < 0 {
-			return
-		}
-		n += next
-		b.add(n + 1)
-	}
-}
-
-func (b *boundaries) add(n int) {
-	if !b.begins[n] {
-		b.begins[n] = true
-		b.open++
-	}
+	base   int // the place of data
 }
 
 // first follows all candidates until they meet, and returns the first such place at or after
 // at.
-func (b *boundaries) first(at int) (n int, sure bool) {
-	broken := 0
-	for n := range b.begins {
-		switch {
-		case !b.begins[n]:
-			continue
-		case n >= at && b.open == 1:
-			return n, true
-		case n == len(b.data):
-			return 0, false
+func (b *boundaries) first() (n int, sure bool, err error) {
+	if b.from == 0 {
+		if err := b.beginning(); err != nil {
+			return 0, false, err
 		}
-		size, _, bad := b.cut.record(b.data[n:], b.final)
+	}
+	broken := 0
+	for n := 0; ; n++ {
+		if n, err = b.next(n); err != nil {
+			return 0, false, err
+		}
+		switch {
+		case n <= b.end && n >= b.at && b.open == 1:
+			return n, true, nil
+		case n >= b.end:
+			return 0, false, nil
+		}
+		size, bad, err := b.measure(n)
+		if err != nil {
+			return 0, false, err
+		}
 		if bad != "" {
 			broken++
 		}
 		if size == 0 || broken > maxBroken {
-			return 0, false
+			return 0, false, nil
 		}
 		b.open--
 		b.add(n + size)
 	}
-	return 0, false
+}
+
+// beginning makes the first record of the file the only candidate.
+func (b *boundaries) beginning() error {
+	b.line = b.at
+	for len(b.data) < min(len(mark), b.end) {
+		if err := b.more(0); err != nil {
+			return err
+		}
+	}
+	n := 0
+	if bytes.HasPrefix(b.data, []byte(mark)) {
+		n = len(mark)
+	}
+	b.add(n)
+	return nil
+}
+
+func (b *boundaries) add(n int) {
+	if !b.begins.has(n) {
+		b.begins.add(n)
+		b.open++
+	}
+}
+
+// next returns the first place of begins that is n or more, or a place beyond the text.
+func (b *boundaries) next(n int) (int, error) {
+	for {
+		next, read := b.begins.next(n), b.base+len(b.data)
+		if next <= read || read == b.end {
+			return next, nil
+		}
+		if err := b.more(read); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// measure returns the size of the record at a place, 0 if the text does not show it.
+func (b *boundaries) measure(n int) (size int, bad Reason, err error) {
+	for {
+		ended := b.base+len(b.data) == b.end
+		size, _, bad = b.cut.record(b.data[n-b.base:], b.final && ended)
+		if size > 0 || ended {
+			return size, bad, nil
+		}
+		if err := b.more(n); err != nil {
+			return 0, "", err
+		}
+	}
+}
+
+// more reads more of the text, and drops the bytes before place n. The lines that begin up to at, and the first line
+// after it, are candidates.
+func (b *boundaries) more(n int) error {
+	kept := b.data[n-b.base:]
+	data := b.data
+	if want := min(len(kept)+max(b.step, len(kept)), b.end-n); want > cap(data) {
+		data = make([]byte, want)
+	} else {
+		data = data[:want]
+	}
+	fresh := data[copy(data, kept):]
+	b.data, b.base = data, n
+	place := n + len(data) - len(fresh)
+	if got, err := b.in.ReadAt(fresh, b.from+int64(place)); got < len(fresh) {
+		return cutShort(err)
+	}
+	for b.line < b.at {
+		next := bytes.IndexByte(fresh, '\n')
+		if next < 0 {
+			break
+		}
+		place += next + 1
+		fresh = fresh[next+1:]
+		b.line = place
+		b.add(place)
+	}
+	return nil
+}
+
+// places are a set of offsets in a text.
+type places []uint64
+
+// newPlaces returns an empty set of offsets less than size.
+func newPlaces(size int) places { return make(places, size/64+1) }
+
+func (p places) has(n int) bool { return p[n/64]>>(n%64)&1 == 1 }
+func (p places) add(n int)      { p[n/64] |= 1 << (n % 64) }
+
+// next returns the first offset that is n or more. If there is none, it returns an offset beyond the set.
+func (p places) next(n int) int {
+	for i := n / 64; i < len(p); i++ {
+		word := p[i]
+		if i == n/64 {
+			word &= math.MaxUint64 << (n % 64)
+		}
+		if word != 0 {
+			return i*64 + bits.TrailingZeros64(word)
+		}
+	}
+	return len(p) * 64
 }
 
 // OpenRange is Open for a range of a file for which WhyWhole returned "". body holds the

@@ -20,6 +20,12 @@ func readRanges(t testing.TB, text string, file File, f *Format, at []int, size 
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, step := range []int{1, 3, 64} {
+			again, alike, err := f.begins(strings.NewReader(text), int64(len(text)), int64(n), step)
+			if err != nil || alike != sure || sure && again != from {
+				t.Fatalf("the record at or after %d begins at %d (%v), and at %d (%v, %v) if %d bytes are read at a time", n, from, sure, again, alike, err, step)
+			}
+		}
 		if sure && from < int64(n) {
 			t.Fatalf("the record at or after %d begins at %d", n, from)
 		}
