@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
@@ -84,4 +86,57 @@ func TestRecordsMustFitIntoMemory(t *testing.T) {
 	if r, err := load.Run(t.Context(), cfg); err != nil || r.Loaded != 1 || r.Quarantined != 1 {
 		t.Errorf("with a smaller max_line %+v, %v; want the record to be bad", r, err)
 	}
+}
+
+// TestWindowsMustFitIntoMemory loads zstd files at the same time, each with the largest window that the memory allows, and
+// one with a larger window. The load names the file and what to do, and loads the others.
+func TestWindowsMustFitIntoMemory(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	days := []string{"2014-09-01", "2014-09-02", "2014-09-03", "2014-09-04"}
+	const records = 200_000
+	for i, day := range days {
+		window := 8 << 20
+		if i == 2 {
+			window = 16 << 20
+		}
+		var text strings.Builder
+		text.WriteString("user,time,title,seconds\n")
+		for k := range records {
+			fmt.Fprintf(&text, "u%d,%s 10:00:00,title number %d of the day,%d\n", k%1000, day, k, k)
+		}
+		y.Write(day+"/play.csv.zst", packed(t, text.String(), window))
+	}
+	cfg := y.Config(days[0], days[3])
+	cfg.Memory, cfg.Workers = 64<<20, 4
+	r, err := load.Run(t.Context(), cfg)
+	if !errors.Is(err, bulkload.ErrRequest) || r.Loaded != 3*records || len(r.Failed) != 1 {
+		t.Fatalf("%+v, %v; want three files to be loaded", r, err)
+	}
+	for _, want := range []string{"2014-09-03/play.csv.zst", "16 MiB", "at most 8.0 MiB", "--memory", "8 times"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q in it", err, want)
+		}
+	}
+	cfg = y.Config(days[0], days[3])
+	cfg.Memory = 8 * 16 << 20
+	if r, err := load.Run(t.Context(), cfg); err != nil || r.Loaded != records {
+		t.Errorf("with the memory that the message names: %+v, %v", r, err)
+	}
+}
+
+// packed compresses a text by zstd with a window in bytes.
+func packed(t *testing.T, text string, window int) string {
+	t.Helper()
+	var b strings.Builder
+	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(window))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

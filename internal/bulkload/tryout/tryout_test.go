@@ -69,6 +69,10 @@ func TestAReportHasEachReasonWithItsFirstRecord(t *testing.T) {
 		"u1,2014-09-02 10:00:00,play,1\n"), w.file("b.csv", header+"u2,2014-09-01 10:00:00,buy,2\n"+strings.Repeat("u1,never,play,1\n", 2)+good)
 	a.Part, b.Part = part, part
 	r := w.run(a, b)
+	w.cfg.Memory = 1
+	if one := w.run(a, b); !reflect.DeepEqual(one, r) {
+		t.Errorf("one file at a time: %+v, want %+v", one, r)
+	}
 	if r.Files != 2 || r.Whole != 2 || r.Records != 10 || r.Good != 2 || r.Bad != 4 || r.Skipped != 4 {
 		t.Errorf("the report is %+v", r)
 	}

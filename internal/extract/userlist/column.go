@@ -40,9 +40,9 @@ func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit in
 			return nil, columnless(ctx, fs, file, err)
 		}
 		defer f.Close()
-		in, free, err := record.Decompress(f, file, 0)
+		in, free, err := decompress(f, file, limit)
 		if err != nil {
-			return nil, fmt.Errorf("%w %s: %w", ErrList, file, err)
+			return nil, err
 		}
 		defer free()
 		return Read(in, file, l, limit)
@@ -160,6 +160,18 @@ func match(ctx context.Context, fs dfs.FS, name string) ([]string, error) {
 	return names, nil
 }
 
+// decompress returns the text of a file, and a function that frees the decompressor. limit is the memory for the list.
+func decompress(f io.Reader, name string, limit int64) (io.Reader, func(), error) {
+	in, free, err := record.Decompress(f, name, max(limit, record.MinWindow))
+	if errors.Is(err, record.ErrWindow) {
+		err = fmt.Errorf("%w: raise --memory, or compress the list with a smaller window, such as by zstd -19", err)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w %s: %w", ErrList, name, err)
+	}
+	return in, free, nil
+}
+
 // addColumn adds the users in a column of a file.
 func (u *reader) addColumn(ctx context.Context, fs dfs.FS, name, column string) error {
 	f, err := fs.Open(ctx, name)
@@ -172,9 +184,9 @@ func (u *reader) addColumn(ctx context.Context, fs dfs.FS, name, column string) 
 	if kind == parquetColumns {
 		return u.addParquet(f, column)
 	}
-	in, free, err := record.Decompress(f, name, 0)
+	in, free, err := decompress(f, name, u.limit)
 	if err != nil {
-		return fmt.Errorf("%w %s: %w", ErrList, name, err)
+		return err
 	}
 	defer free()
 	comma := ','

@@ -104,7 +104,7 @@ const (
 // scan reads data field by field, up to the end of the record or of data, and
 // measures the record as line does.
 func (c *cutter) scan(data []byte) (size, content int, end ending) {
-	at, eol := 0, -1
+	at, eol := 0, -1 // eol is len(data) if no line ends after at
 	for {
 		if at < len(data) && data[at] == '"' {
 			n := closing(data[at:])
@@ -119,12 +119,12 @@ func (c *cutter) scan(data []byte) (size, content int, end ending) {
 			return c.afterQuote(data, at)
 		}
 		if eol < at {
-			eol = at + bytes.IndexByte(data[at:], '\n')
+			eol = len(data)
+			if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
+				eol = at + n
+			}
 		}
-		field, more := data[at:], false
-		if eol >= at {
-			field = data[at:eol]
-		}
+		field, more := data[at:eol], false
 		if d := bytes.Index(field, c.delimiter); d >= 0 {
 			field, more = field[:d], true
 		}
@@ -134,7 +134,7 @@ func (c *cutter) scan(data []byte) (size, content int, end ending) {
 		switch {
 		case more:
 			at += len(field) + len(c.delimiter)
-		case eol >= at:
+		case eol < len(data):
 			size, content = line(data[at:eol+1], true)
 			return at + size, at + content, ended
 		default:
