@@ -55,6 +55,9 @@ func (t *Target) Check(ctx context.Context) error {
 	if info, err := t.FS.Stat(ctx, t.Out); err == nil && !info.Dir {
 		return fmt.Errorf("--out %s: %w: it is a file, and a result is a directory: choose another name", t.Out, iofs.ErrExist)
 	}
+	if link, err := dfs.IsLink(ctx, t.FS, t.Out); err == nil && link {
+		return fmt.Errorf("--out %s: %w: it is a link, which --overwrite does not replace: choose another name", t.Out, iofs.ErrExist)
+	}
 	return fmt.Errorf("--out %s: %w: choose another, or add --overwrite", t.Out, iofs.ErrExist)
 }
 
@@ -110,6 +113,14 @@ func fits(out string) error {
 	return nil
 }
 
+// unseen returns the error for an Out that cannot be looked at.
+func (t *Target) unseen(err error) error {
+	if errors.Is(err, dfs.ErrNotDir) {
+		return fmt.Errorf("%w: --out %s: %w: a name before the last one is a file: name another directory", query.ErrWrong, t.Out, err)
+	}
+	return fmt.Errorf("look for --out: %w", err)
+}
+
 // checkPlace reports an Out where no result may be.
 func (t *Target) checkPlace(ctx context.Context) error {
 	switch dfs.Base(t.Out) {
@@ -123,7 +134,7 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	}
 	twofold, err := dfs.Twofold(ctx, t.FS, t.Out)
 	if err != nil {
-		return fmt.Errorf("look for --out: %w", err)
+		return t.unseen(err)
 	}
 	if twofold {
 		return fmt.Errorf("%w: --out %s: the path has .. after a symbolic link: name the directory without it", query.ErrWrong, t.Out)
@@ -135,7 +146,7 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	}
 	around, err := manifest.Around(ctx, t.FS, t.Out)
 	if err != nil {
-		return fmt.Errorf("look for --out: %w", err)
+		return t.unseen(err)
 	}
 	if around != "" {
 		return fmt.Errorf("%w: --out %s is inside the table %s, whose next load would remove it: name another", query.ErrWrong, t.Out, around)
@@ -146,7 +157,7 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	for _, name := range append(slices.Clone(t.Lists), ".") {
 		holds, err := dfs.Holds(ctx, t.FS, t.Out, name)
 		if err != nil {
-			return fmt.Errorf("look for --out: %w", err)
+			return t.unseen(err)
 		}
 		if holds && name == "." {
 			return fmt.Errorf("%w: --out %s holds the working directory, which --overwrite would remove: name another, or start elsewhere", query.ErrWrong, t.Out)
@@ -162,7 +173,7 @@ func (t *Target) checkPlace(ctx context.Context) error {
 func (t *Target) apart(ctx context.Context, home string) error {
 	how, err := dfs.Overlap(ctx, t.FS, t.Out, home)
 	if err != nil {
-		return fmt.Errorf("look for --out: %w", err)
+		return t.unseen(err)
 	}
 	if how == "" {
 		return nil

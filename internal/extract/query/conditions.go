@@ -100,7 +100,21 @@ func fieldsOf(s *behaviour.Schema, kinds []int, names []string) ([][]bool, error
 	chosen, unknown, ok := s.Choose(kinds, names)
 	if !ok {
 		have := cmp.Or(strings.Join(s.FieldNames(kinds), ", "), "none at all")
-		return nil, fmt.Errorf("%w: --fields: none of --types has the field %q; they have %s", ErrWrong, unknown, have)
+		return nil, fmt.Errorf("%w: --fields: none of --types has the field %q%s; they have %s", ErrWrong, unknown, nearField(s, kinds, unknown), have)
 	}
 	return chosen, nil
+}
+
+// nearField returns the field of some kinds that name may be a misspelling of, as a hint in brackets, or "".
+func nearField(s *behaviour.Schema, kinds []int, name string) string {
+	words := s.FieldNames(kinds)
+	for _, k := range kinds {
+		for _, f := range s.Kinds[k].Fields {
+			words = append(words, f.Name)
+		}
+	}
+	if hint := behaviour.DidYouMean(name, words); hint != "" {
+		return " (" + hint + ")"
+	}
+	return ""
 }
