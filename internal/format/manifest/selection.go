@@ -86,12 +86,12 @@ func (in *Input) SetSelection(by Selection) {
 // file.
 func (in *Input) SeenBy(asked *Part, by Selection) View {
 	v := View{Part: in.partFor(asked, by), Whole: in.HasAll(asked, by), Out: map[Setting]int64{}}
-	if in.Read == 0 {
-		return v
-	}
 	otherTimes := in.Dates == nil && in.differs(in.TimeBy, by.TimeBy)
 	if !otherTimes {
 		in.seenByDates(&v, asked, by)
+	}
+	if in.Read == 0 {
+		return v
 	}
 	if otherTimes || in.Part.Meets(asked) {
 		in.seenByTexts(&v, asked, by)

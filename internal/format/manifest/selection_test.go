@@ -53,6 +53,10 @@ var dateCases = []struct {
 	{name: "other types", asked: span(20, 20), skips: manifest.Skips{OtherTypes: 2}, whole: true},
 	{name: "without reasons", asked: span(20, 20), with: func(in *manifest.Input, _ *manifest.Selection) { in.Skipped = 1 }},
 	{name: "an older ledger", asked: span(20, 20), with: func(in *manifest.Input, _ *manifest.Selection) { in.TimeBy = "" }},
+	{name: "no records", asked: span(20, 20), whole: true, with: func(in *manifest.Input, _ *manifest.Selection) { in.Counts = manifest.Counts{} }},
+	{name: "no records, and another time", asked: span(20, 20), with: func(in *manifest.Input, by *manifest.Selection) {
+		in.Counts, by.TimeBy = manifest.Counts{}, settings("other")
+	}},
 	{name: "a path with a date", asked: span(20, 20), with: func(in *manifest.Input, _ *manifest.Selection) { in.Dates = &loaded }},
 	{name: "a copy", asked: span(20, 20), with: func(in *manifest.Input, _ *manifest.Selection) { in.SameAs = "b.csv" }},
 	{name: "another time", asked: span(20, 20), skips: outside, with: func(_ *manifest.Input, by *manifest.Selection) { by.TimeBy = settings("other") }},
