@@ -229,8 +229,8 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 			r.m.Rewritten = max(r.m.Rewritten, n)
 		}
 	}
-	if u := list.Undrop; !r.withDropped && u != nil && len(r.missing) == 0 && (r.m.DroppedBefore == nil || *r.m.DroppedBefore < u.Before) {
-		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", u.Before), Step: fmt.Sprintf(
+	if before := list.Dropped(); !r.withDropped && before != nil && len(r.missing) == 0 && (r.m.DroppedBefore == nil || *r.m.DroppedBefore < *before) {
+		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", before), Step: fmt.Sprintf(
 			"put %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 )
@@ -43,6 +44,7 @@ func (c *Catalog) retire(ctx context.Context, m *manifest.Table, keepFor time.Du
 		for _, name := range gone(was, m) {
 			after.files = append(after.files, manifest.RetiredFile{Name: name, Since: now, Until: now.Add(keepFor)})
 		}
+		after.dropped = m.DroppedBefore
 		if m.DroppedBefore != nil && (was.DroppedBefore == nil || *was.DroppedBefore < *m.DroppedBefore) {
 			after.undrop = undropOf(was, m)
 		}
@@ -116,8 +118,9 @@ func namesOf(m *manifest.Table) map[string]bool {
 
 // A retired is the content of retired.json.
 type retired struct {
-	files  []manifest.RetiredFile
-	undrop *manifest.Undrop
+	files   []manifest.RetiredFile
+	undrop  *manifest.Undrop
+	dropped *behaviour.Date // before this date, all days were dropped
 }
 
 func (c *Catalog) retired(ctx context.Context) (retired, error) {
@@ -129,7 +132,7 @@ func (c *Catalog) retired(ctx context.Context) (retired, error) {
 	case errors.Is(err, manifest.ErrDamaged):
 		return retired{}, fmt.Errorf("%w: %s", err, adviceRetired)
 	}
-	return retired{r.Files, r.Undrop}, err
+	return retired{r.Files, r.Undrop, r.Dropped()}, err
 }
 
 // kept returns the files whose time has not passed. It leaves out files that m names: the
@@ -137,7 +140,7 @@ func (c *Catalog) retired(ctx context.Context) (retired, error) {
 // while m lacks the dropped days and all its files are kept.
 func (r retired) kept(now time.Time, m *manifest.Table) retired {
 	named := namesOf(m)
-	out := retired{undrop: r.undrop, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
+	out := retired{undrop: r.undrop, dropped: m.DroppedBefore, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
 		return named[f.Name] || !f.Until.After(now)
 	})}
 	if u := out.undrop; u != nil && (m.DroppedBefore == nil || *m.DroppedBefore != u.Before || !out.has(u.Files)) {
@@ -167,12 +170,18 @@ func (r retired) names() []string {
 
 // setRetired replaces the list before by the list after.
 func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
-	if slices.Equal(before.files, after.files) && before.undrop == after.undrop {
+	empty := len(after.files) == 0 && after.undrop == nil
+	if empty {
+		after.dropped = nil
+	}
+	if slices.Equal(before.files, after.files) && before.undrop == after.undrop && sameDate(before.dropped, after.dropped) {
 		return nil
 	}
 	name := dfs.Join(c.dir, retiredName)
-	if len(after.files) == 0 && after.undrop == nil {
+	if empty {
 		return c.fs.Remove(ctx, name)
 	}
-	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after.files, Undrop: after.undrop})
+	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after.files, Undrop: after.undrop, DroppedBefore: after.dropped})
 }
+
+func sameDate(a, b *behaviour.Date) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
