@@ -3,6 +3,7 @@ package batch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -185,6 +186,10 @@ func (p *parser) parse(t task) error {
 		err = p.parser.Parse(t.chunk, p)
 	} else {
 		err = p.texts(t)
+	}
+	if errors.Is(err, record.ErrLarge) {
+		t.in.Fail(delivered.Unfit(err))
+		return t.in.bad.Add(t.number, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("load %s: %w", t.in.Path, err)

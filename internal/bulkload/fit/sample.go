@@ -2,6 +2,7 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -76,7 +77,10 @@ func (s *Sample) begin(ctx context.Context, fs dfs.FS, in job.Input) error {
 	if err != nil && err != io.EOF {
 		return src.Err
 	}
-	return p.Parse(c, s)
+	if err := p.Parse(c, s); !errors.Is(err, record.ErrLarge) {
+		return err
+	}
+	return nil
 }
 
 // Keep implements record.Sink.

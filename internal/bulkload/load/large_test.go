@@ -88,6 +88,36 @@ func TestRecordsMustFitIntoMemory(t *testing.T) {
 	}
 }
 
+// TestFieldsMustFitIntoMemory loads a record of which three fields have the same large column, next to a file of small records.
+// The load names the record and its file, and loads the other file.
+func TestFieldsMustFitIntoMemory(t *testing.T) {
+	job := strings.Replace(bulkloadtest.TwoKinds, "title: string", "title: string, again: {type: string, column: title}, thrice: {type: string, column: title}", 1)
+	if job == bulkloadtest.TwoKinds {
+		t.Fatal("the job has no field called title")
+	}
+	y := bulkloadtest.New(t, job)
+	y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,one,1\nb,2014-09-01 10:00:00,"+strings.Repeat("x", 1_000_000)+",1\n")
+	y.Write("2014-09-02/play.csv", "user,time,title,seconds\na,2014-09-02 10:00:00,two,1\n")
+	cfg := y.Config("2014-09-01", "2014-09-02")
+	cfg.Memory, cfg.Workers = 64<<20, 2
+	r, err := load.Run(t.Context(), cfg)
+	if !errors.Is(err, bulkload.ErrRequest) || r.Loaded != 1 || len(r.Failed) != 1 {
+		t.Fatalf("%+v, %v; want the file of the small record alone to be loaded", r, err)
+	}
+	for _, want := range []string{"2014-09-01/play.csv: record at byte 52: ", "its fields have more than 2097152 bytes", "--memory"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q in it", err, want)
+		}
+	}
+	cfg.Memory = 1 << 30
+	if r, err := load.Run(t.Context(), cfg); err != nil || r.Loaded != 2 {
+		t.Errorf("with more memory %+v, %v; want the two records", r, err)
+	}
+	if n := len(y.Trails(true)); n != 3 {
+		t.Errorf("%d events, want 3", n)
+	}
+}
+
 // TestWindowsMustFitIntoMemory loads zstd files at the same time, each with the largest window that the memory allows, and
 // one with a larger window. The load names the file and what to do, and loads the others.
 func TestWindowsMustFitIntoMemory(t *testing.T) {

@@ -52,7 +52,7 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 	empty := 0
 	heads := make([]head, len(files))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(headsAtOnce)
+	g.SetLimit(p.load.atOnce(files))
 	for i, f := range files {
 		if f.err != nil {
 			continue
@@ -93,6 +93,15 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 	default:
 		p.OK(name, "looked into %s; %d are empty", english.Plural(len(files)-empty, "file", ""), empty)
 	}
+}
+
+// atOnce returns the number of files whose beginnings fit into half of the memory.
+func (l *Load) atOnce(files []*checked) int {
+	most := int64(1)
+	for _, f := range files {
+		most = max(most, l.cfg.Job.Format.Memory(f.Path))
+	}
+	return int(min(max(l.cfg.Memory/2/most, 1), headsAtOnce))
 }
 
 // head opens a file and reads as far as the header.

@@ -2,6 +2,7 @@ package reread
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -106,7 +107,10 @@ func (p *parser) parse(index int, header []string, c record.Chunk) error {
 		p.at, p.in = index, in
 	}
 	p.chunk, p.again = parsed{}, bulkload.Reread{}
-	if err := p.parser.Parse(c, p); err != nil {
+	if err := p.parser.Parse(c, p); errors.Is(err, record.ErrLarge) {
+		in.Fail(delivered.Unfit(err))
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("read %s again: %w", in.Path, err)
 	}
 	in.counts.add(&p.chunk, &p.again)

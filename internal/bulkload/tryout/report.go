@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/bulkload/peek"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
@@ -287,7 +288,7 @@ func (b *builder) add(c *counter) {
 	r.Bad += of.Bad
 	r.Skipped += of.Skipped
 	r.Results = append(r.Results, of)
-	if err := cmp.Or(of.Unread, of.Unfit, of.Refused); err != nil && len(r.Failed) < mostFailed {
+	if err := cmp.Or(delivered.Unfit(of.Unread), of.Unfit, of.Refused); err != nil && len(r.Failed) < mostFailed {
 		r.Failed = append(r.Failed, bulkload.Failed{Path: of.Path, Error: err.Error()})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {

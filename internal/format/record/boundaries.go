@@ -20,13 +20,14 @@ const maxBroken = 4096
 // all records that follow it. Two candidates are joined when the records after them reach
 // the same place.
 type boundaries struct {
-	cut   cutter
-	in    io.ReaderAt
-	step  int
-	from  int64 // offset of the text in the file
-	at    int
-	end   int  // of the text
-	final bool // the file has no more text
+	cut    cutter
+	in     io.ReaderAt
+	step   int   // bytes to read at a time
+	window int   // bytes that a record with its line end may have
+	from   int64 // offset of the text in the file
+	at     int
+	end    int  // of the text
+	final  bool // the file has no more text
 
 	begins places
 	open   int // how many of begins are not yet followed
@@ -123,8 +124,11 @@ func (b *boundaries) measure(n int) (size int, bad Reason, err error) {
 // after it, are candidates.
 func (b *boundaries) more(n int) error {
 	kept := b.data[n-b.base:]
-	data := b.data
-	if want := min(len(kept)+max(b.step, len(kept)), b.end-n); want > cap(data) {
+	data, want := b.data, len(kept)+max(b.step, len(kept))
+	if len(kept) >= 2*b.step && len(kept) < b.window {
+		want = b.window + b.step // a buffer that doubles would be larger
+	}
+	if want = min(want, b.end-n); want > cap(data) {
 		data = make([]byte, want)
 	} else {
 		data = data[:want]

@@ -102,8 +102,8 @@ func decompressor(in *bufio.Reader, name string, window int64) (io.Reader, func(
 		z, err := gzip.NewReader(in)
 		return z, free, cutShort(err)
 	case ".zst":
-		head, _ := in.Peek(zstd.HeaderMaxSize) // the decoder returns the error
-		if n := windowOf(head); n > window {
+		head, _ := in.Peek(headBytes) // the decoder returns the error
+		if n, known := windowOf(head); known && n > window {
 			return nil, nil, fmt.Errorf("%s: %w", humanize.IBytes(uint64(n)), zstd.ErrWindowSizeExceeded)
 		}
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(window)))

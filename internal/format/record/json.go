@@ -23,11 +23,14 @@ type jsonReader struct {
 	names  []string // names of the columns: a.b is member b of member a, or member "a.b"
 	spans  []span   // the columns, as spans of text
 	text   []byte
+	most   int             // bytes of text
+	full   bool            // the columns have more than most bytes
 	parser fastjson.Parser // of strings with escapes
 }
 
-func newJSONReader() *jsonReader {
-	return &jsonReader{text: make([]byte, 0, 512)}
+// newJSONReader returns a reader whose columns have at most most bytes together.
+func newJSONReader(most int) *jsonReader {
+	return &jsonReader{text: make([]byte, 0, 512), most: most}
 }
 
 // column returns the number of the column called name.
@@ -47,7 +50,7 @@ func (j *jsonReader) split(rec []byte) error {
 	for i := range j.spans {
 		j.spans[i].from = -1
 	}
-	j.text = j.text[:0]
+	j.text, j.full = j.text[:0], false
 	// The validator calls itself for a value in a value.
 	if deeper(rec, fastjson.MaxDepth) {
 		return fmt.Errorf("values are nested more than %d deep", fastjson.MaxDepth)
@@ -108,6 +111,10 @@ func (j *jsonReader) member(key, v []byte, within string) {
 // take sets a column to the text of a value.
 func (j *jsonReader) take(column int, v []byte) {
 	from := len(j.text)
+	if len(v) > j.most-from {
+		j.full = true
+		return
+	}
 	switch v[0] {
 	case 'n':
 		j.spans[column] = span{from: -1}

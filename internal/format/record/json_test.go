@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -124,7 +125,7 @@ func FuzzJSON(f *testing.F) {
 		if !utf8.ValidString(s) || lone.MatchString(s) || strings.ContainsAny(s, "\r\n") {
 			return
 		}
-		j := newJSONReader()
+		j := newJSONReader(math.MaxInt)
 		columns := []int{j.column("a"), j.column("b"), j.column("c.d")}
 		err := j.split([]byte(s))
 		var want map[string]any

@@ -22,6 +22,7 @@ type Parser struct {
 	split  *splitter
 	json   *jsonReader // nil except for jsonl
 
+	most    int  // bytes of the fields of a record
 	width   int  // columns of a record
 	exact   bool // no more columns than width
 	decoded bool // decoded from another encoding, so U+FFFD marks a bad byte
@@ -60,8 +61,11 @@ type scratch struct {
 	left  Skipped // the record, if its reason is skipped
 }
 
-// skipped is the reason of a record that is passed to Skip.
-const skipped Reason = "skipped"
+// skipped is the reason of a record that is passed to Skip. large is the reason of a record at which Parse ends.
+const (
+	skipped Reason = "skipped"
+	large   Reason = "too large"
+)
 
 // leave notes why the record is skipped. kind is the text that names its behaviour.
 func (p *Parser) leave(why SkipReason, kind []byte) (Reason, error) {
@@ -87,6 +91,7 @@ func NewParser(f *Format, file File, header []string) (*Parser, error) {
 		file:    file,
 		cut:     f.cutter(delimiter),
 		split:   newSplitter(f.Syntax, delimiter),
+		most:    f.mostOfFields(),
 		decoded: encoding != nil,
 	}
 	if err := p.plan(header); err != nil {
@@ -106,7 +111,7 @@ func (p *Parser) plan(header []string) error {
 		m.header = f.Names
 	}
 	if f.Syntax == JSONL {
-		p.json = newJSONReader()
+		p.json = newJSONReader(p.most)
 		m.json, m.header = p.json, nil
 	}
 	p.zone = m.clock(f.zone())
@@ -121,6 +126,7 @@ func (p *Parser) plan(header []string) error {
 		return err
 	}
 	p.split.wanted = m.needed
+	p.split.spans = make([]span, 0, min(m.needed, len(m.header)))
 	p.width, p.exact = m.widest, false
 	if m.header != nil {
 		p.width, p.exact = len(m.header), true
@@ -166,7 +172,8 @@ func (p *Parser) planKinds(m *planner) error {
 func (p *Parser) Text() int { return p.by }
 
 // Parse passes every record of c to s once, in order. It stops at the first error that s
-// returns.
+// returns. It also stops at a record whose fields have more than twice Format.Held bytes together, as if several fields have the same
+// column. The error then wraps ErrLarge.
 func (p *Parser) Parse(c Chunk, s Sink) error {
 	p.begin(c)
 	for at := 0; at < len(c.Data); {
@@ -233,6 +240,8 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 	case "":
 		p.rec.ID = p.chunk.Offset + int64(at)
 		return s.Keep(&p.rec)
+	case large:
+		return fmt.Errorf("record: parse %s: record at byte %d: %w: its fields have more than %d bytes", p.file.Path, p.chunk.Offset+int64(at), ErrLarge, p.most)
 	case skipped:
 		p.left.Line, p.left.Offset, p.left.Raw = p.lineOf(at), p.chunk.Offset+int64(at), p.whole
 		return s.Skip(&p.left)
@@ -323,8 +332,11 @@ func (p *Parser) columns(quoted bool) (Reason, error) {
 	if p.json != nil {
 		err := p.json.split(p.whole)
 		p.text, p.spans = p.json.text, p.json.spans
-		if err != nil {
+		switch {
+		case err != nil:
 			return BadJSON, err
+		case p.json.full:
+			return large, nil
 		}
 		return "", nil
 	}
@@ -437,6 +449,7 @@ func (p *Parser) when(k *plan) (Reason, error) {
 
 func (p *Parser) fields(k *plan) (Reason, error) {
 	p.vals = p.vals[:0]
+	total := 0
 	for i := range k.fields {
 		f := &k.fields[i]
 		text := p.take(&f.source)
@@ -448,6 +461,9 @@ func (p *Parser) fields(k *plan) (Reason, error) {
 		if !ok {
 			t := p.format.Schema.Kinds[k.kind].Fields[i].Type
 			return WrongType, fmt.Errorf("field %s: %q is no %s", f.name, short(text), t)
+		}
+		if total += len(v); total > p.most {
+			return large, nil
 		}
 		p.vals = append(p.vals, v)
 	}

@@ -249,12 +249,22 @@ func (m *planner) columns() string {
 	if m.header == nil {
 		return "no header (name its columns, or write $1, $2, …)"
 	}
-	quoted := make([]string, len(m.header))
-	for i, n := range m.header {
-		quoted[i] = strconv.Quote(n)
+	shown := m.header[:min(len(m.header), mostNamed)]
+	quoted := make([]string, len(shown))
+	for i, n := range shown {
+		quoted[i] = strconv.Quote(n[:min(len(n), mostOfName)])
+	}
+	if more := len(m.header) - len(shown); more > 0 {
+		quoted = append(quoted, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(quoted, ", ")
 }
+
+// A message names the first columns of a file, and the beginnings of their names.
+const (
+	mostNamed  = 100
+	mostOfName = 255 // bytes
+)
 
 // columnNumber reads $1, $2, ….
 func columnNumber(name string) (int, bool) {

@@ -53,7 +53,7 @@ func (f *Format) begins(r io.ReaderAt, size, at int64, step int) (offset int64, 
 		lead = most
 	}
 	from, to := max(0, at-lead), min(size, at+most)
-	b := boundaries{cut: c, in: r, step: step, from: from, at: int(at - from), end: int(to - from), final: to == size, begins: newPlaces(int(to-from) + 1)}
+	b := boundaries{cut: c, in: r, step: step, window: int(most), from: from, at: int(at - from), end: int(to - from), final: to == size, begins: newPlaces(int(to-from) + 1)}
 	n, sure, err := b.first()
 	return from + int64(n), sure, err
 }

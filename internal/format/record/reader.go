@@ -17,7 +17,7 @@ const firstRead = 64 << 10
 var ErrHeader = errors.New("the header does not fit the job")
 
 // ErrLarge is wrapped if a record has more than Format.Held bytes, and the text up to there does not
-// show that the record is bad.
+// show that the record is bad. It is also wrapped if the fields of a record have more than twice as many.
 var ErrLarge = errors.New("too large for the memory")
 
 // A Reader cuts a file's text into chunks. Only one goroutine may use it.
@@ -94,6 +94,9 @@ func (r *Reader) begin(f *Format) error {
 		return err
 	}
 	s := newSplitter(f.Syntax, r.cut.delimiter)
+	if len(s.delimiter) > 0 { // a header may have very many columns, and a slice that grows would hold them twice
+		s.spans = make([]span, 0, bytes.Count(rec, s.delimiter)+1)
+	}
 	s.split(rec, quoted)
 	r.header = s.names()
 	r.take(len(rec))

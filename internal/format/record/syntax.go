@@ -64,6 +64,14 @@ func (f *Format) held() int {
 	return f.Held + len("\r\n")
 }
 
+// mostOfFields returns the limit for the bytes of the fields of a record. Fields may have the same column.
+func (f *Format) mostOfFields() int {
+	if f.Held <= 0 || f.Held > math.MaxInt/2 {
+		return math.MaxInt
+	}
+	return 2 * f.Held
+}
+
 // zone returns the zone of dates.
 func (f *Format) zone() *time.Location {
 	if f.Zone == nil {

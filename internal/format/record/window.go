@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -20,15 +21,18 @@ const (
 var ErrWindow = fmt.Errorf("%w: the window of zstd", ErrLarge)
 
 // Unpacking returns about how many bytes of memory the decompression of a file takes. It reads the beginning
-// of a zstd file.
+// of a zstd file. A later frame of the file may have a larger window, up to MinWindow.
 func Unpacking(r io.ReaderAt, path string) int64 {
 	switch compression(path) {
 	case ".bz2":
 		return bzip2Memory
 	case ".zst":
-		head := make([]byte, zstd.HeaderMaxSize)
+		head := make([]byte, headBytes)
 		n, _ := r.ReadAt(head, 0) // opening the file returns the error
-		return windowOf(head[:n])
+		if window, known := windowOf(head[:n]); known {
+			return max(window, MinWindow)
+		}
+		return MaxWindow
 	}
 	return 0
 }
@@ -36,17 +40,32 @@ func Unpacking(r io.ReaderAt, path string) int64 {
 // bzip2Memory is the memory for a block of bzip2 in bytes.
 const bzip2Memory = 4 << 20
 
-// windowOf returns the window that the first frame of a zstd file needs, in bytes. It is 0 if the bytes are no
-// frame.
-func windowOf(head []byte) int64 {
+// headBytes is the size of the beginning of a zstd file that windowOf decodes. The skippable frames before the first
+// frame, such as those of pzstd, are usually shorter.
+const headBytes = 1 << 10
+
+// windowOf returns the window that the first frame of a zstd file needs, in bytes. It is not known if the bytes have
+// no header of a frame.
+func windowOf(head []byte) (window int64, known bool) {
 	var h zstd.Header
-	if err := h.Decode(head); err != nil {
-		return 0
+	for {
+		rest, err := h.DecodeAndStrip(head)
+		if err != nil {
+			return 0, false
+		}
+		if !h.Skippable {
+			break
+		}
+		if int64(len(rest)) < int64(h.SkippableSize) {
+			return 0, false
+		}
+		head = rest[h.SkippableSize:]
 	}
+	window = int64(min(h.WindowSize, math.MaxInt64))
 	if h.SingleSegment {
-		return int64(min(h.FrameContentSize, 1<<62))
+		window = int64(min(h.FrameContentSize, math.MaxInt64))
 	}
-	return int64(min(h.WindowSize, 1<<62))
+	return window, true
 }
 
 // Memory returns the most memory in bytes that it takes to read a file, to parse its records, and to find where
@@ -54,6 +73,9 @@ func windowOf(head []byte) int64 {
 func (f *Format) Memory(path string) int64 {
 	most := int64(min(f.maxLine(), f.held()))
 	sum := 4 * most // the Reader, the Parser, and a buffer that grows
+	if f.Header {
+		sum += 8 * most // the names of the columns may be short
+	}
 	switch compression(path) {
 	case ".bz2":
 		sum += bzip2Memory

@@ -2,8 +2,10 @@ package record
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +27,7 @@ func windowed(t *testing.T, text string, windows ...int) []byte {
 }
 
 // TestWindows reads zstd files whose windows are too large for the memory, also in a later frame. With more memory,
-// they are read whole. Their memory is known before.
+// they are read whole.
 func TestWindows(t *testing.T) {
 	const window = 1 << 20
 	text := manyPlays(30_000)
@@ -49,24 +51,52 @@ func TestWindows(t *testing.T) {
 				t.Errorf("windows of %d, at most %d: %d records, %v", windows, f.Window, len(got.lines), err)
 			}
 		}
-		if n := Unpacking(bytes.NewReader(data), "a.csv.zst"); n != int64(windows[0]) {
-			t.Errorf("windows of %d: Unpacking returns %d", windows, n)
+		if n, known := windowOf(data[:headBytes]); !known || n != int64(windows[0]) {
+			t.Errorf("windows of %d: the first is %d (%v)", windows, n, known)
 		}
 	}
-	whole, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true))
+}
+
+// skippable returns a frame of zstd that decoders skip, with size bytes in it.
+func skippable(size int) []byte {
+	return append(binary.LittleEndian.AppendUint32([]byte{0x50, 0x2a, 0x4d, 0x18}, uint32(size)), make([]byte, size)...)
+}
+
+// TestUnpacking checks the memory that is reserved for the decompression of files.
+func TestUnpacking(t *testing.T) {
+	small := windowed(t, "user\n", 1<<10)
+	large := windowed(t, strings.Repeat("user\n", 4<<20), 16<<20)
+	single, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true))
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := whole.EncodeAll([]byte("user\n"), nil)
-	for path, data := range map[string][]byte{"a.csv": one, "a.csv.gz": one, "empty.zst": nil, "text.zst": []byte("user,time\n")} {
-		if n := Unpacking(bytes.NewReader(data), path); n != 0 {
-			t.Errorf("%s: Unpacking returns %d, want 0", path, n)
+	for _, c := range []struct {
+		path string
+		data []byte
+		want int64
+	}{
+		{"a.csv", large, 0},
+		{"a.csv.gz", large, 0},
+		{"a.bz2", nil, bzip2Memory},
+		{"small.zst", small, MinWindow},
+		{"large.zst", large, 16 << 20},
+		{"large.ZST", large, 16 << 20},
+		{"single.zst", single.EncodeAll(make([]byte, 9<<20), nil), 9 << 20},
+		{"pzstd.zst", append(skippable(4), large...), 16 << 20},
+		{"two.zst", slices.Concat(skippable(4), skippable(100), large), 16 << 20},
+		{"long.zst", append(skippable(headBytes), large...), MaxWindow},
+		{"skippable.zst", skippable(4), MaxWindow},
+		{"empty.zst", nil, MaxWindow},
+		{"text.zst", []byte("user,time\n"), MaxWindow},
+	} {
+		if n := Unpacking(bytes.NewReader(c.data), c.path); n != c.want {
+			t.Errorf("%s: %d bytes, want %d", c.path, n, c.want)
 		}
 	}
-	if n := Unpacking(bytes.NewReader(one), "a.zst"); n != int64(len("user\n")) {
-		t.Errorf("a frame of 5 bytes: Unpacking returns %d", n)
-	}
-	if n := Unpacking(bytes.NewReader(nil), "a.bz2"); n < 900_000 {
-		t.Errorf("bzip2: Unpacking returns %d", n)
+	f := plays()
+	f.Window = MinWindow
+	_, err = readAll(bytes.NewReader(append(skippable(4), large...)), playFile("a.csv.zst"), f, 1<<16)
+	if !errors.Is(err, ErrWindow) || !strings.Contains(err.Error(), "16 MiB") {
+		t.Errorf("after a skippable frame: %v, want the window", err)
 	}
 }

@@ -184,4 +184,6 @@ func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
 	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after.files, Undrop: after.undrop, DroppedBefore: after.dropped})
 }
 
-func sameDate(a, b *behaviour.Date) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+func sameDate(a, b *behaviour.Date) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
