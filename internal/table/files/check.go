@@ -75,8 +75,6 @@ func (s Store) notThere(ctx context.Context, l *precheck.List, err error) {
 			return
 		}
 		l.OK(precheck.TableThere, "%s is not there: the first load makes it", s.Dir)
-	case errors.Is(err, dfs.ErrNotDir):
-		l.Fail(precheck.TableThere, err, "name a folder")
 	default:
 		l.Fail(precheck.TableThere, err, "")
 	}

@@ -416,7 +416,7 @@ func (p *part) asks(day string) bool {
 
 // emptyOn reports whether a load has shown that the file has no good record of a day that the load did not request.
 func (e *entry) emptyOn(day string) bool {
-	if dateOf(e.path) != "" || e.part == nil || e.lines != nil || e.copy || e.read == 0 || e.older > 0 && day < e.part.from {
+	if dateOf(e.path) != "" || e.part == nil || e.lines != nil || e.copy || e.older > 0 && day < e.part.from {
 		return false
 	}
 	return !e.outside[day]
