@@ -269,6 +269,9 @@ const (
 // columnNumber reads $1, $2, ….
 func columnNumber(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, "$")
+	if !ok {
+		return 0, false
+	}
 	n, err := strconv.Atoi(digits)
-	return n, ok && err == nil && n > 0 && digits[0] != '+'
+	return n, err == nil && n > 0 && digits[0] != '+'
 }
