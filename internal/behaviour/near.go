@@ -30,6 +30,14 @@ func DidYouMean(s string, words []string) string {
 	return ""
 }
 
+// Aside returns the hint of DidYouMean in brackets and after a blank, or "".
+func Aside(s string, words []string) string {
+	if hint := DidYouMean(s, words); hint != "" {
+		return " (" + hint + ")"
+	}
+	return ""
+}
+
 // Instead returns a hint for s, which is none of words: the word that s may mean, or else all
 // words.
 func Instead(s string, words []string) string {
@@ -68,9 +76,5 @@ func (s *Schema) Instead(name string) string {
 
 // Unknown returns an error for a name that no kind has. Its text follows "the table has".
 func (s *Schema) Unknown(name string) error {
-	hint := DidYouMean(name, s.Calls())
-	if hint != "" {
-		hint = " (" + hint + ")"
-	}
-	return fmt.Errorf("no behaviour %q%s; it has %s", name, hint, s.Listed())
+	return fmt.Errorf("no behaviour %q%s; it has %s", name, Aside(name, s.Calls()), s.Listed())
 }

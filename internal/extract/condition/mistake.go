@@ -94,11 +94,7 @@ func noField(k *behaviour.Kind, name string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("%s has no field %s, and no fields at all", k.Name, name)
 	}
-	hint := behaviour.DidYouMean(name, names)
-	if hint != "" {
-		hint = " (" + hint + ")"
-	}
-	return fmt.Sprintf("%s has no field %s%s; it has %s", k.Name, name, hint, strings.Join(typed, ", "))
+	return fmt.Sprintf("%s has no field %s%s; it has %s", k.Name, name, behaviour.Aside(name, names), strings.Join(typed, ", "))
 }
 
 // position returns the place of n in the text, in runes.

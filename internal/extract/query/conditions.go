@@ -113,8 +113,5 @@ func nearField(s *behaviour.Schema, kinds []int, name string) string {
 			words = append(words, f.Name)
 		}
 	}
-	if hint := behaviour.DidYouMean(name, words); hint != "" {
-		return " (" + hint + ")"
-	}
-	return ""
+	return behaviour.Aside(name, words)
 }
