@@ -38,7 +38,7 @@ type boundaries struct {
 
 // first follows all candidates until they meet, and returns the first such place at or after
 // at.
-func (b *boundaries) first() (n int, sure bool, err error) {
+func (b *boundaries) first() (place int, sure bool, err error) {
 	if b.from == 0 {
 		if err := b.beginning(); err != nil {
 			return 0, false, err

@@ -186,23 +186,13 @@ func addSimpleJSON(out, names []string, within string, o *fastjson.Object) {
 	o.Visit(func(key []byte, v *fastjson.Value) {
 		for i, name := range names {
 			if name == within+string(key) {
-				out[i] = simpleJSONText(v)
+				out[i] = valueText(v)
 			}
 		}
 		if v.Type() == fastjson.TypeObject && len(within) < len("c.d") {
 			addSimpleJSON(out, names, within+string(key)+".", v.GetObject())
 		}
 	})
-}
-
-func simpleJSONText(v *fastjson.Value) string {
-	switch v.Type() {
-	case fastjson.TypeString:
-		return string(v.GetStringBytes())
-	case fastjson.TypeNumber:
-		return string(plainNumber(v.MarshalTo(nil)))
-	}
-	return string(v.MarshalTo(nil))
 }
 
 // controlInKey reports whether a line holds control characters. The validator accepts them in

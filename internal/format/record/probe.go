@@ -75,21 +75,25 @@ func Members(line []byte) ([]Member, error) {
 func addMembers(out *[]Member, within string, o *fastjson.Object) {
 	o.Visit(func(key []byte, v *fastjson.Value) {
 		m := Member{Name: within + string(key), Type: v.Type()}
-		switch m.Type {
-		case fastjson.TypeObject:
+		if m.Type == fastjson.TypeObject {
 			inner, _ := v.Object()
 			addMembers(out, m.Name+".", inner)
 			return
-		case fastjson.TypeString:
-			text, _ := v.StringBytes()
-			m.Text = string(text)
-		case fastjson.TypeNumber:
-			m.Text = string(plainNumber(v.MarshalTo(nil)))
-		default:
-			m.Text = string(v.MarshalTo(nil))
 		}
+		m.Text = valueText(v)
 		*out = append(*out, m)
 	})
+}
+
+// valueText returns the text of a value that fastjson parsed, as a jsonReader has it.
+func valueText(v *fastjson.Value) string {
+	switch v.Type() {
+	case fastjson.TypeString:
+		return string(v.GetStringBytes())
+	case fastjson.TypeNumber:
+		return string(plainNumber(v.MarshalTo(nil)))
+	}
+	return string(v.MarshalTo(nil))
 }
 
 // Reads reports whether a text is a value of t. t is not a timestamp and not a date.

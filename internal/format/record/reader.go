@@ -44,7 +44,7 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}
-	in, free, err := Decompress(r, file.Path, f.window())
+	in, free, err := Decompress(r, file.Path, f.Window)
 	if err != nil {
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -80,17 +81,10 @@ func (f *Format) Memory(path string) int64 {
 	case ".bz2":
 		sum += bzip2Memory
 	case ".zst":
-		sum += f.window()
+		sum += cmp.Or(f.Window, MaxWindow)
 	}
 	if f.WhyWhole(path) == "" {
 		sum += 2 * int64(min(f.maxLine(), maxNear))
 	}
 	return sum
-}
-
-func (f *Format) window() int64 {
-	if f.Window <= 0 {
-		return MaxWindow
-	}
-	return f.Window
 }
