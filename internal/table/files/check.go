@@ -68,14 +68,12 @@ func (s Store) checkThere(ctx context.Context, l *precheck.List, t precheck.Open
 
 // notThere adds the check of a table that does not open.
 func (s Store) notThere(ctx context.Context, l *precheck.List, err error) {
-	switch {
-	case errors.Is(err, table.ErrNoTable):
-		if err := catalog.CheckBare(ctx, s.FS, s.Dir); err != nil {
-			l.Fail(precheck.TableThere, err, "")
-			return
-		}
-		l.OK(precheck.TableThere, "%s is not there: the first load makes it", s.Dir)
-	default:
-		l.Fail(precheck.TableThere, err, "")
+	if errors.Is(err, table.ErrNoTable) {
+		err = catalog.CheckBare(ctx, s.FS, s.Dir)
 	}
+	if err != nil {
+		l.Fail(precheck.TableThere, err, "")
+		return
+	}
+	l.OK(precheck.TableThere, "%s is not there: the first load makes it", s.Dir)
 }
