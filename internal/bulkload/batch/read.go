@@ -146,11 +146,12 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 	records, err := r.open(f, raw, src, in)
 	if err == nil {
 		defer records.Close()
-		err = r.chunks(ctx, in, records, tasks)
+		var sent int
+		sent, err = r.chunks(ctx, in, records, tasks)
 		in.sentAll()
 		in.lines = records.Lines()
-		if err == nil {
-			_, err = record.NewParser(r.format, in.Input.File(), records.Header()) // no record may have needed a parser
+		if err == nil && sent == 0 { // otherwise a worker makes a parser
+			_, err = record.NewParser(r.format, in.Input.File(), records.Header())
 		}
 	}
 	var stop *stopped
@@ -189,23 +190,26 @@ func (r *reader) open(f dfs.File, raw io.Reader, src *delivered.Source, in *Inpu
 // stopped is an error that is no fault of the file.
 type stopped struct{ error }
 
-// chunks sends one chunk of a file after the other, until the file has an error.
-func (r *reader) chunks(ctx context.Context, in *Input, records *record.Reader, tasks chan<- task) error {
-	for n := 0; !in.Failed(); n++ {
+// chunks sends one chunk of a file after the other, until the file has an error. It returns the number of chunks that it sent.
+func (r *reader) chunks(ctx context.Context, in *Input, records *record.Reader, tasks chan<- task) (n int, err error) {
+	for ; !in.Failed(); n++ {
 		buf := r.buffer()
 		c, err := records.Next(buf)
+		if err != nil {
+			r.recycle(buf)
+		}
 		if err == io.EOF {
-			return nil
+			return n, nil
 		}
 		if err != nil {
-			return err
+			return n, err
 		}
 		in.sends()
 		if err := pipe.Send(ctx, tasks, task{in: in, number: n, chunk: c, header: records.Header(), buffer: buf}); err != nil {
-			return &stopped{err}
+			return n, &stopped{err}
 		}
 	}
-	return nil
+	return n, nil
 }
 
 func (r *reader) buffer() []byte {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"time"
 	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
@@ -106,7 +105,7 @@ func NewParser(f *Format, file File, header []string) (*Parser, error) {
 // plan finds the columns of every kind that the file may hold.
 func (p *Parser) plan(header []string) error {
 	f := p.format
-	m := &planner{format: f, file: p.file, header: header, clocks: map[*time.Location]*behaviour.Clock{}}
+	m := newPlanner(f, p.file, header)
 	if len(f.Names) > 0 {
 		m.header = f.Names
 	}

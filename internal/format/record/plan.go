@@ -127,6 +127,19 @@ type planner struct {
 	widest int         // the highest number of the columns requested by number
 	needed int         // columns up to the last requested one
 	clocks map[*time.Location]*behaviour.Clock
+	times  map[timeKey]timeReader
+}
+
+// A timeKey identifies the reader of a column of times.
+type timeKey struct {
+	format string
+	zone   *time.Location
+	year   int
+}
+
+// newPlanner returns the planner of a file of a format.
+func newPlanner(f *Format, file File, header []string) *planner {
+	return &planner{format: f, file: file, header: header, clocks: map[*time.Location]*behaviour.Clock{}, times: map[timeKey]timeReader{}}
 }
 
 // plan makes the plan of one kind.
@@ -182,14 +195,18 @@ func (m *planner) field(f behaviour.Field, c Column) (fieldPlan, error) {
 	return out, nil
 }
 
-// time returns the reader of a column of times.
+// time returns the reader of a column of times. A job may have hundreds of behaviours with the same format.
 func (m *planner) time(format string, zone *time.Location, year int) (timeReader, error) {
+	if zone == nil {
+		zone = m.format.zone()
+	}
+	key := timeKey{format, zone, year}
+	if r, ok := m.times[key]; ok {
+		return r, nil
+	}
 	f, err := compileFormat(format)
 	if err != nil {
 		return timeReader{}, err
-	}
-	if zone == nil {
-		zone = m.format.zone()
 	}
 	f.zone, f.year = zone, int64(year)
 	if !f.hasYear && year == 0 {
@@ -198,7 +215,8 @@ func (m *planner) time(format string, zone *time.Location, year int) (timeReader
 		}
 		f.near = int64(*m.file.Date)
 	}
-	return timeReader{f, m.clock(zone)}, nil
+	m.times[key] = timeReader{f, m.clock(zone)}
+	return m.times[key], nil
 }
 
 // clock returns the parser's clock of a zone.

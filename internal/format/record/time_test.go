@@ -112,7 +112,7 @@ func TestFormats(t *testing.T) {
 
 func timesOf(t testing.TB, format string, z *time.Location) timeReader {
 	t.Helper()
-	m := planner{format: &Format{Zone: z}, file: playFile("a"), clocks: map[*time.Location]*behaviour.Clock{}}
+	m := newPlanner(&Format{Zone: z}, playFile("a"), nil)
 	r, err := m.time(format, z, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestMissingYear(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := planner{format: &Format{}, file: File{Path: "a", Date: &day}, clocks: map[*time.Location]*behaviour.Clock{}}
+		m := newPlanner(&Format{}, File{Path: "a", Date: &day}, nil)
 		for _, year := range []int{0, 1999} {
 			r, err := m.time(c.format, nil, year)
 			if err != nil {
