@@ -18,6 +18,7 @@ type Search struct {
 	Job   *job.Job
 	Span  behaviour.Span
 	Kinds []int             // requested behaviours of the job, in order of behaviour ID
+	names []string          // of Kinds; all parts share it, because a load may have many files
 	texts map[string]string // Texts of a Part of a file whose column names the behaviours
 	// Unsettled, if not nil, returns the files that may still be written, with the reason, by
 	// Path.
@@ -35,7 +36,11 @@ func NewSearch(fs dfs.FS, j *job.Job, span behaviour.Span, types []string) (*Sea
 	if err != nil {
 		return nil, fmt.Errorf("%w: --types: the job has %w", bulkload.ErrRequest, err)
 	}
-	return &Search{FS: fs, Job: j, Span: span, Kinds: kinds, texts: textsOf(j, kinds)}, nil
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = j.Schema.Kinds[k].Name
+	}
+	return &Search{FS: fs, Job: j, Span: span, Kinds: kinds, names: names, texts: textsOf(j, kinds)}, nil
 }
 
 // textsOf returns the behaviours that the texts of a column name, except the own names of kinds.
@@ -91,13 +96,11 @@ func (s *Search) Part(f job.Input) *manifest.Part {
 		span := s.Span
 		p.Span = &span
 	}
-	for _, k := range s.Kinds {
-		if f.Kind < 0 || f.Kind == k {
-			p.Behaviours = append(p.Behaviours, s.Job.Schema.Kinds[k].Name)
-		}
+	if i := slices.Index(s.Kinds, f.Kind); i >= 0 {
+		p.Behaviours = s.names[i : i+1 : i+1]
 	}
 	if f.Kind < 0 {
-		p.Texts, p.Other = s.texts, s.Job.Other()
+		p.Behaviours, p.Texts, p.Other = s.names, s.texts, s.Job.Other()
 	}
 	return p
 }
