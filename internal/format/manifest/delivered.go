@@ -37,7 +37,9 @@ func (l *Load) Delivered() []DaysOf {
 				names = in.behaviours()
 			}
 			for _, name := range names {
-				days[name] = append(days[name], of.Days...)
+				if had := days[name]; !slices.Equal(of.Days, had[max(0, len(had)-len(of.Days)):]) { // many files have the same days
+					days[name] = append(had, of.Days...)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 
 	"usertrail/internal/store/dfs"
@@ -12,15 +13,24 @@ import (
 // WriteLedger writes the ledger of the load that ref names, in the table's directory dir. It
 // sets the ledger's size and digest in ref. If the file exists, the error wraps fs.ErrExist.
 func WriteLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef, l *Load) error {
-	b, sum, err := encode(l)
+	d, err := newDocument(l)
 	if err != nil {
 		return fmt.Errorf("%s: %w", ref.Name, err)
 	}
-	if err := dfs.WriteNew(ctx, fs, dfs.Join(dir, ref.Name), b); err != nil {
+	size := new(counter)
+	if err := dfs.WriteNewBy(ctx, fs, dfs.Join(dir, ref.Name), func(to io.Writer) error { return d.write(io.MultiWriter(to, size)) }); err != nil {
 		return err
 	}
-	ref.Size, ref.SHA256 = int64(len(b)), sum
+	ref.Size, ref.SHA256 = int64(*size), d.sum
 	return nil
+}
+
+// A counter counts the bytes that are written to it.
+type counter int64
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
 }
 
 // errOther is wrapped if a ledger is in the place of another one.

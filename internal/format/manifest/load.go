@@ -61,20 +61,6 @@ func (l *Load) Manifest() (*Table, error) {
 	return t, nil
 }
 
-// decode decodes a ledger, except its Table.
-func (l *Load) decode(b []byte) error {
-	var without struct {
-		*Load
-		Table *json.RawMessage `json:"table"`
-	}
-	without.Load = l
-	err := json.Unmarshal(b, &without)
-	if without.Table != nil {
-		l.encoded = *without.Table
-	}
-	return err
-}
-
 func (l *Load) version() int { return l.Version }
 
 // A Day is the tally of the cells of one behaviour on one date in a load.

@@ -28,11 +28,11 @@
 package manifest
 
 import (
-	"bytes"
+	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"syscall"
 
 	"usertrail/internal/run/exit"
@@ -75,17 +75,15 @@ func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 
 // read does Read and returns the digest of the file's content.
 func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) (sum string, err error) {
-	b, err := dfs.ReadFile(ctx, fs, name)
-	if errors.Is(err, syscall.EISDIR) && dfs.Base(name) != TableName { // without a manifest it is no table: another status
-		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), dfs.ErrDirectory)
-	}
+	f, err := fs.Open(ctx, name)
 	if err != nil {
-		return "", err
+		return "", unread(name, v, err)
 	}
-	if l, ok := v.(*Load); ok {
-		err = l.decode(b)
-	} else {
-		err = json.Unmarshal(b, v)
+	defer f.Close()
+	from := &source{r: bufio.NewReaderSize(f, bufferSize)}
+	sum, err = unsealInto(from, v)
+	if from.err != nil {
+		return "", unread(name, v, fmt.Errorf("read %s: %w", name, from.err))
 	}
 	newest := Version
 	switch v.(type) {
@@ -94,11 +92,8 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 	case *Load:
 		newest = RereadLedgerVersion
 	}
-	if err == nil && v.version() > newest {
+	if (err == nil || errors.Is(err, errSum)) && v.version() > newest {
 		return "", fmt.Errorf("%s: %w: it has version %d, and this program knows %d: upgrade this program", name, ErrNewer, v.version(), newest)
-	}
-	if err == nil {
-		sum, err = unsealed(b)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %w", name, damaged(v), err)
@@ -117,6 +112,42 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 		}
 	}
 	return sum, nil
+}
+
+// A source is a reader that keeps its error.
+type source struct {
+	r   io.Reader
+	err error // not io.EOF
+}
+
+func (s *source) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// unread returns the error of a file that could not be read into v.
+func unread(name string, v any, err error) error {
+	if errors.Is(err, syscall.EISDIR) && dfs.Base(name) != TableName { // without a manifest it is no table: another status
+		return fmt.Errorf("%s: %w: %w", name, damaged(v), dfs.ErrDirectory)
+	}
+	return err
+}
+
+// unsealInto reads JSON into v, and returns its checksum.
+func unsealInto(from io.Reader, v any) (string, error) {
+	l, _ := v.(*Load)
+	raw := ""
+	if l != nil {
+		raw = "table"
+	}
+	text, sum, err := unseal(from, v, raw)
+	if l != nil {
+		l.encoded = text
+	}
+	return sum.sum, err
 }
 
 // A damage is an ErrDamaged of a file that is not a manifest.
@@ -143,28 +174,12 @@ func damaged(v any) error {
 	return ErrDamaged
 }
 
-// Write writes the struct v as the JSON file called name. The file appears complete or not at
+// Write writes the struct v, or the struct that it points to, as the JSON file called name. The file appears complete or not at
 // all.
 func Write(ctx context.Context, fs dfs.FS, name string, v any) error {
-	b, _, err := encode(v)
+	d, err := newDocument(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return dfs.WriteFile(ctx, fs, name, b)
-}
-
-// encode returns v as JSON with its checksum, and the digest of its content.
-func encode(v any) (b []byte, sum string, err error) {
-	if f, ok := v.(referrer); ok {
-		v = referring(f)
-	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false) // people read conditions here
-	e.SetIndent("", " ")
-	if err := e.Encode(v); err != nil {
-		return nil, "", err
-	}
-	b, sum = sealed(out.Bytes())
-	return b, sum, nil
+	return dfs.WriteBy(ctx, fs, name, d.write)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 )
 
@@ -43,27 +44,40 @@ func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {
 
 // WriteFile writes a small file. The file is whole, or it does not change.
 func WriteFile(ctx context.Context, fs FS, name string, b []byte) error {
-	return writeFile(ctx, fs.Create, name, b)
+	return WriteBy(ctx, fs, name, content(b))
 }
 
-// WriteNew is like WriteFile, but the file must not exist. It fails with fs.ErrExist if
+// WriteBy is like WriteFile. write writes the content of the file.
+func WriteBy(ctx context.Context, fs FS, name string, write func(io.Writer) error) error {
+	return writeFile(ctx, fs.Create, name, write)
+}
+
+// WriteNewBy is like WriteBy, but the file must not exist. It fails with fs.ErrExist if
 // the file exists.
-func WriteNew(ctx context.Context, fs FS, name string, b []byte) error {
-	return writeFile(ctx, fs.CreateNew, name, b)
+func WriteNewBy(ctx context.Context, fs FS, name string, write func(io.Writer) error) error {
+	return writeFile(ctx, fs.CreateNew, name, write)
 }
 
 // WriteScratch is like WriteFile, but a power cut can lose the file: see FS.Scratch.
 func WriteScratch(ctx context.Context, fs FS, name string, b []byte) error {
-	return writeFile(ctx, fs.Scratch, name, b)
+	return writeFile(ctx, fs.Scratch, name, content(b))
 }
 
-func writeFile(ctx context.Context, create func(context.Context, string) (Pending, error), name string, b []byte) error {
+// content returns a function that writes b.
+func content(b []byte) func(io.Writer) error {
+	return func(to io.Writer) error {
+		_, err := to.Write(b)
+		return err
+	}
+}
+
+func writeFile(ctx context.Context, create func(context.Context, string) (Pending, error), name string, write func(io.Writer) error) error {
 	f, err := create(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
-	if _, err := f.Write(b); err != nil {
+	if err := write(f); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return f.Commit()
