@@ -2,7 +2,10 @@ package bulkload
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
+
+	"github.com/dustin/go-humanize"
 
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/record"
@@ -56,8 +59,49 @@ const WindowShare = 8
 func (r *Resources) Within(j *job.Job) *job.Job {
 	within := *j
 	within.Format.Held = int(segment.RecordMemory(r.Memory, 2*r.Workers))
+	within.Format.Columns = int(segment.RestMemory(r.Memory) / 4 / columnMemory / int64(max(r.Workers, 1)))
 	within.Format.Window = min(max(r.Memory/WindowShare, record.MinWindow), record.MaxWindow)
 	return &within
+}
+
+// Bytes of memory for each entry of the lists of a load.
+const (
+	fileMemory   = 3600 // a delivered file
+	dayMemory    = 150  // a day of a behaviour
+	columnMemory = 128  // a column of a header, for each worker
+)
+
+// fixedMemory is the part of the rest of the memory, in bytes, that the program, blocks and chunks take.
+const fixedMemory = 28 << 20
+
+// leastDays is the number of days of behaviours that fit into any memory.
+const leastDays = 16 << 10
+
+// listMemory returns the memory in bytes for the lists of a load.
+func (r *Resources) listMemory() int64 { return segment.RestMemory(r.Memory) - fixedMemory }
+
+// FitFiles returns an error if a load of some delivered files needs more memory.
+func (r *Resources) FitFiles(files int) error {
+	most := r.listMemory() / fileMemory
+	if int64(files) <= most {
+		return nil
+	}
+	enough := r.Memory
+	for enough = max(enough, MinMemory); (&Resources{Memory: enough}).listMemory() < int64(files)*fileMemory; {
+		enough *= 2
+	}
+	return fmt.Errorf("%w: %s files would be loaded, and --memory %s is enough for %s: load fewer days at once, or raise --memory to %s",
+		ErrRequest, humanize.Comma(int64(files)), humanize.IBytes(uint64(r.Memory)), humanize.Comma(most), humanize.IBytes(uint64(enough)))
+}
+
+// FitDays returns an error if the days of the behaviours in a batch of some delivered files need more memory.
+func (r *Resources) FitDays(days, files int) error {
+	most := max((r.listMemory()-int64(files)*fileMemory)/dayMemory, leastDays)
+	if int64(days) <= most {
+		return nil
+	}
+	return fmt.Errorf("%w: the records are of more than %s days, counted for each behaviour, and --memory %s is not enough for them: load fewer days at once, or raise --memory",
+		ErrRequest, humanize.Comma(most), humanize.IBytes(uint64(r.Memory)))
 }
 
 // PutMemory returns the memory in bytes for cells that HBase has not confirmed.

@@ -1,6 +1,8 @@
 package bulkload_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload"
@@ -21,6 +23,41 @@ func TestWorkersFitIntoTheMemory(t *testing.T) {
 	} {
 		if r := (bulkload.Resources{Memory: c.memory, Workers: c.workers}).WithDefaults(); r.Workers != c.want {
 			t.Errorf("%d bytes and %d workers: %d workers run, want %d", c.memory, c.workers, r.Workers, c.want)
+		}
+	}
+}
+
+// TestListsFitIntoTheMemory checks how many files and days fit into different amounts of memory, and that the memory which the
+// error advises is enough.
+func TestListsFitIntoTheMemory(t *testing.T) {
+	for _, c := range []struct {
+		memory      int64
+		files, days int
+		advice      string
+	}{
+		{1 << 20, 5242, 125_829, "128 MiB"}, // as MinMemory
+		{bulkload.MinMemory, 5242, 125_829, "128 MiB"},
+		{128 << 20, 6757, 162_179, "256 MiB"},
+		{1 << 30, 111_149, 2_667_577, "2.0 GiB"},
+	} {
+		r := bulkload.Resources{Memory: c.memory}
+		if err := r.FitFiles(c.files); err != nil {
+			t.Errorf("%d bytes and %d files: %v", c.memory, c.files, err)
+		}
+		if err := r.FitFiles(c.files + 1); !errors.Is(err, bulkload.ErrRequest) || !strings.HasSuffix(err.Error(), "raise --memory to "+c.advice) {
+			t.Errorf("%d bytes and %d files: %v, want the advice %s", c.memory, c.files+1, err, c.advice)
+		}
+		if err := r.FitDays(c.days, 0); err != nil {
+			t.Errorf("%d bytes and %d days: %v", c.memory, c.days, err)
+		}
+		if err := r.FitDays(c.days+1, 0); !errors.Is(err, bulkload.ErrRequest) {
+			t.Errorf("%d bytes and %d days: %v, want ErrRequest", c.memory, c.days+1, err)
+		}
+		if err := r.FitDays(16_384, c.files); err != nil {
+			t.Errorf("%d bytes, %d files and few days: %v", c.memory, c.files, err)
+		}
+		if err := r.FitDays(c.days, c.files); !errors.Is(err, bulkload.ErrRequest) {
+			t.Errorf("%d bytes, %d files and %d days: %v, want ErrRequest", c.memory, c.files, c.days, err)
 		}
 	}
 }

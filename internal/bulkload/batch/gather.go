@@ -23,6 +23,7 @@ type gatherer struct {
 	at     *progress.Worker
 	order  func(*shuffle.Iterator) records
 	there  *present
+	fits   func(days int) error // returns an error if so many days of behaviours do not fit into memory
 }
 
 // gathered has the counts of one region. It outlives the gatherer, and keeps none of its buffers.
@@ -45,7 +46,7 @@ func (b *Batch) newGatherer(ctx context.Context, region int, to segment.Sink, at
 	return &gatherer{
 		gathered: &gathered{inputs: b.inputs, tallies: rows.Tallies(), loaded: make([]int64, len(b.inputs)), repeated: make([]int64, len(b.inputs))},
 		kinds:    t.Schema.Kinds, texts: b.cfg.Job.Format.Texts(), region: region, rows: rows, at: at,
-		order: b.orderOf(events), there: &present{layout: t.Layout, events: events, unknown: b.cfg.Unledgered, ids: map[dayKey]map[int64]bool{}},
+		order: b.orderOf(events), fits: b.fitsDays, there: &present{layout: t.Layout, events: events, unknown: b.cfg.Unledgered, ids: map[dayKey]map[int64]bool{}},
 	}
 }
 
@@ -57,6 +58,9 @@ func (g *gatherer) gather(ctx context.Context, from *shuffle.Iterator) error {
 		if n&0xfff == 0 {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
+			}
+			if err := g.fits(g.tallies.Len()); err != nil {
+				return err
 			}
 			g.at.At("region %d, from its record %d on", g.region, n)
 		}
@@ -121,7 +125,7 @@ func (g *gatherer) repeatsReplayed(ctx context.Context, it records, in *Input, r
 // close removes the spilled rows.
 func (g *gatherer) close() { _ = g.rows.Close() } // the load sweeps files that could not be removed
 
-// settle adds the region's tallies to all, and its counts to the inputs.
+// settle adds the region's tallies to all, and its counts to the inputs. The caller must not use g again.
 func (g *gathered) settle(all *segment.Tallies) {
 	all.Merge(g.tallies)
 	for i, in := range g.inputs {

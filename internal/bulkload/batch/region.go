@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,27 +14,42 @@ import (
 
 // write writes the files of all regions, several at the same time, and adds their contents to all.
 func (b *Batch) write(ctx context.Context, regions int, all *segment.Tallies) ([]manifest.File, error) {
-	counts := make([]*gathered, regions)
 	written := make([]manifest.File, regions)
+	var settling sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(b.cfg.Writers())
 	for r := range regions {
-		g.Go(func() (err error) {
-			counts[r], written[r], err = b.writeRegion(ctx, r)
-			return err
+		g.Go(func() error {
+			counts, f, err := b.writeRegion(ctx, r)
+			if err != nil {
+				return err
+			}
+			settling.Lock()
+			defer settling.Unlock()
+			counts.settle(all)
+			written[r] = f
+			return b.fitsDays(all.Len())
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	var files []manifest.File
-	for r, f := range written {
-		counts[r].settle(all)
+	for _, f := range written {
 		if f.Records > 0 {
 			files = append(files, f)
 		}
 	}
 	return files, nil
+}
+
+// fitsDays returns an error if the days of the behaviours in the batch do not fit into memory. Puts go on: HBase has some of them
+// already.
+func (b *Batch) fitsDays(days int) error {
+	if b.puts() {
+		return nil
+	}
+	return b.cfg.FitDays(days, len(b.inputs))
 }
 
 // writeRegion writes one region's records, if the region has any, and reads them back. The file has no

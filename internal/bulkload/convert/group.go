@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -143,26 +144,33 @@ func (r *run) read(ctx context.Context, g *group, s *shuffle.Sorter) error {
 // write writes the files of all regions of a group, up to Workers of them at once.
 func (r *run) write(ctx context.Context, g *group, s *shuffle.Sorter) (*manifest.Converted, error) {
 	regions := len(r.plan.Splits) + 1
-	all := make([]*written, regions)
+	all := make([]manifest.File, regions)
+	sum := segment.NewTallies()
+	var settling sync.Mutex
 	w, gctx := errgroup.WithContext(ctx)
 	w.SetLimit(r.cfg.Workers)
 	for region := range regions {
-		w.Go(func() (err error) {
-			all[region], err = r.writeRegion(gctx, g, region, s)
-			return err
+		w.Go(func() error {
+			x, err := r.writeRegion(gctx, g, region, s)
+			if err != nil {
+				return err
+			}
+			settling.Lock()
+			defer settling.Unlock()
+			sum.Merge(x.tallies)
+			all[region] = x.file
+			return nil
 		})
 	}
 	if err := w.Wait(); err != nil {
 		return nil, err
 	}
 	done := &manifest.Converted{Load: g.load, Files: []manifest.File{}}
-	sum := segment.NewTallies()
 	var records int64
-	for _, x := range all {
-		sum.Merge(x.tallies)
-		records += x.file.Records
-		if x.file.Records > 0 {
-			done.Files = append(done.Files, x.file)
+	for _, f := range all {
+		records += f.Records
+		if f.Records > 0 {
+			done.Files = append(done.Files, f)
 		}
 	}
 	if records != g.records {

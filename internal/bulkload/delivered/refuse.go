@@ -34,6 +34,8 @@ func Unfit(err error) error {
 	case errors.Is(err, record.ErrWindow):
 		return fmt.Errorf("%w: %w: nothing of the file is loaded: raise --memory to %d times the window, or have the log compressed with a smaller window, such as by zstd -19",
 			bulkload.ErrRequest, err, bulkload.WindowShare)
+	case errors.Is(err, record.ErrLargeHeader):
+		return fmt.Errorf("%w: %w: nothing of the file is loaded: raise --memory, or lower --workers", bulkload.ErrRequest, err)
 	case errors.Is(err, record.ErrLarge):
 		return fmt.Errorf("%w: %w: nothing of the file is loaded: raise --memory, lower --workers, or lower max_line in the job: the record is then bad", bulkload.ErrRequest, err)
 	}

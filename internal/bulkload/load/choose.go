@@ -31,6 +31,9 @@ func (l *Load) choose(ctx context.Context) error {
 	if l.Files, err = l.dropGrowing(ctx, files); err != nil {
 		return err
 	}
+	if err := l.cfg.FitFiles(len(l.Files)); err != nil {
+		return err
+	}
 	for _, f := range l.Files {
 		l.Result.Bytes += f.Size
 	}

@@ -49,6 +49,10 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 		p.Skip(precheck.InputReadable, "%s", p.noFile())
 		return
 	}
+	if err := p.load.cfg.FitFiles(len(files)); err != nil {
+		p.Fail(precheck.InputReadable, err, "")
+		return
+	}
 	empty := 0
 	heads := make([]head, len(files))
 	g, ctx := errgroup.WithContext(ctx)

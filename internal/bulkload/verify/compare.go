@@ -9,7 +9,6 @@ import (
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
-	"usertrail/internal/tally"
 )
 
 // compare compares the counted cells with the expected ones.
@@ -18,16 +17,19 @@ func (r *run) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keys := maps.Clone(r.found.days)
-	for k := range r.expected {
-		keys[k] = tally.Tally{}
+	keys := slices.AppendSeq(make([]dayKey, 0, len(r.expected)), maps.Keys(r.expected))
+	for k := range r.found.days {
+		if _, ok := r.expected[k]; !ok {
+			keys = append(keys, k)
+		}
 	}
+	slices.SortFunc(keys, inOrder)
 	r.result.Compared = len(keys)
-	for _, k := range slices.SortedFunc(maps.Keys(keys), inOrder) {
+	for _, k := range keys {
 		e, found := r.expected[k], r.found.days[k]
 		r.result.Cells += found.Cells
-		r.result.Records += e.Records
-		if found != e.Tally {
+		r.result.Records += e.records
+		if found != e.cells {
 			r.differs(k, gone)
 		}
 	}
@@ -43,7 +45,7 @@ func (r *run) compare(ctx context.Context) error {
 
 // differs adds a day that differs from the loaded day.
 func (r *run) differs(k dayKey, gone func(dayKey) bool) {
-	e, found := r.expected[k].Tally, r.found.days[k]
+	e, found := r.expected[k].cells, r.found.days[k]
 	d := Day{Date: k.date, Behaviour: r.schema.Kinds[k.kind].Name, Expected: e, Found: found}
 	hidden := r.hidden.days[k]
 	d.Hidden = min(hidden.Cells, max(e.Cells-found.Cells, 0))

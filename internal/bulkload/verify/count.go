@@ -41,7 +41,7 @@ func (c *count) add(x *cell.Cell) bool {
 	first := row
 	if row || !c.dayRows {
 		rec, known := c.teller.Tell(x)
-		day := dayKey{rec.Date, rec.Kind}
+		day := dayKey{rec.Date, int32(rec.Kind)}
 		if first = row || known != c.known || known && day != c.day; first {
 			c.end()
 			c.day, c.known = day, known
@@ -77,11 +77,15 @@ func (c *count) end() {
 	}
 }
 
-// merge adds the sums of o, which must have ended.
+// merge ends o and adds its sums. The caller must not use o again.
 func (c *count) merge(o *count) {
 	o.end()
-	for k, t := range o.days {
-		addTo(c.days, k, t)
+	if len(c.days) == 0 {
+		c.days = o.days
+	} else {
+		for k, t := range o.days {
+			addTo(c.days, k, t)
+		}
 	}
 	for i, t := range o.ranges {
 		c.ranges[i].Add(t)

@@ -25,13 +25,13 @@ func (r *run) expect(ctx context.Context) error {
 			if !ok {
 				return fmt.Errorf("ledger of load %d: %w: the table has no behaviour %q", l.Number, manifest.ErrDamaged, d.Behaviour)
 			}
-			k := dayKey{d.Date, kind}
+			k := dayKey{d.Date, int32(kind)}
 			if !r.wants(k) {
 				continue
 			}
 			sum := r.expected[k]
-			sum.Records += d.Records
-			sum.Tally.Add(d.Tally)
+			sum.records += d.Records
+			sum.cells.Add(d.Tally)
 			r.expected[k] = sum
 		}
 	}

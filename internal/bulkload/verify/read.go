@@ -71,7 +71,7 @@ func (r *run) readHidden(ctx context.Context) error {
 // fewer reports whether a day has fewer cells than were loaded.
 func (r *run) fewer() bool {
 	for k, e := range r.expected {
-		if r.found.days[k].Cells < e.Tally.Cells {
+		if r.found.days[k].Cells < e.cells.Cells {
 			return true
 		}
 	}

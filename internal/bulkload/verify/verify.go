@@ -22,7 +22,6 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/layout"
-	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
@@ -124,10 +123,16 @@ type Foreign struct {
 	First []byte // the first such row
 }
 
-// A dayKey is a date and a kind of the table's schema.
+// A dayKey is a date and a kind of the table's schema. A table may have hundreds of thousands of them.
 type dayKey struct {
 	date behaviour.Date
-	kind int
+	kind int32
+}
+
+// An expectedDay counts the records and cells of a day in the ledgers.
+type expectedDay struct {
+	records int64
+	cells   tally.Tally
 }
 
 // A run is one call of Run.
@@ -139,7 +144,7 @@ type run struct {
 	wanted []bool // by kind
 	span   behaviour.Span
 
-	expected map[dayKey]manifest.Day
+	expected map[dayKey]expectedDay
 	points   split.Points  // ends of the compared ranges
 	ranges   []tally.Tally // expected in them; nil if they are not compared
 
@@ -202,7 +207,7 @@ func newRun(cfg Config, t table.Loader) (*run, error) {
 	info := t.Info()
 	r := &run{
 		cfg: cfg, table: t, layout: info.Layout, schema: info.Schema, wanted: make([]bool, len(info.Schema.Kinds)),
-		span: behaviour.AllDays, expected: map[dayKey]manifest.Day{},
+		span: behaviour.AllDays, expected: map[dayKey]expectedDay{},
 	}
 	if cfg.Span != nil {
 		r.span = *cfg.Span

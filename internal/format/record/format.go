@@ -33,6 +33,7 @@ type Format struct {
 	Encoding  string   // a name that golang.org/x/text knows; UTF-8
 	MaxLine   int      // bytes of one record; 1 MiB
 	Held      int      // bytes of one record that a Reader holds in memory; no limit besides MaxLine
+	Columns   int      // columns of a header that a Reader holds in memory; no limit
 	Window    int64    // the largest window of a zstd file in bytes; MaxWindow
 	Nulls     []string // texts that mean null; except in jsonl, the empty text means null as well
 	Slack     int      // days that a record's date may differ from the date of its path

@@ -17,8 +17,17 @@ const firstRead = 64 << 10
 var ErrHeader = errors.New("the header does not fit the job")
 
 // ErrLarge is wrapped if a record has more than Format.Held bytes, and the text up to there does not
-// show that the record is bad. It is also wrapped if the fields of a record have more than twice as many.
+// show that the record is bad. It is also wrapped if the fields of a record have more than twice as many, and if a header has more
+// than Format.Columns columns.
 var ErrLarge = errors.New("too large for the memory")
+
+// ErrLargeHeader is wrapped if the header is what is too large. It wraps ErrLarge.
+var ErrLargeHeader error = largeHeader{ErrLarge}
+
+type largeHeader struct{ error }
+
+// Unwrap returns ErrLarge.
+func (l largeHeader) Unwrap() error { return l.error }
 
 // A Reader cuts a file's text into chunks. Only one goroutine may use it.
 type Reader struct {
@@ -98,6 +107,9 @@ func (r *Reader) begin(f *Format) error {
 		s.spans = make([]span, 0, bytes.Count(rec, s.delimiter)+1)
 	}
 	s.split(rec, quoted)
+	if f.Columns > 0 && len(s.spans) > f.Columns {
+		return fmt.Errorf("header in line %d: %w: it has %d columns, and %d fit", r.line, ErrLargeHeader, len(s.spans), f.Columns)
+	}
 	r.header = s.names()
 	r.take(len(rec))
 	n, _ := line(r.rest, true) // its line end
@@ -124,7 +136,7 @@ func (r *Reader) first() (rec []byte, quoted bool, err error) {
 		case len(r.rest) > r.cut.maxLine+len("\r\n"):
 			return nil, false, fmt.Errorf("header in line %d: %s: more than %d bytes: %w", r.line, TooLong, r.cut.maxLine, ErrHeader)
 		case len(r.rest) > r.held:
-			return nil, false, fmt.Errorf("header in line %d: %w: it has more than %d bytes", r.line, ErrLarge, r.held-len("\r\n"))
+			return nil, false, fmt.Errorf("header in line %d: %w: it has more than %d bytes", r.line, ErrLargeHeader, r.held-len("\r\n"))
 		default:
 			r.rest = slices.Grow(r.rest, max(firstRead, len(r.rest)))
 			r.fill(&r.rest)

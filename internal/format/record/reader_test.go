@@ -177,8 +177,32 @@ func TestARecordMustFitIntoMemory(t *testing.T) {
 		t.Errorf("a range: %v, want ErrLarge", err)
 	}
 	_, err = Open(strings.NewReader(strings.Repeat("a,", held)+"\n"), playFile("a.csv"), f)
-	if !errors.Is(err, ErrLarge) || !strings.Contains(err.Error(), "a.csv: header in line 1") {
-		t.Errorf("a large header: %v, want ErrLarge", err)
+	if !errors.Is(err, ErrLarge) || !errors.Is(err, ErrLargeHeader) || !strings.Contains(err.Error(), "a.csv: header in line 1") {
+		t.Errorf("a large header: %v, want ErrLargeHeader", err)
+	}
+}
+
+// TestAHeaderMustFitIntoMemory opens files with as many columns as fit, and with one more.
+func TestAHeaderMustFitIntoMemory(t *testing.T) {
+	for _, c := range []struct {
+		syntax    Syntax
+		delimiter string
+	}{{CSV, ","}, {CSV, "||"}, {TSV, "\t"}, {Blanks, " "}} {
+		f := plays()
+		f.Syntax, f.Columns = c.syntax, 4
+		if c.syntax == CSV {
+			f.Delimiter = c.delimiter
+		}
+		header := strings.Join([]string{"user", "time", "title", "seconds"}, c.delimiter)
+		for text, large := range map[string]bool{header + "\n": false, header + c.delimiter + "more\n": true} {
+			r, err := Open(strings.NewReader(text), playFile("a.csv"), f)
+			if err == nil {
+				r.Close()
+			}
+			if errors.Is(err, ErrLargeHeader) != large || !large && err != nil || large && !strings.Contains(err.Error(), "a.csv: header in line 1: too large for the memory: it has 5 columns, and 4 fit") {
+				t.Errorf("%s: %q: %v", c.syntax, text, err)
+			}
+		}
 	}
 }
 

@@ -21,6 +21,13 @@ func SortMemory(memory int64) int64 {
 	return most
 }
 
+// RestMemory returns the memory, in bytes, that is not for sorting or merging. A process that keeps to less memory than MinMemory
+// has the rest of MinMemory.
+func RestMemory(memory int64) int64 {
+	memory = max(memory, MinMemory)
+	return memory - SortMemory(memory)
+}
+
 // RowMemory returns the memory, in bytes, that each worker may use for the records of one row.
 func RowMemory(memory int64, workers int) int64 { return memory / 16 / int64(workers) }
 

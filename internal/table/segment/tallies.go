@@ -20,36 +20,62 @@ type Day struct {
 
 // Tallies counts records and cells by Day, and cells by load and region. One goroutine uses it.
 type Tallies struct {
-	days    map[Day]*manifest.Day
+	days    map[dayKey]int32 // places in sums
+	sums    []daySum
 	regions map[loadRegion]*tally.Tally
 
 	// Most records are of the same day and region as the record before them.
-	lastDay    Day
-	dayEntry   *manifest.Day // entry of lastDay; nil before the first call of Add
+	lastDay    dayKey
+	at         int32 // place of lastDay, if there are sums
 	lastRegion loadRegion
 	regionSum  *tally.Tally // entry of lastRegion; nil before the first call of AddRegion
+}
+
+// A dayKey is a Day in less memory. A load may have hundreds of thousands of them.
+type dayKey struct {
+	load int32
+	date behaviour.Date
+	kind int32
+}
+
+func (k dayKey) compare(o dayKey) int {
+	return cmp.Or(cmp.Compare(k.date, o.date), cmp.Compare(k.kind, o.kind))
+}
+
+// A daySum counts the records and cells of a day.
+type daySum struct {
+	records int64
+	cells   tally.Tally
 }
 
 type loadRegion struct{ load, region int }
 
 // NewTallies returns empty Tallies.
 func NewTallies() *Tallies {
-	return &Tallies{days: map[Day]*manifest.Day{}, regions: map[loadRegion]*tally.Tally{}}
+	return &Tallies{days: map[dayKey]int32{}, regions: map[loadRegion]*tally.Tally{}}
 }
 
 // Add adds records and cells of a day.
 func (t *Tallies) Add(day Day, records int64, cells tally.Tally) {
-	if t.dayEntry == nil || t.lastDay != day {
-		e := t.days[day]
-		if e == nil {
-			e = new(manifest.Day)
-			t.days[day] = e
-		}
-		t.lastDay, t.dayEntry = day, e
-	}
-	t.dayEntry.Records += records
-	t.dayEntry.Tally.Add(cells)
+	t.add(dayKey{int32(day.Load), day.Date, int32(day.Kind)}, records, cells)
 }
+
+func (t *Tallies) add(day dayKey, records int64, cells tally.Tally) {
+	if len(t.sums) == 0 || t.lastDay != day {
+		at, ok := t.days[day]
+		if !ok {
+			at = int32(len(t.sums))
+			t.days[day], t.sums = at, append(t.sums, daySum{})
+		}
+		t.lastDay, t.at = day, at
+	}
+	sum := &t.sums[t.at]
+	sum.records += records
+	sum.cells.Add(cells)
+}
+
+// Len returns the number of days.
+func (t *Tallies) Len() int { return len(t.sums) }
 
 // AddRegion adds cells of a load and region.
 func (t *Tallies) AddRegion(load, region int, cells tally.Tally) {
@@ -65,10 +91,14 @@ func (t *Tallies) AddRegion(load, region int, cells tally.Tally) {
 	t.regionSum.Add(cells)
 }
 
-// Merge adds all of o.
+// Merge adds all of o. The caller must not use o again.
 func (t *Tallies) Merge(o *Tallies) {
-	for day, e := range o.days {
-		t.Add(day, e.Records, e.Tally)
+	if len(t.sums) == 0 {
+		t.days, t.sums, t.lastDay, t.at = o.days, o.sums, o.lastDay, o.at
+	} else {
+		for day, at := range o.days {
+			t.add(day, o.sums[at].records, o.sums[at].cells)
+		}
 	}
 	for at, sum := range o.regions {
 		t.AddRegion(at.load, at.region, *sum)
@@ -79,34 +109,33 @@ func (t *Tallies) Merge(o *Tallies) {
 func (t *Tallies) Span() behaviour.Span {
 	s := behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
 	for day := range t.days {
-		s.From, s.To = min(s.From, day.Date), max(s.To, day.Date)
+		s.From, s.To = min(s.From, day.date), max(s.To, day.date)
 	}
 	return s
 }
 
 // Loads returns the numbers of the loads in ascending order.
 func (t *Tallies) Loads() []int {
-	var out []int
+	loads := map[int]bool{}
 	for day := range t.days {
-		out = append(out, day.Load)
+		loads[int(day.load)] = true
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Sorted(maps.Keys(loads))
 }
 
 // Days returns the days of a load in order of date and behaviour ID.
 func (t *Tallies) Days(load int, s *behaviour.Schema) []manifest.Day {
-	days := slices.SortedFunc(maps.Keys(t.days), func(a, b Day) int {
-		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Kind, b.Kind))
-	})
-	out := make([]manifest.Day, 0, len(days))
-	for _, day := range days {
-		if day.Load != load {
-			continue
+	days := make([]dayKey, 0, len(t.days))
+	for day := range t.days {
+		if int(day.load) == load {
+			days = append(days, day)
 		}
-		e := *t.days[day]
-		e.Date, e.Behaviour = day.Date, s.Kinds[day.Kind].Name
-		out = append(out, e)
+	}
+	slices.SortFunc(days, dayKey.compare)
+	out := make([]manifest.Day, len(days))
+	for i, day := range days {
+		sum := &t.sums[t.days[day]]
+		out[i] = manifest.Day{Date: day.date, Behaviour: s.Kinds[day.kind].Name, Records: sum.records, Tally: sum.cells}
 	}
 	return out
 }
