@@ -111,7 +111,7 @@ func Prepare(ctx context.Context, c *Config) (*Extract, error) {
 	if x.Result, err = x.result(ctx); err != nil {
 		return nil, err
 	}
-	b := memory.Budget{Bytes: c.Memory, Users: c.Users, Workers: c.Workers, Sorts: c.Partition != "", Sizes: c.Sizes}
+	b := memory.Budget{Bytes: c.Memory, Users: c.Users, Workers: c.Workers, Sorts: c.Partition != "", Columns: len(x.Query.Schema.Columns), Fields: x.Query.MostFields(), Sizes: c.Sizes}
 	if x.Query.Having != nil {
 		b.Distinct = x.Query.Having.Distinct()
 	}

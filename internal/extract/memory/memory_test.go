@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -33,5 +34,29 @@ func TestTheLargestTrailIsAsTheDocsSay(t *testing.T) {
 				t.Errorf("with %d distinct counts, %d bytes are enough for a trail of %d, want %d", distinct, b.Bytes, got, n)
 			}
 		}
+	}
+}
+
+// TestManyColumnsTakeMemory divides a budget for results of many columns. The memory that the error names is enough.
+func TestManyColumnsTakeMemory(t *testing.T) {
+	divide := func(columns int, bytes int64) (Shares, error) {
+		return Budget{Bytes: bytes, Users: userlist.All(), Workers: 8, Columns: columns, Fields: columns / 100, Sizes: Sizes{}.Full()}.Divide()
+	}
+	few, err := divide(10, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if many, err := divide(10_000, 1<<30); err != nil || many.Workers >= few.Workers {
+		t.Errorf("10,000 columns: %d workers, %v; want fewer than the %d for ten columns", many.Workers, err, few.Workers)
+	}
+	if s, err := divide(4000, Least); err != nil || s.Workers != 1 {
+		t.Errorf("4,000 columns in the least memory: %+v, %v", s, err)
+	}
+	_, err = divide(20_000, Least)
+	if !errors.Is(err, ErrColumns) || !strings.Contains(err.Error(), "a result of 20000 columns needs more memory: raise --memory to 183MiB") {
+		t.Fatalf("20,000 columns in the least memory: %v", err)
+	}
+	if s, err := divide(20_000, 183<<20); err != nil || s.Workers != 1 {
+		t.Errorf("20,000 columns in the memory of the error: %+v, %v", s, err)
 	}
 }

@@ -2,12 +2,14 @@ package output
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"usertrail/internal/extract/judge"
 	"usertrail/internal/extract/memory"
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/query"
+	"usertrail/internal/format/trailfile"
 	"usertrail/internal/run/pipe"
 	"usertrail/internal/split"
 	"usertrail/internal/table/fetch"
@@ -22,6 +24,7 @@ type Part struct {
 	events int64
 	bytes  int          // of their values
 	ids    int          // bytes of the users' IDs
+	memory int          // bytes of the events, values and references to values
 	last   []byte       // key: each user up to it is in this part or an earlier one, or is not in the result
 	counts judge.Counts // of all users that were read, up to that one
 	found  []byte       // users found by their rows since the part before, as notfound.Finds packs them
@@ -47,13 +50,15 @@ type named struct {
 func (u *named) events() []trail.Event { return u.trails.Batch.Events[u.from:u.to] }
 
 // A Cutter divides the stream of trails into parts. A part ends with the user with whom it has
-// Sizes.PartEvents events, Sizes.PartBytes bytes of values or Sizes.PartIDs bytes of IDs, so parts
-// depend only on the trails. If the query is cut into pieces, a part also ends with its piece. A
+// Sizes.PartEvents events, Sizes.PartBytes bytes of values, Sizes.PartIDs bytes of IDs or Sizes.PartMemory bytes of all, or with
+// wideCells values of a wide result. So parts depend only on the trails. If the query is cut into pieces, a part also ends with its piece. A
 // Cutter is for one goroutine.
 type Cutter struct {
 	parts       chan<- *Part
 	sizes       memory.Sizes
-	partitioned bool // the result is divided into directories
+	most        int   // users of a part
+	fields      []int // by kind: number of its fields
+	partitioned bool  // the result is divided into directories
 
 	number int
 	part   *Part
@@ -65,11 +70,26 @@ type Cutter struct {
 	finds  notfound.Finds
 }
 
+// wideCells is the number of values in a part of a wide result, about.
+const wideCells = 4 << 20
+
+// mostUsers returns the number of users in a part of the result of q.
+func mostUsers(q *query.Query) int {
+	if q.Output.Shape != trailfile.WideShape {
+		return math.MaxInt
+	}
+	return max(1, wideCells/len(q.Schema.Columns))
+}
+
 // NewCutter returns a Cutter for the result of q. It sends parts to parts, and marks the users that
 // were found by their rows in found.
 func NewCutter(q *query.Query, sizes memory.Sizes, found *notfound.Search, parts chan<- *Part) *Cutter {
+	fields := make([]int, len(q.Info.Schema.Kinds))
+	for i, kind := range q.Info.Schema.Kinds {
+		fields[i] = len(kind.Fields)
+	}
 	return &Cutter{
-		parts: parts, sizes: sizes, partitioned: q.Output.Partition != "",
+		parts: parts, sizes: sizes, most: mostUsers(q), fields: fields, partitioned: q.Output.Partition != "",
 		found: found, cursor: found.Region(split.Region{}),
 	}
 }
@@ -131,11 +151,21 @@ func (k *Cutter) add(ctx context.Context, trails *fetch.Trails, u *judge.User) e
 	p.users = append(p.users, named{u.ID, trails, u.From, u.To, u.Steps})
 	p.events += int64(u.To - u.From)
 	p.bytes += u.Bytes
+	p.memory += u.Bytes + k.overhead(trails.Batch.Events[u.From:u.To])
 	p.ids += len(u.ID)
-	if p.events < k.sizes.PartEvents && p.bytes < k.sizes.PartBytes && p.ids < k.sizes.PartIDs {
+	if p.events < k.sizes.PartEvents && p.bytes < k.sizes.PartBytes && p.ids < k.sizes.PartIDs && p.memory < k.sizes.PartMemory && len(p.users) < k.most {
 		return nil
 	}
 	return k.end(ctx, u.Key, false)
+}
+
+// overhead returns the bytes of events and of the references to their values.
+func (k *Cutter) overhead(events []trail.Event) int {
+	refs := 0
+	for i := range events {
+		refs += k.fields[events[i].Kind]
+	}
+	return trail.EventBytes*len(events) + trail.RefBytes*refs
 }
 
 // end ends the part. ends reports whether its piece ends, too. All users up to the user with

@@ -17,17 +17,19 @@ func TestPartsEndByTheirSizes(t *testing.T) {
 		sizes memory.Sizes
 		want  int // users in a part
 	}{
-		"events": {memory.Sizes{PartEvents: 3, PartBytes: 1000, PartIDs: 1000}, 3},
-		"values": {memory.Sizes{PartEvents: 10, PartBytes: each + 1, PartIDs: 1000}, 2},
-		"IDs":    {memory.Sizes{PartEvents: 10, PartBytes: 1000, PartIDs: 3*each + 1}, 4},
+		"events": {memory.Sizes{PartEvents: 3, PartBytes: 1000, PartIDs: 1000, PartMemory: 1000}, 3},
+		"values": {memory.Sizes{PartEvents: 10, PartBytes: each + 1, PartIDs: 1000, PartMemory: 1000}, 2},
+		"IDs":    {memory.Sizes{PartEvents: 10, PartBytes: 1000, PartIDs: 3*each + 1, PartMemory: 1000}, 4},
+		"memory": {memory.Sizes{PartEvents: 10, PartBytes: 1000, PartIDs: 1000, PartMemory: 2*(each+32+3*8) + 1}, 3},
+		"users":  {memory.Sizes{PartEvents: 10, PartBytes: 1000, PartIDs: 1000, PartMemory: 5000}, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const users = 12
 			parts := make(chan *Part, users)
-			k := &Cutter{parts: parts, sizes: x.sizes}
+			k := &Cutter{parts: parts, sizes: x.sizes, most: 6, fields: []int{3}}
 			u := judge.User{To: 1, ID: make([]byte, each), Key: []byte("key"), Bytes: each}
 			for range users {
-				trails := &fetch.Trails{Batch: new(trail.Batch)}
+				trails := &fetch.Trails{Batch: &trail.Batch{Events: make([]trail.Event, 1)}}
 				trails.Hold()
 				if err := k.add(t.Context(), trails, &u); err != nil {
 					t.Fatal(err)

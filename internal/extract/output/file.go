@@ -40,7 +40,7 @@ func textOf(o *query.Output) textfile.Format {
 }
 
 // groupsOf returns the options of Parquet. A part is one row group, unless one of its users has
-// very many events.
+// very many events or it has very many values.
 func groupsOf(sizes memory.Sizes) trailfile.Options {
-	return trailfile.Options{GroupRows: int(sizes.PartEvents) * 3 / 2, GroupBytes: 2 * sizes.PartBytes}
+	return trailfile.Options{GroupRows: int(sizes.PartEvents) * 3 / 2, GroupBytes: 2 * sizes.PartBytes, GroupMemory: 4 * sizes.PartBytes}
 }

@@ -284,5 +284,5 @@ func (w *leafWriter) add(it *shuffle.Iterator) error {
 	if err := w.long.row(&w.Writer.batch, &w.user, &e); err != nil {
 		return err
 	}
-	return w.flush(batchRows)
+	return w.flush(w.most)
 }

@@ -16,10 +16,11 @@ import (
 	"usertrail/internal/run/breakpoint"
 )
 
-// Rows are collected into columns until there are batchRows rows or batchBytes bytes of fields. These
+// Rows are collected into columns until there are batchRows rows, batchCells values and nulls, or batchBytes bytes of fields. These
 // rows fit into the processor's cache until they are encoded.
 const (
 	batchRows  = 4 << 10
+	batchCells = 1 << 20
 	batchBytes = 1 << 20
 )
 
@@ -32,6 +33,7 @@ type Writer struct {
 	wide   *wideMaker
 	file   fileWriter
 	batch  trailfile.Batch
+	most   int // rows of batch
 }
 
 // NewWriter returns a writer of parts of the result of q.
@@ -43,6 +45,7 @@ func NewWriter(q *query.Query, sizes memory.Sizes) *Writer {
 		w.long = newLongMaker(q, w.schema)
 	}
 	w.batch = trailfile.NewBatch(w.schema)
+	w.most = max(1, min(batchRows, batchCells/len(w.schema.Columns)))
 	return w
 }
 
@@ -105,7 +108,7 @@ func (w *Writer) rows(users []named) error {
 		u := &users[i]
 		if w.wide != nil {
 			w.wide.row(&w.batch, u)
-			if err := w.flush(batchRows); err != nil {
+			if err := w.flush(w.most); err != nil {
 				return err
 			}
 			continue
@@ -114,7 +117,7 @@ func (w *Writer) rows(users []named) error {
 			if err := w.long.row(&w.batch, u, &events[j]); err != nil {
 				return err
 			}
-			if err := w.flush(batchRows); err != nil {
+			if err := w.flush(w.most); err != nil {
 				return err
 			}
 		}

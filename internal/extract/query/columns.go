@@ -75,6 +75,20 @@ func (q *Query) reads() layout.Want {
 	return w
 }
 
+// MostFields returns the largest number of fields of the result that a behaviour has.
+func (q *Query) MostFields() (most int) {
+	for _, k := range q.Kinds {
+		n := 0
+		for _, out := range q.Fields[k] {
+			if out {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
 // Columns returns the fields of the result, each name once.
 func (q *Query) Columns() []behaviour.Field {
 	s := q.Info.Schema

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/record"
 	"usertrail/internal/format/trailfile"
@@ -196,6 +198,12 @@ func (u *reader) addColumn(ctx context.Context, fs dfs.FS, name, column string) 
 	return u.addCSV(in, comma, column)
 }
 
+// A page of a Parquet file may take a pageShare-th of the memory for the list, and leastPage bytes at least.
+const (
+	pageShare = 4
+	leastPage = 8 << 20
+)
+
 func (u *reader) addParquet(f dfs.File, column string) error {
 	t, err := trailfile.Open(f, f.Size())
 	if err != nil {
@@ -206,13 +214,16 @@ func (u *reader) addParquet(f dfs.File, column string) error {
 	}
 	row := 0
 	var bad error
-	err = t.IDs(column, func(id []byte) error {
+	err = t.IDs(column, max(u.limit/pageShare, leastPage), func(id []byte) error {
 		row++
 		bad = u.add(id, func() string { return fmt.Sprintf("value %d of %s", row, column) })
 		return bad
 	})
 	if bad != nil || err == nil {
 		return bad
+	}
+	if errors.Is(err, trailfile.ErrLargePage) {
+		return fmt.Errorf("%w %s: %w: correct the name of the column, write the IDs as lines of text, or raise --memory", ErrList, u.name, err)
 	}
 	return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
 }
@@ -259,7 +270,10 @@ func (u *reader) addCSV(in io.Reader, comma rune, column string) error {
 			return fmt.Sprintf("line %d", line)
 		}
 		if at >= len(fields) {
-			return fmt.Errorf("%w %s: %s has %d fields, %s is the %dth", ErrList, u.name, line(), len(fields), column, at+1)
+			return fmt.Errorf("%w %s: %s has %s, and %s is column %d", ErrList, u.name, line(), english.Plural(len(fields), "column", ""), column, at+1)
+		}
+		if n := len(header); len(fields) > n && slices.ContainsFunc(fields[n:], func(f string) bool { return f != "" }) {
+			return fmt.Errorf("%w %s: %s has %d columns, and the header has %d: a value may have %q in it: write quotes around the value", ErrList, u.name, line(), len(fields), n, comma)
 		}
 		id = append(id[:0], fields[at]...)
 		if err := u.add(id, line); err != nil {

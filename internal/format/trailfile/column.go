@@ -16,6 +16,9 @@ import (
 // type.
 var ErrColumn = errors.New("no such column")
 
+// ErrLargePage is wrapped if a page of a column is too large for the memory.
+var ErrLargePage = errors.New("too large for the memory")
+
 // columnValues is the number of values of a column that are read at once.
 const columnValues = 1024
 
@@ -29,15 +32,16 @@ func (f *File) ColumnNames() []string {
 }
 
 // IDs calls emit with each value of a column of strings or integers, in order and as text. It
-// skips nulls. It holds one page at a time, and id is valid until emit returns.
-func (f *File) IDs(column string, emit func(id []byte) error) (err error) {
+// skips nulls. It holds one page and one dictionary of at most most bytes at a time, and id is valid until emit returns. If one is
+// larger, the error wraps ErrLargePage.
+func (f *File) IDs(column string, most int64, emit func(id []byte) error) (err error) {
 	defer caught(&err, "read column "+column)
 	c, err := f.idColumn(column)
 	if err != nil {
 		return err
 	}
 	for i, g := range f.f.RowGroups() {
-		err := f.checkChunk(&f.f.Metadata().RowGroups[i].Columns[c.Index()].MetaData, g.NumRows())
+		err := f.checkChunk(&f.f.Metadata().RowGroups[i].Columns[c.Index()].MetaData, g.NumRows(), most)
 		if err == nil {
 			err = chunkIDs(g.ColumnChunks()[c.Index()], emit)
 		}

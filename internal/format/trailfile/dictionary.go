@@ -10,19 +10,19 @@ import (
 // number plus one. Each process has its own hash seed, so nobody can construct input that
 // collides. The seed has no influence on the numbers.
 type dictionary struct {
-	slots   []uint64 // a power of two; at most half of them are used
+	slots   []uint64 // a power of two; at most two thirds of them are used
 	entries *Bytes   // the strings, by number
 }
 
 var seed = maphash.MakeSeed()
 
-const smallestTable = 1 << 10
+const smallestTable = 1 << 6
 
 // number returns the number of s, and whether s is new. If s is new, the caller must append
 // it to the entries.
 func (d *dictionary) number(s []byte) (n int32, fresh bool) {
-	if have := d.entries.len(); 2*have >= len(d.slots) {
-		d.rebuild(max(smallestTable, 4*have))
+	if have := d.entries.len(); 3*have >= 2*len(d.slots) {
+		d.rebuild(max(smallestTable, 2*have+1))
 	}
 	h := maphash.Bytes(seed, s)
 	mask := uint64(len(d.slots) - 1)

@@ -72,7 +72,7 @@
 // A page's header has the CRC-32 of the body as it is in the file.
 //
 // A row group has exactly Options.GroupRows rows. It has fewer if it is the last group, or
-// if another row would take its strings beyond Options.GroupBytes. With Options.Parts a group
+// if another row would take its strings beyond Options.GroupBytes, or if it takes Options.GroupMemory. With Options.Parts a group
 // also ends with its part. Rows are sorted in a part only, and there are no page indexes.
 // Within a group, the pages of a column have equal numbers of rows, and about
 // Options.PageBytes each.

@@ -40,7 +40,7 @@ func FuzzRoundTrip(f *testing.F) {
 				}
 			}
 		}
-		o := trailfile.Options{GroupRows: int(groupRows), PageBytes: int(pageBytes), GroupBytes: r.IntN(100_000)}
+		o := trailfile.Options{GroupRows: int(groupRows), PageBytes: int(pageBytes), GroupBytes: r.IntN(100_000), GroupMemory: r.IntN(200_000)}
 		data, _ := write(t, s, o, rows, 1+r.IntN(500))
 		got := libraryRows(t, open(t, data))
 		if len(got) != len(rows) {
@@ -237,7 +237,7 @@ func TestDamagedBytesOfAPageAskForLittleMemory(t *testing.T) {
 		}
 		for name, read := range map[string]func() error{
 			"inspect": func() error { _, err := f.Head(100); return err },
-			"a list":  func() error { return f.IDs("user_id", func([]byte) error { return nil }) },
+			"a list":  func() error { return f.IDs("user_id", math.MaxInt64, func([]byte) error { return nil }) },
 			"rows":    func() error { return allRows(f) },
 		} {
 			var err error

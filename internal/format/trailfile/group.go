@@ -1,7 +1,6 @@
 package trailfile
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -19,16 +18,8 @@ type column struct {
 	logical   format.LogicalType
 	converted thrift.Null[deprecated.ConvertedType] // for readers that do not support logical types
 	nullable  bool
-	levels    []byte // for each row, 1 if it has a value; empty unless nullable
+	levels    levels // empty unless nullable
 	values    values
-}
-
-// valid returns the number of the rows from up to to that have a value.
-func (c *column) valid(from, to int) int {
-	if !c.nullable {
-		return to - from
-	}
-	return bytes.Count(c.levels[from:to], []byte{1})
 }
 
 // A group collects the rows of a row group, already as indexes and without nulls.
@@ -126,7 +117,7 @@ func (c *column) add(f *Values, from, to int) int {
 		return addAll(c.values, f, from, to)
 	}
 	valid := f.Valid[from:to]
-	c.levels = appendLevels(c.levels, valid)
+	c.levels.add(valid)
 	switch v := c.values.(type) {
 	case *words:
 		return v.add(&f.Str, f.Valid, from, to)
@@ -161,15 +152,6 @@ func addAll(v values, f *Values, from, to int) int {
 	return -1
 }
 
-func appendLevels(dst []byte, valid []bool) []byte {
-	n := len(dst)
-	dst = grow(dst, len(valid))
-	for i, v := range valid {
-		dst[n+i] = bit(v)
-	}
-	return dst
-}
-
 // judge decides which string columns keep a dictionary.
 func (g *group) judge() {
 	for _, w := range g.words {
@@ -181,7 +163,7 @@ func (g *group) judge() {
 func (g *group) reset() {
 	g.rows = 0
 	for _, c := range g.columns {
-		c.levels = c.levels[:0]
+		c.levels.reset()
 		c.values.reset()
 	}
 }
@@ -200,6 +182,15 @@ func (g *group) bytes() int {
 	n := g.user.bytes
 	for _, w := range g.words {
 		n += w.bytes
+	}
+	return n
+}
+
+// memory returns the approximate memory of the added rows in bytes.
+func (g *group) memory() int {
+	n := g.bytes()
+	for _, c := range g.columns {
+		n += 8*c.values.len() + 2*len(c.levels.runs)
 	}
 	return n
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 
+	"github.com/dustin/go-humanize"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
@@ -46,7 +48,7 @@ func mostOf(c format.CompressionCodec) int64 {
 func (f *File) checkPages(n int64) error {
 	for g, group := range f.f.Metadata().RowGroups {
 		for i := range group.Columns {
-			if err := f.checkChunk(&group.Columns[i].MetaData, min(n, group.NumRows)); err != nil {
+			if err := f.checkChunk(&group.Columns[i].MetaData, min(n, group.NumRows), math.MaxInt64); err != nil {
 				return fmt.Errorf("row group %d: column %d: %w", g, i, err)
 			}
 		}
@@ -57,8 +59,8 @@ func (f *File) checkPages(n int64) error {
 	return nil
 }
 
-// checkChunk checks the pages of a column chunk that hold its first n values.
-func (f *File) checkChunk(m *format.ColumnMetaData, n int64) error {
+// checkChunk checks the pages of a column chunk that hold its first n values. A page may have most bytes.
+func (f *File) checkChunk(m *format.ColumnMetaData, n, most int64) error {
 	at := m.DataPageOffset
 	if d := m.DictionaryPageOffset; d > 0 && d < at {
 		at = d
@@ -72,6 +74,9 @@ func (f *File) checkChunk(m *format.ColumnMetaData, n int64) error {
 		compressed, raw := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 		if compressed < 0 || compressed > f.size-at || raw < 0 || raw > compressed*mostOf(m.Codec)+slack {
 			return fmt.Errorf("damaged file: a page at offset %d that says it has %d bytes, and gives %d, in a file of %d", at, compressed, raw, f.size)
+		}
+		if raw > most {
+			return fmt.Errorf("a page at offset %d is %w: it has %s, and %s fit", at, ErrLargePage, humanize.IBytes(uint64(raw)), humanize.IBytes(uint64(most)))
 		}
 		if err := f.checkBody(h, m.Codec, at); err != nil {
 			return err

@@ -17,7 +17,9 @@ type Options struct {
 	Codec      Codec // Zstd, at its fastest level
 	GroupRows  int   // rows of a row group; 131072
 	GroupBytes int   // most bytes of the strings in a row group; 64 MiB
-	PageBytes  int   // approximate bytes of a data page before compression; 256 KiB
+	// GroupMemory is the approximate number of bytes of memory of a row group at which it ends; 256 MiB.
+	GroupMemory int
+	PageBytes   int // approximate bytes of a data page before compression; 256 KiB
 
 	// Parts allows Break. The file then has no page indexes, and at most MaxPartGroups row
 	// groups, so that the footer needs at most some tens of MiB of memory.
@@ -28,9 +30,10 @@ type Options struct {
 const MaxPartGroups = 4096
 
 const (
-	defaultGroupRows  = 128 << 10
-	defaultGroupBytes = 64 << 20
-	defaultPageBytes  = 256 << 10
+	defaultGroupRows   = 128 << 10
+	defaultGroupBytes  = 64 << 20
+	defaultGroupMemory = 256 << 20
+	defaultPageBytes   = 256 << 10
 
 	// A page's header stores its bytes and values in 31 bits, and a value is never divided.
 	// These limits leave room for lengths, levels and a page that does not compress.
@@ -59,6 +62,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.GroupBytes == 0 {
 		o.GroupBytes = defaultGroupBytes
 	}
+	if o.GroupMemory == 0 {
+		o.GroupMemory = defaultGroupMemory
+	}
 	if o.PageBytes == 0 {
 		o.PageBytes = defaultPageBytes
 	}
@@ -72,6 +78,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.GroupBytes < 0 || o.GroupBytes > maxGroupBytes {
 		return o, fmt.Errorf("trailfile: row groups of %d bytes: want 1..%d", o.GroupBytes, maxGroupBytes)
+	}
+	if o.GroupMemory < 0 {
+		return o, fmt.Errorf("trailfile: row groups of %d bytes of memory", o.GroupMemory)
 	}
 	if o.PageBytes < 0 {
 		return o, fmt.Errorf("trailfile: pages of %d bytes", o.PageBytes)

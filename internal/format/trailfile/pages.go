@@ -20,9 +20,9 @@ type pages struct {
 	codec  *compressor
 
 	// Buffers that are reused for each page.
-	body, packed, levels []byte
-	head                 bytes.Buffer
-	filter               bloom.SplitBlockFilter
+	body, packed, levels, flags []byte
+	head                        bytes.Buffer
+	filter                      bloom.SplitBlockFilter
 }
 
 // A chunk describes a written column chunk.
@@ -78,10 +78,15 @@ func (p *pages) chunk(c *column, rows, pageBytes int) (*chunk, error) {
 	bounds := chunkBounds{values: c.values, text: c.physical == format.ByteArray}
 	perPage := rowsPerPage(rows, c.values.size(), pageBytes)
 	out.column.MetaData.DataPageOffset = p.offset
-	value := 0
+	value, levels := 0, c.levels.reader()
 	for from := 0; from < rows; from += perPage {
 		n := min(perPage, rows-from)
-		to := value + c.valid(from, from+n)
+		to := value + n
+		if c.nullable {
+			var values int
+			p.flags, values = levels.next(p.flags[:0], n)
+			to = value + values
+		}
 		bounds.page(value, to, n-(to-value))
 		if err := p.data(out, c, from, n, value, to); err != nil {
 			return nil, fmt.Errorf("column %s: page at row %d: %w", c.name, from, err)
@@ -124,13 +129,14 @@ func (p *pages) dictionary(out *chunk, v values) error {
 	return err
 }
 
-// data writes a page of n rows, beginning at row first. They have the values from up to to.
+// data writes a page of n rows, beginning at row first. They have the values from up to to. If the column is nullable, p.flags has
+// the rows that have a value.
 func (p *pages) data(out *chunk, c *column, first, n, from, to int) error {
 	p.body = p.body[:0]
 	if c.nullable {
 		e := rle.Encoding{BitWidth: 1}
 		// The only possible error is a width beyond 8 bits.
-		p.levels, _ = e.EncodeLevels(p.levels, c.levels[first:first+n])
+		p.levels, _ = e.EncodeLevels(p.levels, p.flags)
 		p.body = binary.LittleEndian.AppendUint32(p.body, uint32(len(p.levels)))
 		p.body = append(p.body, p.levels...)
 	}

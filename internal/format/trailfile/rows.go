@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -296,7 +297,7 @@ func (c *columnRows) nextGroup() error {
 		return io.EOF
 	}
 	g := groups[c.group]
-	if err := c.file.checkChunk(&c.file.f.Metadata().RowGroups[c.group].Columns[c.column].MetaData, g.NumRows()); err != nil {
+	if err := c.file.checkChunk(&c.file.f.Metadata().RowGroups[c.group].Columns[c.column].MetaData, g.NumRows(), math.MaxInt64); err != nil {
 		return err
 	}
 	c.pages = g.ColumnChunks()[c.column].Pages()

@@ -16,11 +16,13 @@ const (
 	maxEntries    = 1 << 16
 	maxEntryBytes = 4 << 20
 
-	// The number of rows at the start of the file that decide whether a column keeps a
-	// dictionary, and the number of values that the decision needs.
-	sampleRows   = 8192
+	// sampleValues is the number of values that the decision needs whether a column keeps a dictionary.
 	sampleValues = 512
 )
+
+// sampleRows returns the number of rows at the start of the file that decide whether a column keeps a dictionary. If there are many
+// columns, it is less, because the dictionaries of all of them are in memory until then.
+func sampleRows(columns int) int { return max(sampleValues, min(8192, 512<<10/columns)) }
 
 // A text holds the values of a string column, as indexes of a dictionary or plain. The types
 // that add values find the index. users compares with the previous value, kinds uses the
@@ -63,8 +65,7 @@ func (t *text) flatten() {
 	for _, c := range t.codes {
 		t.values.append(t.entries.At(int(c)))
 	}
-	t.entries.reset()
-	t.codes, t.plain = t.codes[:0], true
+	t.entries, t.codes, t.plain = Bytes{}, nil, true // other columns need the memory
 }
 
 func (t *text) len() int {
@@ -153,8 +154,8 @@ func (t *text) reset() {
 }
 
 // restart, after reset, prepares for another file. It begins with a dictionary, which is
-// small.
-func (t *text) restart() { t.plain = false }
+// small, and other columns need the memory of the values.
+func (t *text) restart() { t.plain, t.values = false, plain{} }
 
 // widen returns the bounds lo and hi, widened to include s.
 func widen(lo, hi, s []byte) ([]byte, []byte) {
@@ -201,15 +202,20 @@ func (w *words) addAll(s *Bytes, from, to int) int {
 }
 
 func (w *words) addOne(s []byte) bool {
-	if !w.plain {
-		n, fresh := w.dict.number(s)
-		if !fresh {
-			w.codes = append(w.codes, n)
-			w.bytes += len(s)
-			return true
-		}
+	if w.plain {
+		return w.push(s)
 	}
-	return w.push(s)
+	n, fresh := w.dict.number(s)
+	if !fresh {
+		w.codes = append(w.codes, n)
+		w.bytes += len(s)
+		return true
+	}
+	ok := w.push(s)
+	if w.plain {
+		w.dict.slots = nil
+	}
+	return ok
 }
 
 // judge abandons the dictionary if more than three in four of the values so far are
@@ -217,6 +223,7 @@ func (w *words) addOne(s []byte) bool {
 func (w *words) judge() {
 	if n := len(w.codes); !w.plain && n >= sampleValues && 4*w.entries.len() > 3*n {
 		w.flatten()
+		w.dict.slots = nil
 	}
 }
 

@@ -20,6 +20,7 @@ type Writer struct {
 	pages  pages
 	group  *group
 	footer footer
+	sample int   // rows at the start of the file
 	judged bool  // whether it is decided which string columns keep a dictionary
 	err    error // the first error; the file is not usable after it
 	closed bool
@@ -47,7 +48,7 @@ func NewWriter(w io.Writer, s Schema, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Writer{schema: s, opts: o, group: newGroup(s), pages: pages{codec: codec}}
+	out := &Writer{schema: s, opts: o, group: newGroup(s), sample: sampleRows(len(s.Columns)), pages: pages{codec: codec}}
 	out.Reset(w)
 	return out, nil
 }
@@ -91,7 +92,7 @@ func (w *Writer) add(b *Batch) error {
 			return fmt.Errorf("trailfile: %w", err)
 		}
 		from = to
-		if !w.judged && w.group.rows == sampleRows {
+		if !w.judged && w.group.rows == w.sample {
 			w.judge()
 		}
 	}
@@ -99,14 +100,23 @@ func (w *Writer) add(b *Batch) error {
 }
 
 // fit returns the end of the rows of b that can be added at once. It ends at the end of the
-// group, of the sample, or of b.
+// group, of the sample, of a step, or of b.
 func (w *Writer) fit(b *Batch, from int) int {
-	n := w.opts.GroupRows - w.group.rows
-	if !w.judged && w.group.rows < sampleRows {
-		n = min(n, sampleRows-w.group.rows)
+	step := stepRows(len(w.schema.Columns))
+	into := w.group.rows % step
+	if w.group.rows > 0 && into == 0 && w.group.memory() >= w.opts.GroupMemory {
+		return from
+	}
+	n := min(w.opts.GroupRows-w.group.rows, step-into)
+	if !w.judged && w.group.rows < w.sample {
+		n = min(n, w.sample-w.group.rows)
 	}
 	return w.schema.Fit(b, from, min(b.Rows, from+n), w.group.bytes(), w.opts.GroupBytes, w.group.rows == 0)
 }
+
+// stepRows returns the number of rows after which the memory of a group is compared with its limit. It depends on the schema
+// alone, as the file does.
+func stepRows(columns int) int { return max(64, min(4<<10, 64<<10/columns)) }
 
 func (w *Writer) judge() {
 	w.group.judge()

@@ -18,7 +18,7 @@
 // A stream has the same batches in Arrow's streaming format, without compression, because it
 // is read at once by another process. It has many parts. Rows are sorted in a part only.
 //
-// A record batch has batchRows rows. It has fewer if it is the last, or if another
+// A record batch has batchRows rows, or fewer if there are many columns. It has fewer if it is the last, or if another
 // row would take its strings beyond batchBytes. In a file each buffer is compressed by LZ4, as
 // Arrow's own writers do.
 package arrowfile
@@ -36,6 +36,7 @@ import (
 
 const (
 	batchRows  = 32 << 10
+	batchCells = 2 << 20 // values and nulls
 	batchBytes = 8 << 20
 )
 
@@ -49,6 +50,7 @@ type Writer struct {
 	out     counted
 	file    batchWriter
 	stream  bool
+	most    int // rows of a record batch
 	rows    int // in columns
 	bytes   int // bytes of strings in columns
 	batches int
@@ -78,7 +80,7 @@ func NewWriter(w io.Writer, s trailfile.Schema) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Writer{guard: g, schema: s, arrow: newSchema(s)}
+	out := &Writer{guard: g, schema: s, arrow: newSchema(s), most: max(1, min(batchRows, batchCells/len(s.Columns)))}
 	for i := range s.Columns {
 		out.columns = append(out.columns, newColumn(&out.schema.Columns[i]))
 	}
@@ -145,13 +147,13 @@ func (w *Writer) Write(b *trailfile.Batch) error { return w.guard.Write(b, w.add
 
 func (w *Writer) add(b *trailfile.Batch) error {
 	for from := 0; from < b.Rows; {
-		to := w.schema.Fit(b, from, min(b.Rows, from+batchRows-w.rows), w.bytes, batchBytes, w.rows == 0)
+		to := w.schema.Fit(b, from, min(b.Rows, from+w.most-w.rows), w.bytes, batchBytes, w.rows == 0)
 		for i, c := range w.columns {
 			c.add(&b.Columns[i], from, to)
 		}
 		w.rows += to - from
 		w.bytes += w.schema.StringBytes(b, from, to)
-		if to < b.Rows || w.rows == batchRows {
+		if to < b.Rows || w.rows == w.most {
 			if err := w.flush(); err != nil {
 				return err
 			}
