@@ -84,13 +84,13 @@ func (b *Batch) exceeds(more int) bool { return b.Most > 0 && b.Used()+more > b.
 
 // Sizes of the elements of a batch, in bytes.
 const (
-	eventBytes = 32
-	refBytes   = 8
+	EventBytes = 32
+	RefBytes   = 8
 )
 
 // Used returns the number of bytes of b that are in use.
 func (b *Batch) Used() int {
-	return eventBytes*len(b.Events) + refBytes*len(b.Refs) + len(b.Data)
+	return EventBytes*len(b.Events) + RefBytes*len(b.Refs) + len(b.Data)
 }
 
 // Nulls adds null Refs for the fields of one event and returns the index of the first.
@@ -98,7 +98,7 @@ func (b *Batch) Used() int {
 // of bytes.
 func (b *Batch) Nulls(fields int) (uint32, error) {
 	first := len(b.Refs)
-	if first > math.MaxUint32 || b.exceeds(eventBytes+refBytes*fields) {
+	if first > math.MaxUint32 || b.exceeds(EventBytes+RefBytes*fields) {
 		return 0, fmt.Errorf("%w: one more event after %d of %d bytes", ErrFull, len(b.Events), b.Used())
 	}
 	b.Refs = slices.Grow(b.Refs, fields)[:first+fields]
@@ -116,7 +116,7 @@ func (b *Batch) Value(r Ref) []byte {
 
 // Size returns the memory that b has allocated, in bytes.
 func (b *Batch) Size() int64 {
-	return int64(cap(b.Events))*eventBytes + int64(cap(b.Refs))*refBytes + int64(cap(b.Data))
+	return int64(cap(b.Events))*EventBytes + int64(cap(b.Refs))*RefBytes + int64(cap(b.Data))
 }
 
 // Compare orders the events of one user: by time, kind and column ID. The kinds of a

@@ -109,7 +109,7 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 	if err != nil {
 		return err
 	}
-	if w.ours(ctx, infos) {
+	if manifest.Written(ctx, w.files, infos) {
 		w.found.written = append(w.found.written, cmp.Or(rel, dfs.Base(dir)))
 		return nil
 	}
@@ -143,20 +143,6 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 		}
 	}
 	return nil
-}
-
-// ours reports whether the files of a folder are a table or a result of extract.
-func (w *walker) ours(ctx context.Context, infos []dfs.Info) bool {
-	return slices.ContainsFunc(infos, func(info dfs.Info) bool {
-		switch dfs.Base(info.Name) {
-		case manifest.ExtractName:
-			return true
-		case manifest.TableName:
-			var t manifest.Table
-			return manifest.Read(ctx, w.files, info.Name, &t) == nil && t.Schema != nil
-		}
-		return false
-	})
 }
 
 // broken reports whether a link has no target or leads in a circle. List describes such a

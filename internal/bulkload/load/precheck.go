@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -161,6 +162,8 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 		p.Fail(precheck.InputThere, bulkload.Joined(refused), "the load would leave these files out")
 	} else if len(found.Inputs) == 0 {
 		p.Warn(precheck.InputThere, "correct --from and --to, or logs.path", "%s, below %s", detail, cfg.Job.Pattern.Root)
+	} else if len(found.Written) > 0 {
+		p.Warn(precheck.InputThere, adviceWritten, "%s; %s: %s", detail, outWritten, strings.Join(found.Written, ", "))
 	} else {
 		p.OK(precheck.InputThere, "%s", detail)
 	}

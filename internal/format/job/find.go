@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/store/dfs"
 )
@@ -46,6 +47,9 @@ type Found struct {
 	// NotUTF8 are paths, below the root, of files that cannot be loaded because their path is
 	// not valid UTF-8. A table stores the path of a delivered file as text.
 	NotUTF8 []string
+	// Written are folders, below the root, that are left out because they are tables or results of extract. Their names match
+	// wildcards.
+	Written []string
 }
 
 // Find lists the files of the requested days and kinds. If kinds is empty, it lists all kinds.
@@ -54,7 +58,8 @@ type Found struct {
 //
 // Find lists each folder once, and only folders that can hold requested files. A wildcard or
 // placeholder at the beginning of a name does not match names that begin with . or _, and files
-// that are still being copied are skipped. Find reports Missing only if every path has the date.
+// that are still being copied are skipped. So are tables and results of extract in a folder that a wildcard or placeholder matches:
+// their files may look like logs. Find reports Missing only if every path has the date.
 func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds []int) (Found, error) {
 	f := finder{files: files, span: span, wanted: make([]bool, len(j.Schema.Kinds)), seen: map[string]bool{}}
 	for i := range f.wanted {
@@ -111,6 +116,12 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 	infos, err := f.look(ctx, dir, s)
 	if err != nil {
 		return err
+	}
+	if depth > 0 && f.glob.segments[depth-1].expr != nil && manifest.Written(ctx, f.files, infos) {
+		if !slices.Contains(f.found.Written, rel) {
+			f.found.Written = append(f.found.Written, rel)
+		}
+		return nil
 	}
 	for _, info := range infos {
 		name := dfs.Base(info.Name)
