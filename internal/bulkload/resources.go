@@ -44,6 +44,11 @@ const MinMemory = segment.MinMemory
 // because a writer also waits until its file is on stable storage.
 func (r *Resources) Writers() int { return r.Workers + 1 }
 
+// Fitting returns how many of the Writers fit into the memory if each needs some bytes more than usual. It is at least 1.
+func (r *Resources) Fitting(bytes int64) int {
+	return int(max(1, min(int64(r.Writers()), r.listMemory()/max(bytes, 1))))
+}
+
 // SortMemory returns the memory for sorting records in bytes.
 func (r *Resources) SortMemory() int64 { return segment.SortMemory(r.Memory) }
 

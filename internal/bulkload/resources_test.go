@@ -61,3 +61,23 @@ func TestListsFitIntoTheMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestWritersFitIntoTheMemory checks how many writers run if each needs some bytes more.
+func TestWritersFitIntoTheMemory(t *testing.T) {
+	for _, c := range []struct {
+		memory, bytes int64
+		want          int
+	}{
+		{bulkload.MinMemory, 0, 9},
+		{bulkload.MinMemory, 2 << 20, 9},
+		{bulkload.MinMemory, 6 << 20, 3},
+		{bulkload.MinMemory, 12 << 20, 1},
+		{bulkload.MinMemory, 1 << 40, 1},
+		{1 << 30, 12 << 20, 9},
+	} {
+		r := bulkload.Resources{Memory: c.memory, Workers: 8}
+		if got := r.Fitting(c.bytes); got != c.want {
+			t.Errorf("%d bytes of memory, and %d for each: %d writers, want %d", c.memory, c.bytes, got, c.want)
+		}
+	}
+}

@@ -20,6 +20,9 @@ import (
 // readAhead is the largest read of an HFile in bytes.
 const readAhead = 256 << 10
 
+// collectMemory is the memory in bytes of a worker that reads large records of a place.
+const collectMemory = 8 << 20
+
 // collect adds the records of the places that are read to the sorter, several places at the same time.
 func (x *reread) collect(ctx context.Context) error {
 	var size int64
@@ -29,12 +32,13 @@ func (x *reread) collect(ctx context.Context) error {
 		}
 	}
 	x.progress.Step("looking for the records", progress.Bytes, size)
-	free := make(chan *shuffle.Shard, x.cfg.Workers)
-	for i := range x.cfg.Workers {
+	workers := min(x.cfg.Workers, x.cfg.Fitting(collectMemory))
+	free := make(chan *shuffle.Shard, workers)
+	for i := range workers {
 		free <- x.sorter.Shard(i)
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(x.cfg.Workers)
+	g.SetLimit(workers)
 	for _, p := range x.places {
 		if !p.reads {
 			continue
@@ -63,7 +67,9 @@ func (x *reread) collectPlace(ctx context.Context, p *place, shard *shuffle.Shar
 	if err := x.eachCell(ctx, p, c.add); err != nil {
 		return err
 	}
-	return c.endRow()
+	err = c.endRow()
+	x.holds(c.largest)
+	return err
 }
 
 // spill configures how data of a row is sorted on disk if it is too large for memory.
@@ -73,14 +79,15 @@ func (x *reread) spill(p *place, what string) shuffle.Config {
 
 // A collector turns the cells of an HFile into items of records.
 type collector struct {
-	ctx    context.Context
-	part   int
-	shard  *shuffle.Shard
-	rows   *segment.RowDecoder
-	others bool // other programs may have written cells
-	whole  bool // records keep their values
-	row    []byte
-	packed []byte
+	ctx     context.Context
+	part    int
+	shard   *shuffle.Shard
+	rows    *segment.RowDecoder
+	others  bool // other programs may have written cells
+	whole   bool // records keep their values
+	row     []byte
+	packed  []byte
+	largest int // bytes of a record
 }
 
 func (c *collector) add(x *cell.Cell) error {
@@ -108,5 +115,6 @@ func (c *collector) record(r *behaviour.Record) error {
 		}
 	}
 	c.packed = appendRecord(c.packed[:0], r)
+	c.largest = max(c.largest, len(c.packed))
 	return c.shard.Add(c.ctx, c.part, c.row, uint64(r.ID), c.packed)
 }

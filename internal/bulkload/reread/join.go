@@ -31,6 +31,10 @@ type sink interface {
 	close() error
 }
 
+// recordCopies is about the number of copies of a record that a join holds: in the sorter, the encoders, and the blocks of the old
+// and the new HFile.
+const recordCopies = 12
+
 // join joins the records and the values of all places that are read, several at the same time. sinkOf returns the sink of a
 // place. doing names the work in the progress report.
 func (x *reread) join(ctx context.Context, doing string, sinkOf func(ctx context.Context, p *place) sink) ([]*adder, error) {
@@ -44,7 +48,7 @@ func (x *reread) join(ctx context.Context, doing string, sinkOf func(ctx context
 	}
 	x.progress.Step(doing, progress.Bytes, size)
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(x.cfg.Writers())
+	g.SetLimit(x.cfg.Fitting(recordCopies * x.largest.Load()))
 	for _, a := range done {
 		g.Go(func() error {
 			a.out = sinkOf(ctx, a.place)

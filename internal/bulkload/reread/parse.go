@@ -83,12 +83,13 @@ type parser struct {
 	dates behaviour.Span  // of the records
 	with  map[*place]bool // the places that may get values
 
-	at     int // index of in
-	in     *input
-	parser *record.Parser // of in
-	values [][]byte
-	row    []byte
-	packed []byte
+	at      int // index of in
+	in      *input
+	parser  *record.Parser // of in
+	values  [][]byte
+	row     []byte
+	packed  []byte
+	largest int // bytes of packed
 
 	// Of the current chunk:
 	chunk parsed
@@ -120,6 +121,7 @@ func (p *parser) parse(index int, header []string, c record.Chunk) error {
 // settle adds the dates and places of the parser to the reread. No other parser runs.
 func (p *parser) settle() {
 	p.reread.dates.Add(p.dates)
+	p.reread.holds(p.largest)
 	for at := range p.with {
 		at.values = true
 	}
@@ -197,6 +199,7 @@ func (p *parser) keep(r *behaviour.Record) error {
 	r.ID = column.ID(p.in.Number, offset)
 	p.row = p.to.Layout.AppendRow(p.row[:0], p.to.Schema, r)
 	p.packed = appendValues(p.packed[:0], p.at, r)
+	p.largest = max(p.largest, len(p.packed))
 	if p.files == nil && some && r.Time < 0 {
 		return fmt.Errorf("%w: record at byte %d: its time, %s, is before 1970, and HBase accepts no put of it: load the logs into a new table",
 			bulkload.ErrRequest, offset, time.UnixMicro(r.Time).UTC().Format(time.DateTime))

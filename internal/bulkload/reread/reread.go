@@ -40,6 +40,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -107,6 +108,7 @@ type reread struct {
 	byNumber map[uint32]int // indexes of inputs
 	fields   [][]bool       // of the table, by kind: those that are read of some file; nil if there are none
 	places   []*place
+	largest  atomic.Int64   // bytes of the largest item
 	dates    behaviour.Span // of the records that may get values
 	result   bulkload.Result
 	failures bulkload.Failures
@@ -114,6 +116,13 @@ type reread struct {
 	batch    *batch.Config
 	sorter   *shuffle.Sorter
 	progress *progress.Progress
+}
+
+// holds records the size of the largest item of a worker.
+func (x *reread) holds(bytes int) {
+	n := int64(bytes)
+	for had := x.largest.Load(); had < n && !x.largest.CompareAndSwap(had, n); had = x.largest.Load() {
+	}
 }
 
 // An input is a file that is read again.

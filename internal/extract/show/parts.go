@@ -24,13 +24,14 @@ type budget struct {
 	read int // of several days or instants, if fewer can be read
 	part int // of a part of a day
 	most int // of one instant, and of the last events of a trail
+	keys int // of all events of a day without their values; the slice of them may be held twice while it grows
 }
 
 func budgetOf(memory int64) budget {
 	if memory <= 0 {
 		memory = 1 << 30
 	}
-	return budget{read: int(min(readBytes, memory/8)), part: int(min(partBytes, memory/8)), most: int(min(memory/4, math.MaxInt32))}
+	return budget{read: int(min(readBytes, memory/8)), part: int(min(partBytes, memory/8)), most: int(min(memory/4, math.MaxInt32)), keys: int(min(memory/6, math.MaxInt32))}
 }
 
 // tooLarge returns the error for events that must be held together but do not fit.
@@ -39,13 +40,19 @@ func (a *Asked) tooLarge(what string) error {
 		ErrQuery, a.User, what, humanize.IBytes(uint64(a.budget.most)))
 }
 
+// timesTooLarge returns the error for a day of a user whose events have too many times. Their fields are not held.
+func (a *Asked) timesTooLarge() error {
+	return fmt.Errorf("%w: user %q: times of a day's events take more than %s: raise --memory, or ask for an extract",
+		ErrQuery, a.User, humanize.IBytes(uint64(a.budget.keys)))
+}
+
 // keys reads the events of w without values, in order.
 func (a *Asked) keys(ctx context.Context, t table.Table, w layout.Want) ([]trail.Event, error) {
 	w.Fields = layout.Everyone(a.Schema, w.Span).Fields
 	var b trail.Batch
-	err := a.read(ctx, t, &b, w, w, limits{events: math.MaxInt, bytes: a.budget.most})
+	err := a.read(ctx, t, &b, w, w, limits{events: math.MaxInt, bytes: a.budget.keys})
 	if errors.Is(err, errMany) {
-		err = a.tooLarge("times of a day's events")
+		err = a.timesTooLarge()
 	}
 	return b.Events, err
 }
