@@ -54,12 +54,18 @@ func TooBad(j *job.Job, path string, read, bad int64, reasons fmt.Stringer, step
 // NotLoaded is the step of TooManyOthers for a load.
 const NotLoaded = ": nothing of the file is loaded: add these texts to logs.behaviour.texts with their behaviours, or skip such records with others: skip under logs.behaviour; then load again"
 
+// noneNamed is NotLoaded for a file in which no record names a behaviour.
+const noneNamed = ": nothing of the file is loaded: logs.behaviour may name the wrong column, or the log has other columns than before: correct the job, or add these texts to logs.behaviour.texts with their behaviours; then load again"
+
 // TooManyOthers returns an error if more records of the file at path name no behaviour of the job
 // than the job allows. others counts these records by their text. step is as for TooBad.
 func TooManyOthers(j *job.Job, path string, c *manifest.Counts, others *manifest.Unmapped, step string) error {
 	n := c.Skips.Unknown
 	if j.SkipOthers || !j.MaxSkipped.Exceeded(c.Read, n) {
 		return nil
+	}
+	if n == c.Read && step == NotLoaded {
+		step = noneNamed // to skip all records would hide the cause
 	}
 	return refusedError{fmt.Errorf("%s: %s of %s records name no behaviour of the job, and its max_skipped is %s: %s%s",
 		path, humanize.Comma(n), humanize.Comma(c.Read), j.MaxSkipped, others.Describe(n), step)}

@@ -21,8 +21,8 @@ const between = `([-_.]|/(?:[A-Za-z_]+=)?|)`
 // daySpellings are tried in this order. The characters before and after a day are not digits.
 var daySpellings = []daySpelling{
 	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})` + between + `([0-9]{2})` + between + `([0-9]{2})(?:[^0-9]|$)`), "y-m-d", false},
-	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.])([0-9]{2})([-_.])((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "d-m-y", true},
-	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.])([0-9]{2})([-_.])((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "m-d-y", true},
+	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "d-m-y", true},
+	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "m-d-y", true},
 	// A day followed by hours and minutes, 2014090113 or 20140901130500.
 	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})()([0-9]{2})()([0-9]{2})(?:[0-9]{2}){1,3}(?:[^0-9]|$)`), "y-m-d", false},
 	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "Y-m-d", true},
