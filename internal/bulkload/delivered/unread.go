@@ -92,7 +92,7 @@ func SameBytes(f job.Input, sum string, old *manifest.Input) error {
 	if sum == old.SHA256 {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: it had %d bytes, sha256 %s, and has %d, %s; deliver the new records as a file of another name; if another job loaded a file of this name, the paths of both jobs must differ below their roots",
+	return fmt.Errorf("%s: %w: it had %d bytes, sha256 %s, and has %d, %s; deliver only the new records as a file of another name; if another job loaded a file of this name, the paths of both jobs must differ below their roots",
 		f.Path, bulkload.ErrChanged, old.Size, old.SHA256, f.Size, sum)
 }
 
