@@ -21,6 +21,7 @@ import (
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/ddl"
+	"usertrail/internal/extract/memory"
 	"usertrail/internal/extract/output"
 	"usertrail/internal/extract/pieces"
 	"usertrail/internal/extract/place"
@@ -86,6 +87,7 @@ var statuses = map[string]struct {
 	"table.ErrNoManifest":  {table.ErrNoManifest, 64},
 	"table.ErrUnfit":       {table.ErrUnfit, 64},
 	"userlist.ErrList":     {userlist.ErrList, 64},
+	"memory.ErrColumns":    {memory.ErrColumns, 64},
 	"ddl.ErrUnfit":         {ddl.ErrUnfit, 64},
 	"manifest.ErrNoResult": {manifest.ErrNoResult, 64},
 
