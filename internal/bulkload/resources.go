@@ -91,12 +91,12 @@ func (r *Resources) FitFiles(files int) error {
 	if int64(files) <= most {
 		return nil
 	}
-	enough := r.Memory
-	for enough = max(enough, MinMemory); (&Resources{Memory: enough}).listMemory() < int64(files)*fileMemory; {
-		enough *= 2
+	enough := Resources{Memory: max(r.Memory, MinMemory)}
+	for enough.listMemory() < int64(files)*fileMemory {
+		enough.Memory *= 2
 	}
 	return fmt.Errorf("%w: %s files would be loaded, and --memory %s is enough for %s: load fewer days at once, or raise --memory to %s",
-		ErrRequest, humanize.Comma(int64(files)), humanize.IBytes(uint64(r.Memory)), humanize.Comma(most), humanize.IBytes(uint64(enough)))
+		ErrRequest, humanize.Comma(int64(files)), humanize.IBytes(uint64(r.Memory)), humanize.Comma(most), humanize.IBytes(uint64(enough.Memory)))
 }
 
 // FitDays returns an error if the days of the behaviours in a batch of some delivered files need more memory.

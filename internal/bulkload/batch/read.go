@@ -141,7 +141,7 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 	}
 	defer r.unpacked.Release(memory)
 	h := sha256.New()
-	src := &delivered.Source{R: in.Reader(f)}
+	src := &dfs.Source{R: in.Reader(f)}
 	raw := &counted{r: io.TeeReader(src, h), progress: r.progress}
 	records, err := r.open(f, raw, src, in)
 	if err == nil {
@@ -175,11 +175,11 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 
 // open starts to read the records of an input from raw. For a range, it reads the header from the
 // file. If that fails, src holds the error.
-func (r *reader) open(f dfs.File, raw io.Reader, src *delivered.Source, in *Input) (*record.Reader, error) {
+func (r *reader) open(f dfs.File, raw io.Reader, src *dfs.Source, in *Input) (*record.Reader, error) {
 	if in.Only == nil {
 		return record.Open(raw, in.Input.File(), r.format)
 	}
-	head := &delivered.Source{R: io.NewSectionReader(f, 0, in.Size)}
+	head := &dfs.Source{R: io.NewSectionReader(f, 0, in.Size)}
 	records, err := record.OpenRange(head, raw, in.Input.File(), r.format, in.Only.From, in.Only.To)
 	if head.Err != nil {
 		src.Err = head.Err

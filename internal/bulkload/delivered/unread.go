@@ -56,23 +56,6 @@ func OwnFault(err error) bool {
 	return errors.Is(err, bulkload.ErrChanged) || errors.As(err, &own)
 }
 
-// A Source remembers the error that stopped the reading of its file. This error is a fault of
-// the storage. It ends the load, unless it is an OwnFault. Any other error while a file is read is a
-// fault of the file.
-type Source struct {
-	R   io.Reader
-	Err error
-}
-
-// Read implements io.Reader.
-func (s *Source) Read(b []byte) (int, error) {
-	n, err := s.R.Read(b)
-	if err != nil && err != io.EOF {
-		s.Err = err
-	}
-	return n, err
-}
-
 // SameAs compares a file with the file that was loaded under its name. It reads the bytes only if the
 // size or the modification time differs. If the bytes differ, the error wraps ErrChanged.
 func SameAs(ctx context.Context, fs dfs.FS, f job.Input, old *manifest.Input) error {

@@ -62,7 +62,7 @@ func (s *Sample) begin(ctx context.Context, fs dfs.FS, in job.Input) error {
 		return err
 	}
 	defer f.Close()
-	src := &delivered.Source{R: f}
+	src := &dfs.Source{R: f}
 	r, err := record.Open(src, in.File(), &s.job.Format)
 	if err != nil {
 		return src.Err

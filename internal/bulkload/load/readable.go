@@ -119,7 +119,7 @@ func (p *preCheck) head(ctx context.Context, in job.Input) head {
 	if in.Size == 0 && !record.IsCompressed(in.Path) {
 		return head{refused: delivered.TooFew(j, in.Path, in.Kind, 0)}
 	}
-	src := &delivered.Source{R: f}
+	src := &dfs.Source{R: f}
 	r, err := record.Open(src, in.File(), &j.Format)
 	if err == nil {
 		defer r.Close()

@@ -158,10 +158,10 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 // TestALineOfTooManyColumnsIsRefused reads a list in which a value with a comma has no quotes, so that the later columns are shifted.
 func TestALineOfTooManyColumnsIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"name,card\nMeier,13\n\"Müller, A.\",12\n": "",
-		"name,card,\nMeier,13,,,\n":                  "", // a spreadsheet writes empty columns
+		"name,card\nMeier,13\n\"Müller, A.\",12\n":      "",
+		"name,card,\nMeier,13,,,\n":                     "", // a spreadsheet writes empty columns
 		"name,by,card\nMeier,99,13\nMüller, A.,13,12\n": "people.csv: line 3 has 4 columns, and the header has 3: a value may have ',' in it",
-		"name,card\nMeier\n":                             "people.csv: line 2 has 1 column, and card is column 2",
+		"name,card\nMeier\n":                            "people.csv: line 2 has 1 column, and card is column 2",
 	} {
 		name := filepath.Join(t.TempDir(), "people.csv")
 		testkit.WriteFile(t, name, text)

@@ -80,10 +80,10 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 		return "", unread(name, v, err)
 	}
 	defer f.Close()
-	from := &source{r: bufio.NewReaderSize(f, bufferSize)}
+	from := &dfs.Source{R: bufio.NewReaderSize(f, bufferSize)}
 	sum, err = unsealInto(from, v)
-	if from.err != nil {
-		return "", unread(name, v, fmt.Errorf("read %s: %w", name, from.err))
+	if from.Err != nil {
+		return "", unread(name, v, fmt.Errorf("read %s: %w", name, from.Err))
 	}
 	newest := Version
 	switch v.(type) {
@@ -112,20 +112,6 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 		}
 	}
 	return sum, nil
-}
-
-// A source is a reader that keeps its error.
-type source struct {
-	r   io.Reader
-	err error // not io.EOF
-}
-
-func (s *source) Read(b []byte) (int, error) {
-	n, err := s.r.Read(b)
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
 }
 
 // unread returns the error of a file that could not be read into v.

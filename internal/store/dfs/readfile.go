@@ -42,6 +42,22 @@ func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// A Source reads R and keeps the error that stopped the reading, unless it is io.EOF. The error is a fault of the storage. Any other
+// error while the content is decoded is a fault of the file.
+type Source struct {
+	R   io.Reader
+	Err error
+}
+
+// Read implements io.Reader.
+func (s *Source) Read(b []byte) (int, error) {
+	n, err := s.R.Read(b)
+	if err != nil && err != io.EOF {
+		s.Err = err
+	}
+	return n, err
+}
+
 // WriteFile writes a small file. The file is whole, or it does not change.
 func WriteFile(ctx context.Context, fs FS, name string, b []byte) error {
 	return WriteBy(ctx, fs, name, content(b))
