@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/tryout"
 	"usertrail/internal/run/quantity"
 	"usertrail/internal/run/visible"
@@ -52,6 +53,7 @@ func printTried(w io.Writer, b *tryout.Behaviour) {
 	}
 	fmt.Fprintf(w, "%-11s %s: %s good, %s bad%s, %s skipped%s\n",
 		name, quantity.Of(b.Records, "record"), humanize.Comma(b.Good), humanize.Comma(b.Bad), share, humanize.Comma(b.Skipped), verdict)
+	printNoValue(w, b)
 	for _, r := range b.Reasons {
 		kind := "skipped"
 		if r.Bad {
@@ -68,6 +70,13 @@ func printTried(w io.Writer, b *tryout.Behaviour) {
 		if r.Text != "" {
 			fmt.Fprintf(w, "              %s\n", visible.Text(r.Text))
 		}
+	}
+}
+
+// printNoValue prints the fields of which no good record of a behaviour has a value.
+func printNoValue(w io.Writer, b *tryout.Behaviour) {
+	if len(b.NoValue) > 0 {
+		fmt.Fprintf(w, "            no good record has a value of %s\n", visible.Text(bulkload.Few(b.NoValue)))
 	}
 }
 

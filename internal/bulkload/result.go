@@ -43,6 +43,8 @@ type Result struct {
 	Reread *Reread `json:"reread,omitempty"`
 
 	NotRead
+	// NoValue lists fields of the job of which no loaded record of some days has a value.
+	NoValue []NoValue `json:"fields_without_value,omitempty"`
 
 	Failed []Failed `json:"failed,omitempty"`
 	// Days and Calendar describe the days of a load of several days: how many ended in
@@ -80,6 +82,9 @@ func (r *Result) Add(o Result) {
 	r.Finished += o.Finished
 	r.Choice, r.Held = o.Choice, o.Held
 	r.NotRead.Add(o.NotRead)
+	for _, n := range o.NoValue {
+		r.NoValue = addNoValue(r.NoValue, n)
+	}
 	r.Failed = append(r.Failed, o.Failed...)
 }
 
@@ -121,6 +126,9 @@ func (r *Result) AddLoad(of *manifest.Load) {
 	r.Loads++
 	for _, d := range of.Days {
 		r.Cells += d.Tally.Cells
+	}
+	for _, n := range noValuesOf(of.Days) {
+		r.NoValue = addNoValue(r.NoValue, n)
 	}
 }
 

@@ -35,8 +35,8 @@ func (n *NotRead) Warn(log *slog.Logger) {
 	warnStaysOut(log, n.StaysOut)
 }
 
-// An UnreadField is a field of the job that a behaviour did not have when files were loaded. The records of
-// these files have no value for the field.
+// An UnreadField is a field of the job that a behaviour did not have when files were loaded, or that the job of the load read by other
+// settings, without a value. The records of these files have no value for the field.
 type UnreadField struct {
 	Behaviour string         `json:"behaviour"`
 	Field     string         `json:"field"`
@@ -65,7 +65,7 @@ const UnreadAdvice = "a load does not read these records again: if the values ar
 // DescribeUnread describes the first field of a list, and counts the others.
 func DescribeUnread(list []UnreadField) string {
 	f := list[0]
-	text := fmt.Sprintf("up to %s of %s with records of %s: loaded without the field %s, which the job has now", english.Plural(f.Files, "file", ""), f.Dates, f.Behaviour, f.Field)
+	text := fmt.Sprintf("up to %s of %s with records of %s: loaded without a value of the field %s: their job did not have it, or read it by other settings", english.Plural(f.Files, "file", ""), f.Dates, f.Behaviour, f.Field)
 	if more := len(list) - 1; more > 0 {
 		text += fmt.Sprintf("; and so for %s", english.Plural(more, "more field", ""))
 	}

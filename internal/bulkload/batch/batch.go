@@ -22,6 +22,7 @@ package batch
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -151,7 +152,16 @@ func (b *Batch) Work(ctx context.Context) (Done, error) {
 		return Done{}, err
 	}
 	number := b.owner.Number()
-	return Done{files, tallies.Days(number, b.cfg.To.Schema), tallies.Regions(number, b.points)}, nil
+	return Done{files, tallies.Days(number, b.cfg.To.Schema, b.readBy()), tallies.Regions(number, b.points)}, nil
+}
+
+// readBy returns how the job reads the fields of the table. It returns nil if records of the batch were corrected: they are too few
+// to tell that a field has no value.
+func (b *Batch) readBy() segment.ReadBy {
+	if slices.ContainsFunc(b.inputs, func(in *Input) bool { return in.corrected != nil }) {
+		return nil
+	}
+	return b.cfg.To.FieldBy
 }
 
 // judge decides which files are loaded, after all files have been read. It refuses a file that is cut

@@ -181,7 +181,9 @@ func (p *putter) Keep(r *behaviour.Record) error {
 		return p.out.Put(p.ctx, c)
 	})
 	added := p.sum.Since(before)
-	p.tallies.Add(segment.Day{Load: p.load, Date: r.Date, Kind: r.Kind}, 1, added)
+	day := segment.Day{Load: p.load, Date: r.Date, Kind: r.Kind}
+	p.tallies.AddRecord(day, r.Values)
+	p.tallies.Add(day, 0, added)
 	p.tallies.AddRegion(p.load, p.points.Of(p.row), added)
 	p.had++
 	return err

@@ -10,10 +10,13 @@ import (
 )
 
 // UnreadFields returns the fields of the job that the given files were loaded without, and that no later load read
-// again, in order of the job. loads are all loads of the table, the oldest first. The table has no days before
+// again, in order of the job. A file was also loaded without a field if no record of its days got a value, and the job reads the
+// field by other settings now. loads are all loads of the table, the oldest first. The table has no days before
 // dropped, which may be nil.
 func (s *Search) UnreadFields(loads []*manifest.Load, files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
-	u := &unreadFields{Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]*manifest.Input{}}
+	u := &unreadFields{
+		Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]*manifest.Input{}, readAnew: map[noValues][]string{},
+	}
 	for i := range files {
 		u.asked[files[i].Rel] = &files[i]
 	}
@@ -32,6 +35,14 @@ type unreadFields struct {
 	asked   map[string]*job.Input        // by Rel
 	again   map[string][]*manifest.Input // by path, of the loads that were added: those that read fields again
 	found   []bulkload.UnreadField
+
+	readAnew map[noValues][]string // the fields that the job reads by other settings than a load
+}
+
+// noValues are the fields of a behaviour without a value.
+type noValues struct {
+	behaviour string
+	fields    manifest.NoValues
 }
 
 // add adds the fields that a load did not read from the asked files.
@@ -43,6 +54,12 @@ func (u *unreadFields) add(of *manifest.Load) error {
 	if err != nil {
 		return err
 	}
+	var anew []manifest.Day
+	for i := range of.Days {
+		if d := &of.Days[i]; d.NoValue != "" && len(u.anew(d)) > 0 {
+			anew = append(anew, *d)
+		}
+	}
 	for i := len(of.Inputs) - 1; i >= 0; i-- { // an import joins loads into one
 		in := &of.Inputs[i]
 		file := u.asked[in.Path]
@@ -53,17 +70,38 @@ func (u *unreadFields) add(of *manifest.Load) error {
 			u.again[in.Path] = append(u.again[in.Path], in)
 		}
 		if in.Loaded > 0 && !u.ofDropped(file) {
-			u.addFile(of, in, file, unread[i])
+			u.addFile(of.Days, in, file, unread[i])
+			for k := range anew {
+				if d := &anew[k]; in.Asks(d.Behaviour) {
+					u.addFile(anew[k:k+1], in, file, map[string][]string{d.Behaviour: u.anew(d)})
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// addFile adds the fields that a load did not read from a file.
-func (u *unreadFields) addFile(of *manifest.Load, in *manifest.Input, file *job.Input, unread map[string][]string) {
+// anew returns the fields without a value of a day that the job reads by other settings than the load.
+func (u *unreadFields) anew(d *manifest.Day) []string {
+	of := noValues{d.Behaviour, d.NoValue}
+	out, known := u.readAnew[of]
+	if known {
+		return out
+	}
+	for field, by := range d.NoValue.Fields() {
+		if now := u.Job.FieldBy(d.Behaviour, field); now != "" && now != by {
+			out = append(out, field)
+		}
+	}
+	u.readAnew[of] = out
+	return out
+}
+
+// addFile adds the fields that the records of some days of a load lack, as far as they may be in a file.
+func (u *unreadFields) addFile(days []manifest.Day, in *manifest.Input, file *job.Input, unread map[string][]string) {
 	for kind, fields := range unread {
 		for _, field := range fields {
-			dates := u.datesOf(of, in, kind, field)
+			dates := u.datesOf(days, in, kind, field)
 			if dates == behaviour.NoDays {
 				continue
 			}
@@ -79,11 +117,11 @@ func (u *unreadFields) addFile(of *manifest.Load, in *manifest.Input, file *job.
 	}
 }
 
-// datesOf returns the dates on which a load added records of a behaviour, as far as its file in may have
+// datesOf returns those of the days of a load that have records of a behaviour, as far as its file in may have
 // them without a field. Days that were dropped are not among them.
-func (u *unreadFields) datesOf(of *manifest.Load, in *manifest.Input, kind, field string) behaviour.Span {
+func (u *unreadFields) datesOf(days []manifest.Day, in *manifest.Input, kind, field string) behaviour.Span {
 	out := behaviour.NoDays
-	for _, d := range of.Days {
+	for _, d := range days {
 		if d.Date.Before(u.dropped) {
 			continue
 		}

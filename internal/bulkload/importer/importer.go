@@ -224,6 +224,7 @@ func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
 			}
 			out.Days[n].Records += d.Records
 			out.Days[n].Tally.Add(d.Tally)
+			out.Days[n].NoValue = out.Days[n].NoValue.Either(d.NoValue)
 		}
 	}
 	out.SetVersion()

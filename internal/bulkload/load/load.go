@@ -198,6 +198,7 @@ func (l *Load) run(ctx context.Context, inputs map[string]*batch.Input) error {
 			return l.Failures.Err(err)
 		}
 		l.To.WarnOfDeletes(ctx, l.cfg.Log)
+		l.Result.WarnNoValue(l.cfg.Log)
 	}
 	if err := l.Failures.Err(nil); err != nil {
 		return err

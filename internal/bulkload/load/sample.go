@@ -110,6 +110,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 	}
 	name, found := precheck.RecordsParse, sampled(r)
 	asked, dates, dropped := p.load.cfg.Span, datesOf(r), droppedOf(r)
+	noValue := withoutValue(r)
 	switch none := noBehaviour(r); {
 	case len(unread) > 0:
 		errs := slices.Concat(unread, unfit)
@@ -136,9 +137,21 @@ func (p *preCheck) judge(r *tryout.Report) {
 	case len(unwanted) > 0:
 		p.Warn(name, "if the records are wanted, correct behaviour, skip or user in the job before the first load: a file that was loaded is read again only for more texts and behaviours",
 			"%s; a load would skip all records of the sample of %s", found, bulkload.Few(unwanted))
+	case len(noValue) > 0:
+		p.Warn(name, "if the logs have values of these fields, correct their columns in the job", "%s; no good record of the sample has a value of %s", found, bulkload.Few(noValue))
 	default:
 		p.OK(name, "%s", found)
 	}
+}
+
+// withoutValue names the fields of which no good record of a sample has a value.
+func withoutValue(r *tryout.Report) (out []string) {
+	for i := range r.Behaviours {
+		for _, field := range r.Behaviours[i].NoValue {
+			out = append(out, fmt.Sprintf("%s (%s)", field, r.Behaviours[i].Name))
+		}
+	}
+	return out
 }
 
 // datesOf returns the dates of the good records of a sample.

@@ -68,7 +68,7 @@ func TestLoadedFilesWithoutAFieldAreNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range checks {
-				if c.Name == precheck.SchemaFits && (c.State != precheck.Warn || !strings.Contains(c.Detail, "up to 3 files of 2014-09-01..2014-09-03 with records of play: loaded without the field k, which the job has now; and so for 1 more field")) {
+				if c.Name == precheck.SchemaFits && (c.State != precheck.Warn || !strings.Contains(c.Detail, "up to 3 files of 2014-09-01..2014-09-03 with records of play: loaded without a value of the field k: their job did not have it, or read it by other settings; and so for 1 more field")) {
 					t.Errorf("pre-check says %v: %s", c.State, c.Detail)
 				}
 			}

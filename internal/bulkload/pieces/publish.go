@@ -41,6 +41,7 @@ func (c *commit) publish(ctx context.Context, j *judgement) error {
 	c.to.CountOlder(load, &c.result, c.with.Log)
 	target.WarnOfCopies(load, c.with.Log)
 	c.result.HFiles = bulkload.HFiles(files)
+	c.result.WarnNoValue(c.with.Log)
 	c.result.Mode = c.first.Mode
 	c.known.Commit(c.first.Plan, load.Number)
 	for i := range load.Inputs {
@@ -113,16 +114,35 @@ func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 	return out, files, nil
 }
 
-// days returns the sums of the days of all pieces, in order of date and behaviour ID.
+// days returns the sums of the days of all pieces, in order of date and behaviour ID. A field of a day has no value if it has none in
+// any piece with records of the day.
 func (c *commit) days(reports []*manifest.Report) []manifest.Day {
-	sum := segment.NewTallies()
+	sum, without := segment.NewTallies(), map[segment.Day]manifest.NoValues{}
 	for _, r := range reports {
 		for _, d := range r.Days {
-			k, _ := c.to.Schema.Kind(d.Behaviour) // the job has it, and so has the table
-			sum.Add(segment.Day{Load: noLoad, Date: d.Date, Kind: k}, d.Records, d.Tally)
+			day := c.dayOf(&d)
+			sum.Add(day, d.Records, d.Tally)
+			had, ok := without[day]
+			switch {
+			case d.Records == 0:
+			case ok:
+				without[day] = had.Both(d.NoValue)
+			default:
+				without[day] = d.NoValue
+			}
 		}
 	}
-	return sum.Days(noLoad, c.to.Schema)
+	out := sum.Days(noLoad, c.to.Schema, nil)
+	for i := range out {
+		out[i].NoValue = without[c.dayOf(&out[i])]
+	}
+	return out
+}
+
+// dayOf returns the day of a report.
+func (c *commit) dayOf(d *manifest.Day) segment.Day {
+	k, _ := c.to.Schema.Kind(d.Behaviour) // the job has it, and so has the table
+	return segment.Day{Load: noLoad, Date: d.Date, Kind: k}
 }
 
 // commonRegions returns the sums of the regions of all pieces. If the table's regions changed between

@@ -33,6 +33,13 @@ func kindsOf(from, to *behaviour.Schema) []kind {
 // returns nil if the job has all of them.
 func (t *Table) Unread() map[string][]string { return t.Job.Schema.Lacks(t.Schema) }
 
+// FieldBy returns the digest of the settings by which the job reads a field of a kind of the table. It returns "" if the job does not
+// have the field.
+func (t *Table) FieldBy(kind, field int) string {
+	k := &t.Schema.Kinds[kind]
+	return t.Job.FieldBy(k.Name, k.Fields[field].Name)
+}
+
 // uniqueOf returns the key fields that the job names, by the table's kinds.
 func uniqueOf(j *job.Job, to *behaviour.Schema, kinds []kind) []job.Unique {
 	out := make([]job.Unique, len(to.Kinds))

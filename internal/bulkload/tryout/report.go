@@ -64,9 +64,13 @@ type Behaviour struct {
 	MaxBad  string   `json:"max_bad"`
 	Verdict Verdict  `json:"verdict"` // the worst of the files with its records
 	Reasons []Reason `json:"reasons,omitempty"`
+	// NoValue lists the fields of which no good record has a value.
+	NoValue []string `json:"fields_without_value,omitempty"`
 
 	Files int `json:"-"` // with its records
 	Worst int `json:"-"` // of Files, those with the verdict
+
+	valued []bool // by field: whether a good record has a value
 }
 
 // A Reason is why records are bad or skipped.
@@ -187,12 +191,31 @@ func (b *Behaviour) note(r Reason) {
 	b.Reasons[i].Records += r.Records
 }
 
+// keep counts a good record.
+func (b *Behaviour) keep(r *behaviour.Record) {
+	b.Records++
+	b.Good++
+	if b.valued == nil {
+		b.valued = make([]bool, len(r.Values))
+	}
+	for i, v := range r.Values {
+		b.valued[i] = b.valued[i] || v != nil
+	}
+}
+
 // add adds the counts of another file, which has a place in the sample and a verdict.
 func (b *Behaviour) add(o *Behaviour, file int, v Verdict) {
 	b.Records += o.Records
 	b.Good += o.Good
 	b.Bad += o.Bad
 	b.Skipped += o.Skipped
+	if b.valued == nil {
+		b.valued = o.valued
+	} else {
+		for i, some := range o.valued {
+			b.valued[i] = b.valued[i] || some
+		}
+	}
 	for _, r := range o.Reasons {
 		r.file = file
 		b.note(r)
@@ -314,6 +337,11 @@ func (b *builder) finish() {
 	for _, kind := range kinds {
 		if of := b.kinds[kind]; of.Verdict == Loads && of.Skipped == of.Records {
 			of.Verdict = Skips
+		}
+		for i, some := range b.kinds[kind].valued {
+			if !some {
+				b.kinds[kind].NoValue = append(b.kinds[kind].NoValue, b.job.Schema.Kinds[kind].Fields[i].Name)
+			}
 		}
 		slices.SortStableFunc(b.kinds[kind].Reasons, byRecords)
 		b.report.Behaviours = append(b.report.Behaviours, *b.kinds[kind])

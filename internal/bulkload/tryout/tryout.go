@@ -133,9 +133,7 @@ func (c *counter) Keep(r *behaviour.Record) error {
 		c.skip(r.Kind, Reason{Reason: "dropped days", Example: Example{Path: c.file.Path, Offset: r.ID}})
 		return nil
 	}
-	b := c.kind(r.Kind)
-	b.Records++
-	b.Good++
+	c.kind(r.Kind).keep(r)
 	c.result.Good++
 	if c.cfg.Fits == nil || c.result.Unfit != nil {
 		return nil

@@ -108,6 +108,22 @@ func (j *Job) TimeBy(behaviours []string) string {
 	})
 }
 
+// FieldBy returns a digest of the settings that determine whether a record of a behaviour has a value of a field. It returns "" if the
+// job does not have the field.
+func (j *Job) FieldBy(name, field string) string {
+	kind, ok := j.Schema.Kind(name)
+	if !ok {
+		return ""
+	}
+	i := slices.IndexFunc(j.Schema.Kinds[kind].Fields, func(f behaviour.Field) bool { return f.Name == field })
+	if i < 0 {
+		return ""
+	}
+	return j.readBy([]string{name}, j.Format.Nulls, func(k *record.Kind) kindMeaning {
+		return kindMeaning{Fields: []columnMeaning{meaningOf(k.Fields[i])}}
+	})
+}
+
 // readBy returns a digest of what of returns for some behaviours, and of the settings by which a record is cut out of a
 // file and into columns. nulls are the null texts that make a difference.
 func (j *Job) readBy(behaviours, nulls []string, of func(*record.Kind) kindMeaning) string {

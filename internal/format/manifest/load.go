@@ -69,6 +69,9 @@ type Day struct {
 	Behaviour string         `json:"behaviour"`
 	Records   int64          `json:"records"`
 	Tally     tally.Tally    `json:"tally"`
+	// NoValue has the fields that the job read, and of which none of the records has a value. Ledgers of older versions, of
+	// replays and of rereads do not have it.
+	NoValue NoValues `json:"fields_without_value,omitempty"`
 }
 
 // A Region is the tally of the cells of a load from row First up to the first row of the next

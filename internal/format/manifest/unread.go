@@ -42,7 +42,7 @@ func (l *Load) UnreadOf(schema *behaviour.Schema) ([]map[string][]string, error)
 					names = append(names, f.Name)
 				}
 			}
-			if names != nil && in.asks(kind.Name) {
+			if names != nil && in.Asks(kind.Name) {
 				of[kind.Name] = names
 			}
 		}
@@ -63,8 +63,8 @@ func (l *Load) absent(schema *behaviour.Schema) (map[string][]string, error) {
 	return t.Schema.Lacks(schema), nil
 }
 
-// asks reports whether the load of in requested a behaviour.
-func (in *Input) asks(name string) bool {
+// Asks reports whether the load of in requested a behaviour.
+func (in *Input) Asks(name string) bool {
 	switch {
 	case in.Behaviour != "":
 		return in.Behaviour == name

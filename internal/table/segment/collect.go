@@ -97,7 +97,7 @@ func (c *Collector) Add(r *behaviour.Record) error {
 	if len(c.counts.List()) == 0 {
 		c.day = day
 	}
-	c.tallies.Add(day, 1, tally.Tally{})
+	c.tallies.AddRecord(day, r.Values)
 	c.records++
 	c.counts.Add(r.Date, r.Kind)
 	return c.enc.Add(c.row, r)

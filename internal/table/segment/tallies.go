@@ -2,6 +2,7 @@ package segment
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"slices"
 
@@ -22,6 +23,7 @@ type Day struct {
 type Tallies struct {
 	days    map[dayKey]int32 // places in sums
 	sums    []daySum
+	values  []uint64 // bits of the fields of all days
 	regions map[loadRegion]*tally.Tally
 
 	// Most records are of the same day and region as the record before them.
@@ -46,6 +48,8 @@ func (k dayKey) compare(o dayKey) int {
 type daySum struct {
 	records int64
 	cells   tally.Tally
+	// Tallies.values has a bit for each field that has a value in some record. There are no words if no record was added with values.
+	valuesAt, words int32
 }
 
 type loadRegion struct{ load, region int }
@@ -74,6 +78,29 @@ func (t *Tallies) add(day dayKey, records int64, cells tally.Tally) {
 	sum.cells.Add(cells)
 }
 
+// AddRecord adds a record of a day without its cells. The records of a day must have the values of the same fields.
+func (t *Tallies) AddRecord(day Day, values [][]byte) {
+	t.Add(day, 1, tally.Tally{})
+	bits := t.bits(&t.sums[t.at], len(values))
+	for i, v := range values {
+		if v != nil {
+			bits[i/wordBits] |= 1 << (i % wordBits)
+		}
+	}
+}
+
+// wordBits is the number of bits of an element of Tallies.values.
+const wordBits = 64
+
+// bits returns the bits of n fields of a day.
+func (t *Tallies) bits(sum *daySum, n int) []uint64 {
+	if sum.words == 0 {
+		sum.valuesAt, sum.words = int32(len(t.values)), int32((n+wordBits-1)/wordBits)
+		t.values = append(t.values, make([]uint64, sum.words)...)
+	}
+	return t.values[sum.valuesAt:][:sum.words]
+}
+
 // Len returns the number of days.
 func (t *Tallies) Len() int { return len(t.sums) }
 
@@ -94,10 +121,14 @@ func (t *Tallies) AddRegion(load, region int, cells tally.Tally) {
 // Merge adds all of o. The caller must not use o again.
 func (t *Tallies) Merge(o *Tallies) {
 	if len(t.sums) == 0 {
-		t.days, t.sums, t.lastDay, t.at = o.days, o.sums, o.lastDay, o.at
+		t.days, t.sums, t.values, t.lastDay, t.at = o.days, o.sums, o.values, o.lastDay, o.at
 	} else {
 		for day, at := range o.days {
-			t.add(day, o.sums[at].records, o.sums[at].cells)
+			from := &o.sums[at]
+			t.add(day, from.records, from.cells)
+			for i, word := range o.values[from.valuesAt:][:from.words] {
+				t.bits(&t.sums[t.at], int(from.words)*wordBits)[i] |= word
+			}
 		}
 	}
 	for at, sum := range o.regions {
@@ -123,8 +154,12 @@ func (t *Tallies) Loads() []int {
 	return slices.Sorted(maps.Keys(loads))
 }
 
-// Days returns the days of a load in order of date and behaviour ID.
-func (t *Tallies) Days(load int, s *behaviour.Schema) []manifest.Day {
+// A ReadBy returns the digest of the settings by which the job of a load read a field of the schema, or "" if the job has no such
+// field.
+type ReadBy func(kind, field int) string
+
+// Days returns the days of a load in order of date and behaviour ID. by is nil if the days get no NoValue.
+func (t *Tallies) Days(load int, s *behaviour.Schema, by ReadBy) []manifest.Day {
 	days := make([]dayKey, 0, len(t.days))
 	for day := range t.days {
 		if int(day.load) == load {
@@ -133,11 +168,45 @@ func (t *Tallies) Days(load int, s *behaviour.Schema) []manifest.Day {
 	}
 	slices.SortFunc(days, dayKey.compare)
 	out := make([]manifest.Day, len(days))
+	without := noValues{by: by, made: map[string]manifest.NoValues{}}
 	for i, day := range days {
 		sum := &t.sums[t.days[day]]
 		out[i] = manifest.Day{Date: day.date, Behaviour: s.Kinds[day.kind].Name, Records: sum.records, Tally: sum.cells}
+		if by != nil && sum.words > 0 {
+			out[i].NoValue = without.of(int(day.kind), s.Kinds[day.kind].Fields, t.values[sum.valuesAt:][:sum.words])
+		}
 	}
 	return out
+}
+
+// noValues makes the NoValue of days. Equal ones share their memory.
+type noValues struct {
+	by   ReadBy
+	made map[string]manifest.NoValues
+	key  []byte
+}
+
+// of returns the fields of a kind that have no bit.
+func (n *noValues) of(kind int, fields []behaviour.Field, bits []uint64) manifest.NoValues {
+	n.key = binary.AppendUvarint(n.key[:0], uint64(kind))
+	for _, word := range bits {
+		n.key = binary.LittleEndian.AppendUint64(n.key, word)
+	}
+	if known, ok := n.made[string(n.key)]; ok {
+		return known
+	}
+	without := map[string]string{}
+	for i, f := range fields {
+		if bits[i/wordBits]&(1<<(i%wordBits)) != 0 {
+			continue
+		}
+		if by := n.by(kind, i); by != "" {
+			without[f.Name] = by
+		}
+	}
+	made := manifest.NoValuesOf(without)
+	n.made[string(n.key)] = made
+	return made
 }
 
 // Regions returns the regions between points, with the tallies of a load.
