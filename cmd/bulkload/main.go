@@ -274,6 +274,7 @@ func (o *options) private(temp *string, address string, log *slog.Logger) (remov
 func printPreview(w io.Writer, cfg load.Config, p load.Preview) {
 	fmt.Fprintf(w, "would read  %d %s, %s, in %d %s; %d are loaded already, %d missing\n",
 		p.Files, english.PluralWord(p.Files, "file", ""), humanize.IBytes(uint64(p.Bytes)), p.Splits, english.PluralWord(p.Splits, "part", ""), p.Already, p.Missing)
+	printMissing(w, p.NoFile, p.Missing)
 	for _, f := range p.Failed {
 		fmt.Fprintf(w, "not loaded  %s\n", strings.ReplaceAll(f.Error, "\n", "; "))
 	}
@@ -292,6 +293,13 @@ func printPreview(w io.Writer, cfg load.Config, p load.Preview) {
 	}
 	for i, r := range p.Regions {
 		fmt.Fprintf(w, "region %-4d %s: about %.1f %%, %s\n", i, r.Rows, 100*r.Share, humanize.IBytes(uint64(r.Bytes)))
+	}
+}
+
+// printMissing prints the first of n days and behaviours without a file.
+func printMissing(w io.Writer, first []string, n int) {
+	if n > 0 {
+		fmt.Fprintf(w, "missing     %s\n", bulkload.FewOf(first, n))
 	}
 }
 
@@ -324,6 +332,9 @@ func printFailed(w io.Writer, failed []bulkload.Failed) {
 
 func printResult(w io.Writer, store table.Store, r bulkload.Result) {
 	printFailed(w, r.Failed)
+	if r.Files+r.Already > 0 {
+		printMissing(w, r.NoFile, r.Missing)
+	}
 	if r.Files == 0 {
 		return
 	}

@@ -54,11 +54,14 @@ func (m *many) Unwrap() []error { return m.errs }
 
 // Few joins names. If there are more than Shown, the text has the first of them and the number of the
 // others.
-func Few(names []string) string {
-	if n := len(names) - Shown; n > 0 {
-		names = append(slices.Clone(names[:Shown]), fmt.Sprintf("and %d more", n))
+func Few(names []string) string { return FewOf(names[:min(len(names), Shown)], len(names)) }
+
+// FewOf is as Few, for the first of n names.
+func FewOf(first []string, n int) string {
+	if more := n - len(first); more > 0 {
+		first = append(slices.Clone(first), fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(first, ", ")
 }
 
 // StopsAll reports whether every later piece of the work would meet an error, too: the lock, the cluster or the

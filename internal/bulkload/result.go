@@ -30,6 +30,9 @@ type Result struct {
 	Choice
 	table.Held
 
+	// NoFile describes the first Shown of the days and behaviours without a file.
+	NoFile []string `json:"-"`
+
 	// Removed and Unchanged describe a replay: the lines of quarantine files whose records are in the
 	// table, and the files in which no record was corrected.
 	Removed   int64 `json:"removed,omitempty"`
@@ -74,6 +77,9 @@ func (r *Result) Add(o Result) {
 	r.Files += o.Files
 	r.Already += o.Already
 	r.Missing += o.Missing
+	if room := Shown - len(r.NoFile); room > 0 {
+		r.NoFile = append(r.NoFile, o.NoFile[:min(len(o.NoFile), room)]...)
+	}
 	r.Older += o.Older
 	r.Bytes += o.Bytes
 	r.HFiles += o.HFiles

@@ -21,6 +21,7 @@ type Preview struct {
 	Bytes   int64             `json:"bytes"`   // size of these files, as delivered
 	Already int               `json:"already"` // files that are in the table
 	Missing int               `json:"missing"`
+	NoFile  []string          `json:"-"` // as in bulkload.Result
 	Batches []PreviewBatch    `json:"batches"`
 	Regions []PreviewRegion   `json:"regions"`
 	New     bool              `json:"new_table"`
@@ -74,7 +75,7 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 	r := l.Outcome()
 	l.WarnNotRead()
 	p := Preview{
-		Files: len(l.Files), Splits: len(l.Files), Bytes: r.Bytes, Already: r.Already, Missing: r.Missing,
+		Files: len(l.Files), Splits: len(l.Files), Bytes: r.Bytes, Already: r.Already, Missing: r.Missing, NoFile: r.NoFile,
 		NotRead: r.NotRead, New: l.To.NextLoad() == 1, Choice: r.Choice, Failed: r.Failed,
 	}
 	for _, b := range delivered.Batches(l.Files, l.batchBytes()) {

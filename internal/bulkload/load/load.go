@@ -119,7 +119,7 @@ func (l *Load) note(found *delivered.Found) {
 	if found == nil {
 		return
 	}
-	l.found, l.Result.Missing = found, len(found.Missing)
+	l.found, l.Result.Missing, l.Result.NoFile = found, len(found.Missing), l.cfg.Job.FirstMissing(found.Missing, bulkload.Shown)
 	for _, err := range found.BadNames {
 		l.Failures.Add(err.Path, err)
 	}

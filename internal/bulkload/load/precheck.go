@@ -154,6 +154,9 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 		return nil
 	}
 	detail := fmt.Sprintf("%s for %s; %d missing, counted for each behaviour and day", english.Plural(len(found.Inputs), "file", ""), cfg.Span, len(found.Missing))
+	if names := bulkload.FewOf(cfg.Job.FirstMissing(found.Missing, bulkload.Shown), len(found.Missing)); len(found.Inputs) > 0 && names != "" {
+		detail += " (" + names + ")"
+	}
 	var refused []error
 	for _, err := range found.BadNames {
 		refused = append(refused, err)

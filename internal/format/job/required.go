@@ -34,6 +34,19 @@ func (j *Job) CheckRequired(missing []Missing, kinds []int) error {
 	return fmt.Errorf("job: %w: the job requires %s", ErrNoInput, strings.Join(names, "; "))
 }
 
+// FirstMissing describes the first n missing files.
+func (j *Job) FirstMissing(missing []Missing, n int) []string {
+	var out []string
+	for _, m := range missing[:min(len(missing), n)] {
+		text := fmt.Sprintf("%s: %s", m.Date, m.Path)
+		if m.Kind >= 0 {
+			text = j.Schema.Kinds[m.Kind].Name + " on " + text
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
 // RequiredOf returns the names of the requested kinds that the job requires and that the file m would
 // have. If kinds is empty, all kinds are requested.
 func (j *Job) RequiredOf(m Missing, kinds []int) []string {
