@@ -97,7 +97,7 @@ func (x *expression) mismatch(err error) error {
 		m.problem = fmt.Sprintf("%s is not defined for %s", n.Operator, x.described(n.Left, "the expression after it"))
 	default:
 		left, right := x.described(n.Left, "the left side"), x.described(n.Right, "the right side")
-		m.problem = undefined(n.Operator, left, right) + advice(n)
+		m.problem = undefined(n.Operator, left, right) + x.advice(n)
 	}
 	return m
 }
@@ -150,11 +150,13 @@ func (x *expression) described(n ast.Node, otherwise string) string {
 }
 
 // advice returns a hint how to write a value, if a text is used for a time or a number, or a number for a text.
-func advice(n *ast.BinaryNode) string {
+func (x *expression) advice(n *ast.BinaryNode) string {
 	types := []reflect.Type{n.Left.Type(), n.Right.Type()}
 	switch {
 	case !slices.Contains(types, typeOf[string]()):
 		return ""
+	case x.ordersTexts(n):
+		return `; the values of the field are texts, and as a text "10" comes before "9": to compare numbers, load the column as a field of the type double or int64`
 	case isNumber(n.Left) || isNumber(n.Right):
 		return `; a text is written in quotes, "600", and a number without quotes, 600`
 	case slices.Contains(types, typeOf[time.Time]()):
@@ -163,6 +165,14 @@ func advice(n *ast.BinaryNode) string {
 		return `; a duration is written duration("1h30m")`
 	}
 	return ""
+}
+
+// ordersTexts reports whether n compares the order of a field of texts and a number.
+func (x *expression) ordersTexts(n *ast.BinaryNode) bool {
+	if !slices.Contains([]string{"<", "<=", ">", ">="}, n.Operator) {
+		return false
+	}
+	return isNumber(n.Right) && x.terms[nameOf(n.Left)] != nil || isNumber(n.Left) && x.terms[nameOf(n.Right)] != nil
 }
 
 // strict returns an error for nodes that the library accepts but that may go wrong in the
