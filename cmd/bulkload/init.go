@@ -162,7 +162,11 @@ func printDraft(w io.Writer, cfg jobdraft.Config, out string, d *jobdraft.Draft)
 	fmt.Fprintf(w, "sampled     %d of %s in %s\n", d.SampledFiles, english.Plural(d.Files, "file", ""), cfg.Logs)
 	fmt.Fprintf(w, "found       %s: %s\n", english.Plural(len(d.Behaviours), "behaviour", ""), strings.Join(d.Behaviours, ", "))
 	if d.Problem == nil {
-		fmt.Fprintf(w, "parsed      %s of %s with the draft\n", humanize.Comma(d.Good+d.Skipped), quantity.Of(d.Read, "record"))
+		skipped := ""
+		if d.Skipped > 0 {
+			skipped = fmt.Sprintf("; a load skips %s of them", humanize.Comma(d.Skipped))
+		}
+		fmt.Fprintf(w, "parsed      %s of %s with the draft%s\n", humanize.Comma(d.Good+d.Skipped), quantity.Of(d.Read, "record"), skipped)
 	}
 	for _, l := range d.LeftOut {
 		fmt.Fprintf(w, "left out    %s (%s): no log: %s\n", l.Example, english.Plural(l.Files, "file", ""), l.Why)

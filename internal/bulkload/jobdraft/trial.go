@@ -204,9 +204,9 @@ func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 func (s *Summary) share() string {
 	percent := ""
 	if s.Read > 0 {
-		percent = fmt.Sprintf(" (%s)", percentOf(s.Good+s.Skipped, s.Read))
+		percent = fmt.Sprintf(" (%s)", percentOf(s.Good, s.Read))
 	}
-	return fmt.Sprintf("%s of %s of the sample%s", humanize.Comma(s.Good+s.Skipped), english.Plural(int(s.Read), "record", ""), percent)
+	return fmt.Sprintf("%s of %s of the sample%s", humanize.Comma(s.Good), english.Plural(int(s.Read), "record", ""), percent)
 }
 
 // percentOf returns n of all in percent with one decimal. It is 100% only if n is all.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -65,7 +66,10 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 		blanks: f.Syntax == Blanks,
 		line:   1,
 	}
-	if out.in, err = Decode(in, f.Encoding); err == nil {
+	if in, err = withoutUTF8Mark(in, f.Encoding); err == nil {
+		out.in, err = Decode(in, f.Encoding)
+	}
+	if err == nil {
 		err = out.begin(f)
 	}
 	if err != nil {
@@ -73,6 +77,20 @@ func Open(r io.Reader, file File, f *Format) (*Reader, error) {
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}
 	return out, nil
+}
+
+// withoutUTF8Mark returns a reader of the same bytes. If they begin with the byte order mark of UTF-8 and are to be decoded from
+// another encoding, it returns an error that wraps ErrHeader: every byte has a meaning in most encodings, so the texts would be wrong
+// without an error.
+func withoutUTF8Mark(in io.Reader, name string) (io.Reader, error) {
+	if e, err := lookup(name); err != nil || e == nil {
+		return in, err
+	}
+	b := bufio.NewReader(in)
+	if first, _ := b.Peek(len(mark)); string(first) == mark { // the decoder meets the error
+		return nil, fmt.Errorf("%w: the file begins with the byte order mark of utf-8, and the job says %s: remove encoding under logs, or load the file with another job", ErrHeader, name)
+	}
+	return b, nil
 }
 
 // Header returns the names of the columns in the file. It returns nil if the format has no
