@@ -135,15 +135,15 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 		return in.own(delivered.Unread(in.Path, err))
 	}
 	defer f.Close()
-	memory := min(record.Unpacking(f, in.Path), r.format.Window) // a file that needs more is not read
-	if err := r.unpacked.Acquire(ctx, memory); err != nil {
-		return context.Cause(ctx)
+	memory := unpacking{ctx: ctx, reader: r}
+	if err := memory.grow(record.Unpacking(f, in.Path)); err != nil {
+		return err
 	}
-	defer r.unpacked.Release(memory)
+	defer memory.release()
 	h := sha256.New()
 	src := &dfs.Source{R: in.Reader(f)}
 	raw := &counted{r: io.TeeReader(src, h), progress: r.progress}
-	records, err := r.open(f, raw, src, in)
+	records, err := r.open(f, raw, src, in, memory.grow)
 	if err == nil {
 		defer records.Close()
 		var sent int
@@ -173,11 +173,37 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 	return nil
 }
 
+// unpacking is the part of reader.unpacked that the decompression of one file takes.
+type unpacking struct {
+	*reader
+	ctx  context.Context
+	held int64 // bytes
+}
+
+// grow waits until the file may take some bytes. It frees the bytes that the file has, because other files may wait for them. A file
+// that needs more than Format.Window is not read.
+func (u *unpacking) grow(bytes int64) error {
+	if bytes = min(bytes, u.format.Window); bytes <= u.held {
+		return nil
+	}
+	u.release()
+	if err := u.unpacked.Acquire(u.ctx, bytes); err != nil {
+		return context.Cause(u.ctx)
+	}
+	u.held = bytes
+	return nil
+}
+
+func (u *unpacking) release() {
+	u.unpacked.Release(u.held)
+	u.held = 0
+}
+
 // open starts to read the records of an input from raw. For a range, it reads the header from the
 // file. If that fails, src holds the error.
-func (r *reader) open(f dfs.File, raw io.Reader, src *dfs.Source, in *Input) (*record.Reader, error) {
+func (r *reader) open(f dfs.File, raw io.Reader, src *dfs.Source, in *Input, grow record.Grow) (*record.Reader, error) {
 	if in.Only == nil {
-		return record.Open(raw, in.Input.File(), r.format)
+		return record.OpenGrowing(raw, in.Input.File(), r.format, grow)
 	}
 	head := &dfs.Source{R: io.NewSectionReader(f, 0, in.Size)}
 	records, err := record.OpenRange(head, raw, in.Input.File(), r.format, in.Only.From, in.Only.To)

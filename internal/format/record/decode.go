@@ -35,6 +35,11 @@ var ErrCompressed = errors.New("the compressed data is damaged or incomplete")
 // window is the largest window of a zstd file in bytes; 0 means MaxWindow. If a file needs a larger one, the
 // error wraps ErrWindow.
 func Decompress(r io.Reader, name string, window int64) (io.Reader, func(), error) {
+	return decompress(r, name, window, nil)
+}
+
+// decompress is Decompress with a Grow, which may be nil.
+func decompress(r io.Reader, name string, window int64, grow Grow) (io.Reader, func(), error) {
 	if !IsCompressed(name) {
 		return r, func() {}, nil
 	}
@@ -46,7 +51,15 @@ func Decompress(r io.Reader, name string, window int64) (io.Reader, func(), erro
 	} else if err != nil {
 		return nil, nil, err
 	}
-	out, free, err := decompressor(in, name, window)
+	if grow != nil {
+		may := grow
+		grow = func(window int64) error {
+			err := may(window)
+			from.failed = from.failed || err != nil // the data is not damaged
+			return err
+		}
+	}
+	out, free, err := decompressor(in, name, window, grow)
 	if err != nil {
 		return nil, nil, from.explain(err)
 	}
@@ -94,8 +107,8 @@ func (d *decompressed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// decompressor returns the decompressor of a file by its name, and a function that frees it.
-func decompressor(in *bufio.Reader, name string, window int64) (io.Reader, func(), error) {
+// decompressor returns the decompressor of a file by its name, and a function that frees it. grow may be nil.
+func decompressor(in *bufio.Reader, name string, window int64, grow Grow) (io.Reader, func(), error) {
 	free := func() {}
 	switch compression(name) {
 	case ".gz":
@@ -106,7 +119,11 @@ func decompressor(in *bufio.Reader, name string, window int64) (io.Reader, func(
 		if n, known := windowOf(head); known && n > window {
 			return nil, nil, fmt.Errorf("%s: %w", humanize.IBytes(uint64(n)), zstd.ErrWindowSizeExceeded)
 		}
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(window)))
+		var packed io.Reader = in
+		if grow != nil {
+			packed = &frames{in: in, grow: grow}
+		}
+		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(window)))
 		if err != nil {
 			return nil, nil, err
 		}

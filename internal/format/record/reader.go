@@ -49,12 +49,15 @@ type Reader struct {
 // Open begins to read a file from r. It decompresses the file by the ending of its path,
 // decodes it, and reads the header if the format has one. The caller closes the Reader first
 // and then r.
-func Open(r io.Reader, file File, f *Format) (*Reader, error) {
+func Open(r io.Reader, file File, f *Format) (*Reader, error) { return OpenGrowing(r, file, f, nil) }
+
+// OpenGrowing is Open with a function for zstd files whose later frames need more memory. It may be nil.
+func OpenGrowing(r io.Reader, file File, f *Format, grow Grow) (*Reader, error) {
 	delimiter, err := f.delimiter()
 	if err != nil {
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}
-	in, free, err := Decompress(r, file.Path, f.Window)
+	in, free, err := decompress(r, file.Path, f.Window, grow)
 	if err != nil {
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}

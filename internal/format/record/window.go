@@ -22,7 +22,7 @@ const (
 var ErrWindow = fmt.Errorf("%w: the window of zstd", ErrLarge)
 
 // Unpacking returns about how many bytes of memory the decompression of a file takes. It reads the beginning
-// of a zstd file. A later frame of the file may have a larger window, up to MinWindow.
+// of a zstd file. A later frame of the file may need more: see Grow.
 func Unpacking(r io.ReaderAt, path string) int64 {
 	switch compression(path) {
 	case ".bz2":
@@ -62,11 +62,15 @@ func windowOf(head []byte) (window int64, known bool) {
 		}
 		head = rest[h.SkippableSize:]
 	}
-	window = int64(min(h.WindowSize, math.MaxInt64))
+	return windowIn(&h), true
+}
+
+// windowIn returns the window of a frame in bytes.
+func windowIn(h *zstd.Header) int64 {
 	if h.SingleSegment {
-		window = int64(min(h.FrameContentSize, math.MaxInt64))
+		return int64(min(h.FrameContentSize, math.MaxInt64))
 	}
-	return window, true
+	return int64(min(h.WindowSize, math.MaxInt64))
 }
 
 // Memory returns the most memory in bytes that it takes to read a file, to parse its records, and to find where
