@@ -155,6 +155,14 @@ func (in *Input) sentAll() {
 	in.shorten()
 }
 
+// endBad ends the quarantine file after a number of chunks.
+func (in *Input) endBad(chunks int) error {
+	if in.bad == nil { // the file is not read for a load
+		return nil
+	}
+	return in.bad.End(chunks)
+}
+
 // countOthers adds the records of a chunk whose text names no behaviour of the job.
 func (in *Input) countOthers(u *manifest.Unmapped) {
 	in.mu.Lock()

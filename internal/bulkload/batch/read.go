@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -149,6 +150,9 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 		var sent int
 		sent, err = r.chunks(ctx, in, records, tasks)
 		in.sentAll()
+		if err := in.endBad(sent); err != nil {
+			return err
+		}
 		in.lines = records.Lines()
 		if err == nil && sent == 0 { // otherwise a worker makes a parser
 			_, err = record.NewParser(r.format, in.Input.File(), records.Header())
@@ -323,7 +327,7 @@ func (r *reader) readCorrected(ctx context.Context, in *Input, tasks chan<- task
 	})
 	if refused := (*refusedError)(nil); errors.As(err, &refused) {
 		in.Fail(refused.error)
-		return nil
+		err = nil
 	}
-	return err
+	return cmp.Or(err, in.endBad(n))
 }

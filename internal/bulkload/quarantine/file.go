@@ -20,26 +20,26 @@ type File struct {
 	fs      dfs.FS
 	log     *slog.Logger
 	name    string
-	scratch string
+	scratch string // its name, from the first record on
 	keeps   func(sha string) Keeps
 
 	mu      sync.Mutex
-	next    int // chunk
+	next    int  // chunk
+	chunks  int  // of the delivered file; -1 until it is known
+	ended   bool // the last chunk was added
 	waiting map[int][]Record
 	file    dfs.Pending
 	count   int64
 	reasons Reasons
-	offsets []int64 // of the records, up to manifest.MaxBadOffsets
+	offsets []int64          // of the records, up to manifest.MaxBadOffsets; nil after the last chunk
+	badAt   manifest.Offsets // the same after the last chunk
 }
 
 // NewFile returns the quarantine file called name. keeps returns which lines of an earlier file
 // stay. Its argument is the digest of the delivered file. If keeps is nil, no line stays. log gets the name of the file of
 // corrected lines that do not stay. ctx is used until Commit or Abort. The caller must call Abort at the end.
 func NewFile(ctx context.Context, fs dfs.FS, log *slog.Logger, name string, keeps func(sha string) Keeps) *File {
-	return &File{
-		ctx: ctx, fs: fs, log: log, name: name, scratch: dfs.Join(dfs.Dir(name), dfs.PendingName(dfs.Base(name))),
-		waiting: map[int][]Record{}, keeps: keeps,
-	}
+	return &File{ctx: ctx, fs: fs, log: log, name: name, chunks: -1, waiting: map[int][]Record{}, keeps: keeps}
 }
 
 // Add adds the bad records of a chunk. The caller adds every chunk, from 0 on, also if it has no
@@ -51,7 +51,7 @@ func (f *File) Add(chunk int, bad []Record) error {
 	for {
 		bad, ok := f.waiting[f.next]
 		if !ok {
-			return nil
+			return f.close()
 		}
 		delete(f.waiting, f.next)
 		f.next++
@@ -63,8 +63,39 @@ func (f *File) Add(chunk int, bad []Record) error {
 	}
 }
 
-func (f *File) write(b *Record) error {
+// End sets the number of chunks of the delivered file. The caller may add chunks after End.
+func (f *File) End(chunks int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.chunks = chunks
+	return f.close()
+}
+
+// close closes the scratch file after the last chunk. A batch may have thousands of files with bad records.
+func (f *File) close() error {
+	if f.ended || f.next != f.chunks {
+		return nil
+	}
+	f.ended, f.badAt, f.offsets, f.waiting = true, f.places(), nil, nil
+	if err := f.closeScratch(); err != nil {
+		return fmt.Errorf("quarantine %s: %w", f.name, err)
+	}
+	return nil
+}
+
+// closeScratch closes the scratch file, and releases its buffer.
+func (f *File) closeScratch() error {
 	if f.file == nil {
+		return nil
+	}
+	err := f.file.Commit()
+	f.file = nil
+	return err
+}
+
+func (f *File) write(b *Record) error {
+	if f.count == 0 {
+		f.scratch = dfs.Join(dfs.Dir(f.name), dfs.PendingName(dfs.Base(f.name)))
 		file, err := f.fs.Scratch(f.ctx, f.scratch)
 		if err != nil {
 			return inFolder(err)
@@ -96,6 +127,13 @@ func (f *File) Reasons() *Reasons { return &f.reasons }
 // BadAt returns the offsets of the bad records. It returns nil if there are more than
 // manifest.MaxBadOffsets.
 func (f *File) BadAt() manifest.Offsets {
+	if f.ended {
+		return f.badAt
+	}
+	return f.places()
+}
+
+func (f *File) places() manifest.Offsets {
 	if f.count > int64(len(f.offsets)) {
 		return nil
 	}
@@ -105,7 +143,7 @@ func (f *File) BadAt() manifest.Offsets {
 // Commit makes the file visible, if there are bad records. sha is the digest of the delivered
 // file. If it is "", the lines get neither a digest nor marks.
 func (f *File) Commit(sha string) error {
-	if f.file == nil {
+	if f.count == 0 {
 		return nil
 	}
 	if err := f.publish(sha); err != nil {
@@ -116,7 +154,7 @@ func (f *File) Commit(sha string) error {
 
 // publish copies the lines from the scratch file, and adds the digest and the marks to each.
 func (f *File) publish(sha string) error {
-	if err := f.file.Commit(); err != nil {
+	if err := f.closeScratch(); err != nil {
 		return err
 	}
 	var stay Keeps
@@ -135,6 +173,8 @@ func (f *File) publish(sha string) error {
 func (f *File) Abort() {
 	if f.file != nil {
 		f.file.Abort()
+	}
+	if f.count > 0 {
 		_ = f.fs.Remove(context.WithoutCancel(f.ctx), f.scratch) // a later load removes what stays
 	}
 }
