@@ -76,6 +76,12 @@ const (
 	columnMemory = 128  // a column of a header, for each worker
 )
 
+// fileMemory includes pathCopies copies of a path of usualPath bytes.
+const (
+	pathCopies = 3
+	usualPath  = 200
+)
+
 // fixedMemory is the part of the rest of the memory, in bytes, that the program, blocks and chunks take.
 const fixedMemory = 28 << 20
 
@@ -85,14 +91,18 @@ const leastDays = 16 << 10
 // listMemory returns the memory in bytes for the lists of a load.
 func (r *Resources) listMemory() int64 { return segment.RestMemory(r.Memory) - fixedMemory }
 
-// FitFiles returns an error if a load of some delivered files needs more memory.
-func (r *Resources) FitFiles(files int) error {
-	most := r.listMemory() / fileMemory
+// FitFiles returns an error if a load of some delivered files needs more memory. paths is the size of their paths in bytes.
+func (r *Resources) FitFiles(files int, paths int64) error {
+	if files == 0 {
+		return nil
+	}
+	each := fileMemory + max(0, pathCopies*(paths/int64(files)-usualPath))
+	most := r.listMemory() / each
 	if int64(files) <= most {
 		return nil
 	}
 	enough := Resources{Memory: max(r.Memory, MinMemory)}
-	for enough.listMemory() < int64(files)*fileMemory {
+	for enough.listMemory() < int64(files)*each {
 		enough.Memory *= 2
 	}
 	return fmt.Errorf("%w: %s files would be loaded, and --memory %s is enough for %s: load fewer days at once, or raise --memory to %s",
@@ -105,7 +115,7 @@ func (r *Resources) FitDays(days, files int) error {
 	if int64(days) <= most {
 		return nil
 	}
-	return fmt.Errorf("%w: the records are of more than %s days, counted for each behaviour, and --memory %s is not enough for them: load fewer days at once, or raise --memory",
+	return fmt.Errorf("%w: the records are of more than %s days, counted for each behaviour and for each log without a day in its path, and --memory %s is not enough for them: load fewer days at once, or raise --memory",
 		ErrRequest, humanize.Comma(most), humanize.IBytes(uint64(r.Memory)))
 }
 

@@ -41,11 +41,14 @@ func TestListsFitIntoTheMemory(t *testing.T) {
 		{1 << 30, 111_149, 2_667_577, "2.0 GiB"},
 	} {
 		r := bulkload.Resources{Memory: c.memory}
-		if err := r.FitFiles(c.files); err != nil {
+		if err := r.FitFiles(c.files, 200*int64(c.files)); err != nil {
 			t.Errorf("%d bytes and %d files: %v", c.memory, c.files, err)
 		}
-		if err := r.FitFiles(c.files + 1); !errors.Is(err, bulkload.ErrRequest) || !strings.HasSuffix(err.Error(), "raise --memory to "+c.advice) {
+		if err := r.FitFiles(c.files+1, 0); !errors.Is(err, bulkload.ErrRequest) || !strings.HasSuffix(err.Error(), "raise --memory to "+c.advice) {
 			t.Errorf("%d bytes and %d files: %v, want the advice %s", c.memory, c.files+1, err, c.advice)
+		}
+		if err := r.FitFiles(c.files, 201*int64(c.files)); !errors.Is(err, bulkload.ErrRequest) {
+			t.Errorf("%d bytes and %d files of long paths: %v, want ErrRequest", c.memory, c.files, err)
 		}
 		if err := r.FitDays(c.days, 0); err != nil {
 			t.Errorf("%d bytes and %d days: %v", c.memory, c.days, err)

@@ -64,6 +64,7 @@ type Batch struct {
 	progress *progress.Progress
 	by       manifest.Selection // of the job
 	dates    behaviour.Span     // of the records that were read
+	spans    int                // of the days of files without a date in their path
 }
 
 // NewSorter returns the sorter of all batches of a load. New sets the number of parts of each batch.
@@ -122,6 +123,12 @@ func (b *Batch) Work(ctx context.Context) (Done, error) {
 	defer at.End()
 	at.At("reading %s", english.Plural(len(b.inputs), "file", ""))
 	if err := b.read(ctx); err != nil {
+		return Done{}, err
+	}
+	for _, in := range b.inputs {
+		b.spans += in.listed.spans()
+	}
+	if err := b.fitsDays(0); err != nil {
 		return Done{}, err
 	}
 	if err := b.judge(ctx); err != nil {

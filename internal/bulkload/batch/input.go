@@ -30,6 +30,7 @@ type Input struct {
 	others  manifest.Unmapped
 	days    map[dayOf]bool // of the good records that the load requests
 	outside dateSet        // of the good records of other dates than the load's
+	listed  *listedDays    // days and outside, after the last record of a file without a date in its path
 	parsing int            // chunks that were sent to the workers and are not counted
 	sent    bool           // all chunks were sent
 	err     error          // why nothing of it is loaded
@@ -189,11 +190,18 @@ func (in *Input) addDays(days map[dayOf]bool, outside *dateSet) {
 	in.outside.merge(outside)
 }
 
-// shorten keeps only the texts that the ledger lists, when all records of the file are counted. A batch
+// shorten keeps only the texts and days that the ledger lists, when all records of the file are counted. A batch
 // may have many files.
 func (in *Input) shorten() {
-	if in.sent && in.parsing == 0 && in.Only == nil {
+	if !in.sent || in.parsing != 0 {
+		return
+	}
+	if in.Only == nil {
 		in.others.Shorten(manifest.ListedUnmapped)
+	}
+	if in.Date == nil && in.listed == nil {
+		in.listed = in.list()
+		in.days, in.outside = nil, dateSet{}
 	}
 }
 
@@ -299,7 +307,31 @@ func (in *Input) copyOf() string {
 	return ""
 }
 
-// daysOf returns the days for the ledger.
+// listedDays are the days that the ledger has of a file without a date in its path.
+type listedDays struct {
+	days    []manifest.DaysOf
+	outside []behaviour.Span
+}
+
+// spans returns the number of spans.
+func (l *listedDays) spans() (n int) {
+	if l == nil {
+		return 0
+	}
+	for _, of := range l.days {
+		n += len(of.Days)
+	}
+	return n + len(l.outside)
+}
+
+// list returns the days of a file without a date in its path for the ledger.
+func (in *Input) list() *listedDays {
+	if in.listed != nil {
+		return in.listed
+	}
+	return &listedDays{in.daysOf(), in.outside.spans()}
+}
+
 func (in *Input) daysOf() []manifest.DaysOf {
 	spans := map[string][]behaviour.Span{}
 	for d := range in.days {
@@ -330,7 +362,8 @@ func (b *Batch) entry(in *Input) manifest.Input {
 		}
 	}
 	if in.Date == nil {
-		out.Days, out.Outside = in.daysOf(), in.outside.spans()
+		l := in.list()
+		out.Days, out.Outside = l.days, l.outside
 	} else {
 		out.CopyOf = in.copyOf()
 	}

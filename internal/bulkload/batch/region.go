@@ -43,13 +43,16 @@ func (b *Batch) write(ctx context.Context, regions int, all *segment.Tallies) ([
 	return files, nil
 }
 
-// fitsDays returns an error if the days of the behaviours in the batch do not fit into memory. Puts go on: HBase has some of them
-// already.
+// spansOfDay is the number of spans of days in a ledger that take the memory of a day of a behaviour.
+const spansOfDay = 8
+
+// fitsDays returns an error if the days of the behaviours in the batch, and the days of its files, do not fit into memory. Puts go on:
+// HBase has some of them already.
 func (b *Batch) fitsDays(days int) error {
 	if b.puts() {
 		return nil
 	}
-	return b.cfg.FitDays(days, len(b.inputs))
+	return b.cfg.FitDays(days+b.spans/spansOfDay, len(b.inputs))
 }
 
 // writeRegion writes one region's records, if the region has any, and reads them back. The file has no

@@ -31,11 +31,13 @@ func (l *Load) choose(ctx context.Context) error {
 	if l.Files, err = l.dropGrowing(ctx, files); err != nil {
 		return err
 	}
-	if err := l.cfg.FitFiles(len(l.Files)); err != nil {
-		return err
-	}
+	var paths int64
 	for _, f := range l.Files {
 		l.Result.Bytes += f.Size
+		paths += int64(len(f.Path))
+	}
+	if err := l.cfg.FitFiles(len(l.Files), paths); err != nil {
+		return err
 	}
 	l.Result.Choice, err = l.To.SetMode(ctx, l.cfg.Mode, l.Result.Bytes)
 	return err

@@ -72,7 +72,7 @@ func TestDaysMustFitIntoMemory(t *testing.T) {
 	cfg := y.Config("2014-01-01", "2014-12-31")
 	cfg.Memory = 64 << 20
 	r, err := load.Run(t.Context(), cfg)
-	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(fmt.Sprint(err), "days, counted for each behaviour, and --memory 64 MiB is not enough for them: load fewer days at once, or raise --memory") {
+	if !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(fmt.Sprint(err), "days, counted for each behaviour and for each log without a day in its path, and --memory 64 MiB is not enough for them: load fewer days at once, or raise --memory") {
 		t.Errorf("%+v, %v; want the load to be refused", r, err)
 	}
 	if _, err := y.Store.Open(t.Context()); !errors.Is(err, table.ErrNoTable) {

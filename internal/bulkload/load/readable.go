@@ -49,7 +49,11 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 		p.Skip(precheck.InputReadable, "%s", p.noFile())
 		return
 	}
-	if err := p.load.cfg.FitFiles(len(files)); err != nil {
+	var paths int64
+	for _, f := range files {
+		paths += int64(len(f.Path))
+	}
+	if err := p.load.cfg.FitFiles(len(files), paths); err != nil {
 		p.Fail(precheck.InputReadable, err, "")
 		return
 	}

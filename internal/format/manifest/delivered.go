@@ -29,6 +29,7 @@ func (l *Load) Delivered() []DaysOf {
 		inputs = []Input{{}} // the load has the days of its records
 	}
 	days := map[string][]behaviour.Span{}
+	joined := map[string]int{} // number of spans after the last join
 	for i := range inputs {
 		in := &inputs[i]
 		for _, of := range l.daysOf(in) {
@@ -37,14 +38,23 @@ func (l *Load) Delivered() []DaysOf {
 				names = in.behaviours()
 			}
 			for _, name := range names {
-				if had := days[name]; !slices.Equal(of.Days, had[max(0, len(had)-len(of.Days)):]) { // many files have the same days
-					days[name] = append(had, of.Days...)
+				had := days[name]
+				if slices.Equal(of.Days, had[max(0, len(had)-len(of.Days)):]) { // many files have the same days
+					continue
 				}
+				if had = append(had, of.Days...); len(had) > max(2*joined[name], leastJoined) {
+					had = behaviour.Join(had)
+					joined[name] = len(had)
+				}
+				days[name] = had
 			}
 		}
 	}
 	return GroupDays(days)
 }
+
+// leastJoined is the number of spans of a behaviour from which on Delivered joins them.
+const leastJoined = 64
 
 // daysOf returns the days that the load has by one of its files. Without behaviours they are days of all behaviours of the file.
 func (l *Load) daysOf(in *Input) []DaysOf {
