@@ -85,7 +85,7 @@ func GroupDays(spans map[string][]behaviour.Span) []DaysOf {
 	out := []DaysOf{}
 	at := map[string]int{} // by the text of the days
 	for _, name := range slices.Sorted(maps.Keys(spans)) {
-		days := behaviour.Join(spans[name])
+		days := slices.Clone(behaviour.Join(spans[name])) // the spans may have much more memory
 		if len(days) == 0 {
 			continue
 		}

@@ -178,12 +178,12 @@ func (in *Input) HasDays(dates behaviour.Span) bool {
 // mostOutside is the largest number of spans in Input.Outside.
 const mostOutside = 64
 
-// OutsideOf returns spans for Input.Outside, or nil if there are too many. It uses the memory of spans.
+// OutsideOf returns spans for Input.Outside, or nil if there are too many. It sorts spans.
 func OutsideOf(spans []behaviour.Span) []behaviour.Span {
 	if spans = behaviour.Join(spans); len(spans) > mostOutside {
 		return nil
 	}
-	return spans
+	return slices.Clone(spans) // the argument may have much more memory
 }
 
 // AllOlder reports whether every good record belonged to a dropped day.
