@@ -15,12 +15,12 @@ import (
 // beginning matches the beginning of each file that Write writes.
 var beginning = regexp.MustCompile(`^\s*\{\s*"sha256"\s*:\s*"[^"]*"\s*,\s*"version"\s*:`)
 
-// headBytes is the number of bytes of a file that Written reads at most. The fields that it needs are at the beginning of a file.
+// headBytes is the largest number of bytes that Written reads of a file. Manifests begin with the fields that it needs.
 const headBytes = 1 << 20
 
 // An owned is a manifest of which some fields may have been read.
 type owned interface {
-	// ours reports whether the fields show that this program wrote the manifest. Each release writes them.
+	// ours reports whether the manifest has fields that every release writes.
 	ours() bool
 }
 
@@ -33,9 +33,13 @@ func (t *Table) ours() bool {
 }
 
 // Written reports whether a directory is a table or a result of extract. infos has at least the files of the directory that are
-// called ExtractName or TableName. Such a file is a manifest if it begins as each file that Write writes, or if it has the fields
-// that every release writes. So a manifest that is damaged at another place, or that a newer release wrote, is recognized, and a
-// file of another program is not. A link counts as the file that it refers to.
+// called ExtractName or TableName. Such a file is a manifest if one of these is true:
+//
+//	it begins as all files that Write writes
+//	it has the fields that every release writes
+//
+// A damaged manifest is recognized by its beginning, and so is the manifest of a newer release. A link counts as the file that it
+// refers to.
 func Written(ctx context.Context, fs dfs.FS, infos []dfs.Info) (bool, error) {
 	for _, info := range infos {
 		var v owned
