@@ -109,7 +109,11 @@ func (w *walker) walk(ctx context.Context, dir, rel string, depth int) error {
 	if err != nil {
 		return err
 	}
-	if manifest.Written(ctx, w.files, infos) {
+	written, err := manifest.Written(ctx, w.files, infos)
+	if err != nil {
+		return err
+	}
+	if written {
 		w.found.written = append(w.found.written, cmp.Or(rel, dfs.Base(dir)))
 		return nil
 	}

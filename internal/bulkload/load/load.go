@@ -19,7 +19,6 @@ package load
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
@@ -246,16 +245,10 @@ func (l *Load) Nothing(ctx context.Context) error {
 // it does not read.
 func (l *Load) WarnNotRead() {
 	l.Result.NotRead.Warn(l.cfg.Log)
-	if l.found != nil && len(l.found.Written) > 0 {
-		l.cfg.Log.Warn(outWritten, "folders", strings.Join(l.found.Written, ", "), "below", l.cfg.Job.Pattern.Root, "advice", adviceWritten)
+	if l.found != nil {
+		bulkload.WarnWritten(l.cfg.Log, l.found.Written, l.cfg.Job.Pattern.Root)
 	}
 }
-
-// The words for folders of the logs that are left out.
-const (
-	outWritten    = "folders of the logs that are a table or a result of extract are left out"
-	adviceWritten = "move these folders out of the logs"
-)
 
 // noFile returns the error of a load whose days have no file.
 func noFile(cfg *Config) error {

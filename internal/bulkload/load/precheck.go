@@ -166,7 +166,7 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 	} else if len(found.Inputs) == 0 {
 		p.Warn(precheck.InputThere, "correct --from and --to, or logs.path", "%s, below %s", detail, cfg.Job.Pattern.Root)
 	} else if len(found.Written) > 0 {
-		p.Warn(precheck.InputThere, adviceWritten, "%s; %s: %s", detail, outWritten, strings.Join(found.Written, ", "))
+		p.Warn(precheck.InputThere, bulkload.WrittenAdvice, "%s; %s: %s", detail, bulkload.WrittenText, strings.Join(found.Written, ", "))
 	} else {
 		p.OK(precheck.InputThere, "%s", detail)
 	}

@@ -28,7 +28,7 @@ func TestResultsAndTablesAreNoLogs(t *testing.T) {
 	for _, folder := range []string{"result", "table", "foreign", "other"} {
 		y.Write(folder+"/2014-09-01/play.csv", bulkloadtest.Header+folder+",2014-09-01 10:00:00,one,1\n")
 	}
-	result := &manifest.Extract{Version: manifest.Version, Query: manifest.Query{Format: "csv", Types: []string{"play"}}}
+	result := &manifest.Extract{Version: manifest.Version, Query: manifest.Query{Active: "any", Users: manifest.Everyone, Format: "csv", Types: []string{"play"}}}
 	if err := manifest.Write(t.Context(), y.Store.FS, filepath.Join(logs, "result", manifest.ExtractName), result); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func Run(ctx context.Context, cfg Config) (r bulkload.Result, err error) {
 	}
 	defer bulkload.Unlock(lock, &err)
 	x := &reread{cfg: &cfg, search: search, result: bulkload.Result{Missing: len(found.Missing), Reread: new(bulkload.Reread)}}
-	err = x.run(ctx, found.Inputs)
+	err = x.run(ctx, &found)
 	x.result.Failed = x.failures.Files
 	return x.result, err
 }
@@ -138,18 +138,19 @@ type input struct {
 	counts   counts
 }
 
-func (x *reread) run(ctx context.Context, found []job.Input) error {
+func (x *reread) run(ctx context.Context, found *job.Found) error {
 	if err := x.open(ctx); err != nil {
 		return err
 	}
-	if err := x.choose(found); err != nil {
+	bulkload.WarnWritten(x.cfg.Log, found.Written, x.cfg.Job.Pattern.Root)
+	if err := x.choose(found.Inputs); err != nil {
 		return err
 	}
-	if err := x.warnOfGone(found); err != nil {
+	if err := x.warnOfGone(found.Inputs); err != nil {
 		return err
 	}
 	if len(x.inputs) == 0 {
-		return x.nothing(len(found))
+		return x.nothing(len(found.Inputs))
 	}
 	x.progress = progress.Start(x.cfg.Progress)
 	defer x.progress.Done()

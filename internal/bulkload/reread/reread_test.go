@@ -1,8 +1,10 @@
 package reread_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"usertrail/internal/bulkload/reread"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/bulkload/verify"
+	"usertrail/internal/format/manifest"
 )
 
 var layouts = []string{"reversed", "game", "fixed", "tall", "wide", "game-time", "hashed"}
@@ -109,5 +112,25 @@ func TestARereadGivesTheTableOfTheLongerJob(t *testing.T) {
 				run(t, y, bulkload.ErrNothing, first, last)
 			})
 		}
+	}
+}
+
+// TestARereadWarnsOfResults has a result of extract between the folders of the logs. A reread leaves it out, and names it.
+func TestARereadWarnsOfResults(t *testing.T) {
+	y := bulkloadtest.New(t, strings.Replace(jobOf("reversed", short), "logs/{date}/*.csv", "logs/{date}*/*.csv", 1))
+	y.Write(first+"/a.csv", logOf(first))
+	y.Load(nil, first, first)
+	y.Write(first+"-result/b.csv", logOf(first))
+	y.Write(first+"-result/"+manifest.ExtractName, `{"version": 1, "question": {"active": "any", "users": "all", "format": "csv"}}`)
+	y.SetJob(strings.Replace(jobOf("reversed", long), "logs/{date}/*.csv", "logs/{date}*/*.csv", 1))
+	c := y.Config(first, first)
+	var log bytes.Buffer
+	c.Log = slog.New(slog.NewTextHandler(&log, nil))
+	r, err := reread.Run(t.Context(), reread.Config{Resources: c.Resources, Job: c.Job, Span: c.Span, KeepFor: upkeep.DefaultKeepFor})
+	if err != nil || r.Reread.Records == 0 {
+		t.Errorf("%+v, %v; want records with new values", r.Reread, err)
+	}
+	if !strings.Contains(log.String(), bulkload.WrittenText) || !strings.Contains(log.String(), "folders="+first+"-result ") {
+		t.Errorf("the log is %s; want the folder of the result", &log)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
 )
 
 // denied is a file system whose files and folders called name may not be read.
@@ -44,7 +45,7 @@ func (d denied) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	return d.FS.List(ctx, dir)
 }
 
-// TestDeniedNamesTheNextStep checks the errors of a job file, and of a folder of logs, that the user may not read.
+// TestDeniedNamesTheNextStep checks the errors of a job file, of a folder of logs, and of a manifest in it, that the user may not read.
 func TestDeniedNamesTheNextStep(t *testing.T) {
 	_, err := job.Load(t.Context(), denied{local.New(), "job.yaml"}, "job.yaml")
 	if !errors.Is(err, job.ErrJob) || !errors.Is(err, fs.ErrPermission) ||
@@ -64,5 +65,11 @@ func TestDeniedNamesTheNextStep(t *testing.T) {
 	_, err = j.Find(t.Context(), denied{local.New(), "2014-09-01"}, behaviour.Span{From: day, To: day}, nil)
 	if !errors.Is(err, fs.ErrPermission) || !strings.HasSuffix(err.Error(), "permission denied: run as a user who may list this folder") {
 		t.Errorf("a folder: %v", err)
+	}
+	name := filepath.Join(dir, "logs", "2014-09-01", "_manifest.json")
+	testkit.WriteFile(t, name, "{}")
+	_, err = j.Find(t.Context(), denied{local.New(), "_manifest.json"}, behaviour.Span{From: day, To: day}, nil)
+	if want := "open " + name + ": permission denied: run as a user who may read this file, which may show that its folder is a table or a result of extract"; !errors.Is(err, fs.ErrPermission) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("a manifest: %v, want %s", err, want)
 	}
 }

@@ -47,8 +47,8 @@ type Found struct {
 	// NotUTF8 are paths, below the root, of files that cannot be loaded because their path is
 	// not valid UTF-8. A table stores the path of a delivered file as text.
 	NotUTF8 []string
-	// Written are folders, below the root, that are left out because they are tables or results of extract. Their names match
-	// wildcards.
+	// Written are folders, below the root, that are left out because they are tables or results of extract. A wildcard or
+	// placeholder matches each of them, or a folder above it.
 	Written []string
 }
 
@@ -58,10 +58,11 @@ type Found struct {
 //
 // Find lists each folder once, and only folders that can hold requested files. A wildcard or
 // placeholder at the beginning of a name does not match names that begin with . or _, and files
-// that are still being copied are skipped. So are tables and results of extract in a folder that a wildcard or placeholder matches:
-// their files may look like logs. Find reports Missing only if every path has the date.
+// that are still being copied are skipped. Find also skips folders that are tables or results of extract, because their files may
+// look like logs. It does not skip them if the path names them and has no wildcard or placeholder before them. Find reports
+// Missing only if every path has the date.
 func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds []int) (Found, error) {
-	f := finder{files: files, span: span, wanted: make([]bool, len(j.Schema.Kinds)), seen: map[string]bool{}}
+	f := finder{files: files, span: span, wanted: make([]bool, len(j.Schema.Kinds)), seen: map[string]bool{}, written: map[string]bool{}}
 	for i := range f.wanted {
 		f.wanted[i] = len(kinds) == 0 || slices.Contains(kinds, i)
 	}
@@ -72,10 +73,10 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 			if errors.Is(err, fs.ErrNotExist) {
 				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %w: correct path under logs in the job, or mount the folder", ErrNoInput, err)
 			}
-			return Found{}, unlisted(err)
+			return Found{}, fmt.Errorf("job: find logs: %w", advised(err, "list this folder"))
 		}
 		if err := f.walk(ctx, f.glob.base, f.glob.lead, 0, f.glob.start()); err != nil {
-			return Found{}, unlisted(err)
+			return Found{}, fmt.Errorf("job: find logs: %w", err)
 		}
 	}
 	slices.SortFunc(f.found.Inputs, func(a, b Input) int { return cmp.Compare(a.Rel, b.Rel) })
@@ -83,12 +84,12 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 	return f.found, nil
 }
 
-// unlisted returns the error of a folder of the logs that cannot be listed.
-func unlisted(err error) error {
+// advised adds the next step to err if the user may not do something, such as "list this folder".
+func advised(err error, something string) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("job: find logs: %w: run as a user who may list this folder", err)
+		return fmt.Errorf("%w: run as a user who may %s", err, something)
 	}
-	return fmt.Errorf("job: find logs: %w", err)
+	return err
 }
 
 // start returns the place before any segment of g is matched.
@@ -96,13 +97,14 @@ func (g *glob) start() place { return place{kind: g.kind} }
 
 // A finder walks the folders of one glob after the other.
 type finder struct {
-	files  dfs.FS
-	span   behaviour.Span
-	wanted []bool // for each kind
-	glob   *glob
-	paths  []string
-	seen   map[string]bool // paths found
-	found  Found
+	files   dfs.FS
+	span    behaviour.Span
+	wanted  []bool // for each kind
+	glob    *glob
+	paths   []string
+	seen    map[string]bool // paths found
+	written map[string]bool // whether a folder is a table or a result of extract; nil if such folders are not left out
+	found   Found
 }
 
 // walk scans dir, called rel below the root, for names that match the segment at depth, and
@@ -110,18 +112,14 @@ type finder struct {
 func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place) error {
 	s := &f.glob.segments[depth]
 	last := depth == len(f.glob.segments)-1
-	if s.expr == nil && !last {
-		return f.walk(ctx, join(dir, s.name), path.Join(rel, s.name), depth+1, at)
-	}
 	infos, err := f.look(ctx, dir, s)
 	if err != nil {
-		return err
+		return advised(err, "list this folder")
 	}
-	if depth > 0 && f.glob.segments[depth-1].expr != nil && manifest.Written(ctx, f.files, infos) {
-		if !slices.Contains(f.found.Written, rel) {
-			f.found.Written = append(f.found.Written, rel)
+	if depth > 0 && len(infos) > 0 {
+		if out, err := f.leavesOut(ctx, dir, rel, s, infos); out || err != nil {
+			return err
 		}
-		return nil
 	}
 	for _, info := range infos {
 		name := dfs.Base(info.Name)
@@ -139,21 +137,55 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 	return nil
 }
 
+// leavesOut reports whether dir, called rel below the root, is a table or a result of extract. look has returned infos for dir and s.
+func (f *finder) leavesOut(ctx context.Context, dir, rel string, s *segment, infos []dfs.Info) (bool, error) {
+	out, known := f.written[dir]
+	if known || f.written == nil {
+		return out, nil
+	}
+	var err error
+	if s.expr == nil {
+		if infos, err = f.stat(ctx, dir, manifest.ExtractName, manifest.TableName); err != nil {
+			return false, err
+		}
+	}
+	if out, err = manifest.Written(ctx, f.files, infos); err != nil {
+		return false, advised(err, "read this file, which may show that its folder is a table or a result of extract")
+	}
+	f.written[dir] = out
+	if out {
+		f.found.Written = append(f.found.Written, rel)
+	}
+	return out, nil
+}
+
 // look returns the files in dir that s may match. It returns none if the file or folder does
 // not exist.
 func (f *finder) look(ctx context.Context, dir string, s *segment) ([]dfs.Info, error) {
-	var infos []dfs.Info
-	var err error
-	if s.expr != nil {
-		infos, err = f.files.List(ctx, dir)
-	} else {
-		infos = make([]dfs.Info, 1)
-		infos[0], err = f.files.Stat(ctx, join(dir, s.name))
+	if s.expr == nil {
+		return f.stat(ctx, dir, s.name)
 	}
+	infos, err := f.files.List(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return infos, err
+}
+
+// stat returns those files in dir with one of the given names that exist.
+func (f *finder) stat(ctx context.Context, dir string, names ...string) ([]dfs.Info, error) {
+	var infos []dfs.Info
+	for _, name := range names {
+		info, err := f.files.Stat(ctx, join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
 }
 
 // wants reports whether a file at or below p may be a requested file.

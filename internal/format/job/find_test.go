@@ -136,15 +136,67 @@ func match(j *job.Job, root, names string) string {
 	return b.String()
 }
 
-// A lister counts the calls of List.
+// A lister counts the calls of List and Stat.
 type lister struct {
 	dfs.FS
-	lists int
+	lists, stats int
 }
 
 func (l *lister) List(ctx context.Context, dir string) ([]dfs.Info, error) {
 	l.lists++
 	return l.FS.List(ctx, dir)
+}
+
+// Stat implements dfs.FS.
+func (l *lister) Stat(ctx context.Context, name string) (dfs.Info, error) {
+	l.stats++
+	return l.FS.Stat(ctx, name)
+}
+
+// result is the manifest of a result of extract.
+const result = `{"version": 1, "question": {"active": "any", "users": "all", "format": "csv"}}`
+
+// TestFindLeavesOutResults has results of extract in and below folders that wildcards match, and folders that the path names. It
+// counts the calls that show which folders are results.
+func TestFindLeavesOutResults(t *testing.T) {
+	for _, c := range []struct {
+		paths, want, written string
+		stats                int
+	}{
+		{`"logs/*/*.csv"`, "a/other.csv a/real.csv", "out", 1},
+		{`"logs/*/part-0.csv"`, "", "out", 1 + 4 + 2},
+		{`"logs/*/real.csv"`, "a/real.csv", "", 1 + 4 + 2},
+		{`"logs/*/sub/*.csv"`, "a/sub/real.csv", "out", 1 + 4 + 2*2},
+		{`"logs/*/sub/real.csv"`, "a/sub/real.csv", "out", 1 + 4 + 2*2 + 1 + 2},
+		{`"logs/*/res/*.csv"`, "", "x/res", 1 + 4 + 2},
+		{`"logs/*/res/date={date}/*.csv"`, "", "x/res", 1 + 4 + 2},
+		{`["logs/*/real.csv", "logs/*/other.csv"]`, "a/other.csv a/real.csv", "", 2 + 2*4 + 2},
+		{`"logs/out/*.csv"`, "part-0.csv", "", 1},
+		{`"logs/out/part-0.csv"`, "part-0.csv", "", 2},
+		{`"logs/x/res/date={date}/*.csv"`, "date=2014-09-01/part-0.csv", "", 1},
+	} {
+		root := t.TempDir()
+		tree(t, root, "logs/a/real.csv logs/a/other.csv logs/a/sub/real.csv logs/empty/ logs/out/part-0.csv logs/out/sub/part-1.csv logs/x/res/part-0.csv logs/x/res/date=2014-09-01/part-0.csv")
+		for _, folder := range []string{"out", "x/res"} {
+			testkit.WriteFile(t, filepath.Join(root, "logs", folder, "_manifest.json"), result)
+		}
+		j, err := job.Parse(root+"/job.yaml", []byte("logs: "+c.paths+"\nbehaviours: {play: {id: 1}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := &lister{FS: local.New()}
+		found, err := j.Find(t.Context(), counted, behaviour.Span{From: date(t, "2014-09-01"), To: date(t, "2014-09-01")}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rels []string
+		for _, in := range found.Inputs {
+			rels = append(rels, in.Rel)
+		}
+		if got, written := strings.Join(rels, " "), strings.Join(found.Written, " "); got != c.want || written != c.written || counted.stats != c.stats {
+			t.Errorf("%s: found %q, left out %q, %d calls of Stat; want %q, %q, %d", c.paths, got, written, counted.stats, c.want, c.written, c.stats)
+		}
+	}
 }
 
 // TestFindSaysWhatFailed fails each operation of a search, one after the other. Find must fail too, wrap

@@ -1,22 +1,81 @@
 package manifest
 
 import (
+	"bytes"
 	"context"
-	"slices"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"regexp"
 
 	"usertrail/internal/store/dfs"
 )
 
-// Written reports whether a directory is a table or a result of extract. infos are the files of the directory.
-func Written(ctx context.Context, fs dfs.FS, infos []dfs.Info) bool {
-	return slices.ContainsFunc(infos, func(info dfs.Info) bool {
+// beginning matches the beginning of each file that Write writes.
+var beginning = regexp.MustCompile(`^\s*\{\s*"sha256"\s*:\s*"[^"]*"\s*,\s*"version"\s*:`)
+
+// headBytes is the largest number of bytes that Written reads of a file. Manifests begin with the fields that it needs.
+const headBytes = 1 << 20
+
+// An owned is a manifest of which some fields may have been read.
+type owned interface {
+	// ours reports whether the manifest has fields that every release writes.
+	ours() bool
+}
+
+func (e *Extract) ours() bool {
+	return e.Query.Active != "" && e.Query.Users != "" && e.Query.Format != ""
+}
+
+func (t *Table) ours() bool {
+	return t.Layout != "" && t.Family != "" && t.Schema != nil && len(t.Schema.Kinds) > 0
+}
+
+// Written reports whether a directory is a table or a result of extract. infos has at least the files of the directory that are
+// called ExtractName or TableName. Such a file is a manifest if one of these is true:
+//
+//	it begins as all files that Write writes
+//	it has the fields that every release writes
+//
+// A damaged manifest is recognized by its beginning, and so is the manifest of a newer release. A link counts as the file that it
+// refers to.
+func Written(ctx context.Context, fs dfs.FS, infos []dfs.Info) (bool, error) {
+	for _, info := range infos {
+		var v owned
 		switch dfs.Base(info.Name) {
 		case ExtractName:
-			return Read(ctx, fs, info.Name, new(Extract)) == nil
+			v = new(Extract)
 		case TableName:
-			t := new(Table)
-			return Read(ctx, fs, info.Name, t) == nil && t.Schema != nil
+			v = new(Table)
 		}
-		return false
-	})
+		if v == nil || info.Dir || info.Special {
+			continue
+		}
+		if is, err := isOurs(ctx, fs, info.Name, v); is || err != nil {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
+// isOurs reports whether the file called name is a manifest. v, which is empty, has the fields of the manifest.
+func isOurs(ctx context.Context, fs dfs.FS, name string, v owned) (bool, error) {
+	f, err := fs.Open(ctx, name)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false, nil // it disappeared in the meantime
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, headBytes))
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", name, err)
+	}
+	if beginning.Match(text) {
+		return true, nil
+	}
+	_, _ = readObject(bytes.NewReader(text), v, "") // v has the fields before any damage
+	return v.ours(), nil
 }

@@ -28,6 +28,9 @@ import (
 	"testing"
 	"time"
 
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/testkit"
 )
 
@@ -261,6 +264,29 @@ func TestResultsAreRead(t *testing.T) {
 		}
 		p.ends(73, "extract --table "+trails+all+" --out result-parquet")
 		p.ends(0, "extract --table "+trails+all+" --out result-parquet --overwrite")
+	})
+}
+
+// TestTablesAndResultsAreRecognized checks that logs in and below these folders are left out, also if the files have lost their checksums.
+func TestTablesAndResultsAreRecognized(t *testing.T) {
+	each(t, func(p *place) {
+		manifests, err := filepath.Glob(filepath.Join(p.dir, "result-*", manifest.ExtractName))
+		if err != nil || len(manifests) < 6 {
+			t.Fatalf("the results are %q: %v", manifests, err)
+		}
+		for _, name := range append(manifests, filepath.Join(p.dir, "trails", manifest.TableName), filepath.Join(p.dir, "catalog", manifest.TableName)) {
+			sealed, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, rest, _ := bytes.Cut(sealed, []byte(","))
+			for _, text := range []string{string(sealed), "{" + string(rest)} {
+				testkit.WriteFile(t, name, text)
+				if is, err := manifest.Written(t.Context(), local.New(), []dfs.Info{{Name: name}}); err != nil || !is {
+					t.Errorf("%s, which begins with %.20q: %v, %v, want true", name, text, is, err)
+				}
+			}
+		}
 	})
 }
 
