@@ -17,6 +17,7 @@ import (
 type Count struct {
 	Users  int64 `json:"users"`
 	Blank  int64 `json:"blank,omitempty"`  // IDs that begin or end with white space
+	Lines  int64 `json:"lines,omitempty"`  // IDs that have a line end in them
 	Quoted int64 `json:"quoted,omitempty"` // IDs that begin or end with a quote
 	Point  int64 `json:"point,omitempty"`  // IDs that are numbers and end in .0
 	Listed int64 `json:"listed,omitempty"` // IDs that may be several IDs or columns: they have a comma, semicolon, tab or | in them
@@ -28,6 +29,7 @@ type Count struct {
 func (m *Count) Add(o *Count) {
 	m.Users += o.Users
 	m.Blank += o.Blank
+	m.Lines += o.Lines
 	m.Quoted += o.Quoted
 	m.Point += o.Point
 	m.Listed += o.Listed
@@ -37,6 +39,8 @@ func (m *Count) Add(o *Count) {
 func (m *Count) count(id []byte) {
 	m.Users++
 	switch number, point := bytes.CutSuffix(id, []byte(".0")); {
+	case bytes.ContainsAny(bytes.TrimSpace(id), "\r\n"):
+		m.Lines++
 	case len(bytes.TrimSpace(id)) < len(id):
 		m.Blank++
 	case bytes.ContainsAny(id[:1], `"'`) || bytes.ContainsAny(id[len(id)-1:], `"'`):
@@ -66,7 +70,8 @@ func (m *Count) Notes(users int64, out string) []string {
 		step      string
 	}{
 		{m.Blank, "begins or ends with a blank", "begin or end with a blank", "remove the blanks from the list"},
-		{m.Quoted, "has quotes around it", "have quotes around them", "remove the quotes from the list"},
+		{m.Lines, "has a line end in it", "have a line end in them", "a quote of the list may be missing, or its lines end in carriage returns: correct the list"},
+		{m.Quoted, "has quotes around it", "have quotes around them", "remove the quotes, and an = before them, from the list"},
 		{m.Point, "ends in .0, as programs write numbers", "end in .0, as programs write numbers", "write the IDs as texts"},
 		{m.Listed, "has a comma, semicolon, tab or | in it", "have a comma, semicolon, tab or | in them", "write one ID on each line, or name the column of the list, as in --users NAME.csv:COLUMN"},
 	} {

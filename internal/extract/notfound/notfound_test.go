@@ -62,10 +62,10 @@ func TestFindsContinue(t *testing.T) {
 // TestOddIDsAreCounted looks at IDs that a spreadsheet may have changed.
 func TestOddIDsAreCounted(t *testing.T) {
 	var m Count
-	for _, id := range []string{"u1", " u1", "u1\t", "u 1", `"u1"`, "'u1", "17.0", "u1.0", ".0", "1.00", "17.05", "u1;u2", "u1,u2", "u1\tu2", "u1|u2", ";"} {
+	for _, id := range []string{"u1", " u1", "u1\t", "u 1", `"u1"`, "'u1", "17.0", "u1.0", ".0", "1.00", "17.05", "u1;u2", "u1,u2", "u1\tu2", "u1|u2", ";", `="0012"`, "u1\r", "u1\ru2", "u1,1\nu2", "\"\nu2"} {
 		m.count([]byte(id))
 	}
-	if want := (Count{Users: 16, Blank: 2, Quoted: 2, Point: 1, Listed: 5}); m != want {
+	if want := (Count{Users: 21, Blank: 3, Lines: 3, Quoted: 3, Point: 1, Listed: 5}); m != want {
 		t.Errorf("%+v, want %+v", m, want)
 	}
 }

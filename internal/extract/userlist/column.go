@@ -27,9 +27,9 @@ import (
 //	NAME                  one user ID on each line; also compressed: .gz, .zst, .bz2
 //	NAME.parquet:COLUMN   a column of strings or integers
 //	NAME.csv:COLUMN       a column of a file with a header; also .tsv, and both
-//	                      compressed: .gz, .zst, .bz2
+//	                      compressed: .gz, .zst, .bz2; quotes in a .tsv are part of a value
 //
-// Nulls and blanks are skipped. A NAME with a column may be a pattern (see dfs.Glob). Errors
+// COLUMN may have colons. Nulls and blanks are skipped. A NAME with a column may be a pattern (see dfs.Glob). Errors
 // wrap ErrList, or fs.ErrNotExist.
 func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit int64) (*List, error) {
 	file, column := cutColumn(name)
@@ -111,14 +111,15 @@ func columnsOf(name string) int {
 	return noColumns
 }
 
-// cutColumn splits a name into file and column. If the part before the colon does not have
-// the ending of a file with columns, the colon is part of the file's name.
+// cutColumn splits a name into file and column, at the last colon after the ending of a file with columns. If there is no
+// such colon, all colons are part of the file's name.
 func cutColumn(name string) (file, column string) {
-	file, column, ok := cutLast(name)
-	if !ok || columnsOf(file) == noColumns {
-		return name, ""
+	for file, _, ok := cutLast(name); ok; file, _, ok = cutLast(file) {
+		if columnsOf(file) != noColumns {
+			return file, name[len(file)+1:]
+		}
 	}
-	return file, column
+	return name, ""
 }
 
 // cutLast divides name at its last colon.
@@ -191,18 +192,17 @@ func (u *reader) addColumn(ctx context.Context, fs dfs.FS, name, column string) 
 		return err
 	}
 	defer free()
-	comma := ','
-	if kind == tabColumns {
-		comma = '\t'
-	}
-	return u.addCSV(in, comma, column)
+	return u.addText(in, kind, column)
 }
 
-// A page of a Parquet file may take a pageShare-th of the memory for the list, and leastPage bytes at least.
+// A page of a Parquet file, or a line of a .tsv, may take a partShare-th of the memory for the list, and leastPart bytes at least.
 const (
-	pageShare = 4
-	leastPage = 8 << 20
+	partShare = 4
+	leastPart = 8 << 20
 )
+
+// part returns the memory in bytes for a page or a line.
+func (u *reader) part() int64 { return max(u.limit/partShare, leastPart) }
 
 func (u *reader) addParquet(f dfs.File, column string) error {
 	t, err := trailfile.Open(f, f.Size())
@@ -214,7 +214,7 @@ func (u *reader) addParquet(f dfs.File, column string) error {
 	}
 	row := 0
 	var bad error
-	err = t.IDs(column, max(u.limit/pageShare, leastPage), func(id []byte) error {
+	err = t.IDs(column, u.part(), func(id []byte) error {
 		row++
 		bad = u.add(id, func() string { return fmt.Sprintf("value %d of %s", row, column) })
 		return bad
@@ -228,56 +228,105 @@ func (u *reader) addParquet(f dfs.File, column string) error {
 	return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
 }
 
-func (u *reader) addCSV(in io.Reader, comma rune, column string) error {
+// A rowReader reads the rows of a text with columns.
+type rowReader interface {
+	Read() ([]string, error)
+	FieldPos(field int) (line, column int) // of the last row
+}
+
+// addText adds the users in a column of a text. kind is commaColumns or tabColumns.
+func (u *reader) addText(in io.Reader, kind int, column string) error {
 	r := bufio.NewReaderSize(in, 1<<20)
-	if err := u.checkMark(r); err != nil {
+	if err := u.checkBegin(r); err != nil {
 		return err
 	}
 	if mark, err := r.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
 		r.Discard(len(byteOrderMark))
 	}
-	c := csv.NewReader(r)
-	c.Comma, c.ReuseRecord, c.FieldsPerRecord = comma, true, -1
-	header, err := c.Read()
+	rows := u.rowReader(r, kind)
+	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w %s: no header", ErrList, u.name)
 	}
 	if err != nil {
-		return fmt.Errorf("%w %s: header: %w", ErrList, u.name, err)
+		return fmt.Errorf("%w %s: header: %w%s", ErrList, u.name, err, quoteStep(err))
 	}
-	at := slices.Index(header, column)
-	if at < 0 {
-		step := ""
-		if len(header) == 1 && strings.Contains(header[0], ";") {
-			step = `: a .csv is separated by ",", and a .tsv by tabs, not by ";": write the list so`
-		}
-		return fmt.Errorf("%w %s: %w: %q; there is %s%s", ErrList, u.name, trailfile.ErrColumn, column, visible.List(header), step)
+	at, err := u.find(header, kind, column)
+	if err != nil {
+		return err
 	}
-	if slices.Contains(header[at+1:], column) {
-		return fmt.Errorf("%w %s: the header has the column %q more than once; rename the others", ErrList, u.name, column)
-	}
+	n := len(header)
 	var id []byte
 	for {
-		fields, err := c.Read()
+		fields, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
+			return fmt.Errorf("%w %s: %w%s", ErrList, u.name, err, quoteStep(err))
 		}
 		line := func() string {
-			line, _ := c.FieldPos(0)
+			line, _ := rows.FieldPos(0)
 			return fmt.Sprintf("line %d", line)
 		}
 		if at >= len(fields) {
 			return fmt.Errorf("%w %s: %s has %s, and %s is column %d", ErrList, u.name, line(), english.Plural(len(fields), "column", ""), column, at+1)
 		}
-		if n := len(header); len(fields) > n && slices.ContainsFunc(fields[n:], func(f string) bool { return f != "" }) {
-			return fmt.Errorf("%w %s: %s has %d columns, and the header has %d: a value may have %q in it: write quotes around the value", ErrList, u.name, line(), len(fields), n, comma)
+		if len(fields) > n && slices.ContainsFunc(fields[n:], func(f string) bool { return f != "" }) {
+			return fmt.Errorf("%w %s: %s has %d columns, and the header has %d: %s", ErrList, u.name, line(), len(fields), n, shiftStep(kind))
 		}
 		id = append(id[:0], fields[at]...)
 		if err := u.add(id, line); err != nil {
 			return err
 		}
 	}
+}
+
+// rowReader returns a reader of the rows of a text. kind is commaColumns or tabColumns.
+func (u *reader) rowReader(in io.Reader, kind int) rowReader {
+	if kind == tabColumns {
+		return newTabReader(in, int(u.part()))
+	}
+	c := csv.NewReader(in)
+	c.ReuseRecord, c.FieldsPerRecord = true, -1
+	return c
+}
+
+// find returns the index of a column in a header.
+func (u *reader) find(header []string, kind int, column string) (int, error) {
+	at := slices.Index(header, column)
+	if at < 0 {
+		return 0, fmt.Errorf("%w %s: %w: %q; there is %s%s", ErrList, u.name, trailfile.ErrColumn, column, visible.List(header), headerStep(header, kind, column))
+	}
+	if slices.Contains(header[at+1:], column) {
+		return 0, fmt.Errorf("%w %s: the header has the column %q more than once; rename the others", ErrList, u.name, column)
+	}
+	return at, nil
+}
+
+// headerStep returns the next step if a header does not have a column, or "".
+func headerStep(header []string, kind int, column string) string {
+	switch {
+	case len(header) == 1 && strings.Contains(header[0], ";"):
+		return `: a .csv is separated by ",", and a .tsv by tabs, not by ";": write the list so`
+	case kind == tabColumns && slices.Contains(header, `"`+column+`"`):
+		return ": quotes in a .tsv are part of a value: remove them, or write the list as a .csv"
+	}
+	return ""
+}
+
+// quoteStep returns the next step after an error about quotes, or "".
+func quoteStep(err error) string {
+	if !errors.Is(err, csv.ErrBareQuote) {
+		return ""
+	}
+	return `: write quotes around a value with quotes, and each of its quotes twice; write an ID as 0012, not as ="0012"`
+}
+
+// shiftStep returns the next step if a row has more columns than the header.
+func shiftStep(kind int) string {
+	if kind == tabColumns {
+		return "a value may have a tab in it: remove the tab, or write the list as a .csv"
+	}
+	return "a value may have ',' in it: write quotes around the value"
 }

@@ -119,7 +119,8 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"half.parquet": string(whole[:len(whole)/2]), "empty.csv": "", "twice.csv": "who,name,who\na,b,c\n", "long.csv": "who\n" + strings.Repeat("x", 256) + "\n",
 		"latin.csv": "who\n\xe9\n", "wide.csv": "\xff\xfew\x00h\x00o\x00\n\x00a\x00\n\x00", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
-		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "semicolon.csv": "who;name\na;b\n", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
+		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "bare.csv": "who\n=\"0012\"\n", "mac.csv": "who,name\ra,b\r", "mac.tsv": "name\twho\ra\tb", "mac.txt": "\ufeffa\rb\r",
+		"quoted.tsv": "\"name\"\t\"who\"\na\tb\n", "latin.tsv": "who\n\n\xe9\r\n", "huge.tsv": "who\n\n" + strings.Repeat("x", 9<<20), "semicolon.csv": "who;name\na;b\n", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
 		testkit.WriteFile(t, filepath.Join(dir, name), text)
 	}
@@ -136,6 +137,13 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"latin.csv:who":        "line 2 is not UTF-8",
 		"wide.csv:who":         "iconv -f utf-16 -t utf-8",
 		"quote.csv:who":        "line 3",
+		"bare.csv:who":         `line 2, column 2: bare " in non-quoted-field: write quotes around a value with quotes, and each of its quotes twice; write an ID as 0012, not as ="0012"`,
+		"mac.csv:who":          "mac.csv: the lines end in carriage returns alone: convert the list, for example by tr '\\r' '\\n'",
+		"mac.tsv:name":         "the lines end in carriage returns alone",
+		"mac.txt":              "the lines end in carriage returns alone",
+		"quoted.tsv:who":       `no such column: "who"; there is "\"name\"", "\"who\"": quotes in a .tsv are part of a value: remove them, or write the list as a .csv`,
+		"latin.tsv:who":        "line 3 is not UTF-8",
+		"huge.tsv:who":         "line 3 does not fit in memory",
 		"half.csv.gz:who":      "half.csv.gz",
 		"many.csv:who":         "do not fit in memory",
 		"same.csv:who":         "",
@@ -155,15 +163,59 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 	}
 }
 
+// TestQuotesInATSVArePartOfAValue reads lists with quotes. In a .tsv they are as other bytes, as in a log.
+func TestQuotesInATSVArePartOfAValue(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"who\tsays\nu1\t\"1\nu2\t2\"\n":            "u1\nu2",
+		"who\tsays\r\nu1\ta\"b\r\n\r\nu2\t\"c\"\"": "u1\nu2",
+		"says\twho\n\"\t\"u1\"\n\"\tu2\r\n\"\t\n":  "\"u1\"\nu2",
+		"\ufeffwho\nu1\t\t\n":                      "u1", // a spreadsheet writes empty columns
+		"who\n":                                    "",
+	} {
+		name := filepath.Join(dir, "people.tsv")
+		testkit.WriteFile(t, name, text)
+		list, err := userlist.Read(strings.NewReader(want), "list", layout.Reversed{}, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := userlist.Open(t.Context(), local.New(), name+":who", layout.Reversed{}, 1<<20)
+		if err != nil || got.Digest() != list.Digest() {
+			t.Errorf("%q: %v, %v; want the users %q", text, got, err, want)
+		}
+	}
+}
+
+// TestAColumnMayHaveAColon reads columns whose names have colons.
+func TestAColumnMayHaveAColon(t *testing.T) {
+	dir := t.TempDir()
+	for file, column := range map[string]string{"a.csv": "x:who", "b.csv": "x:y:who", "c.csv:x": "who", "d.csv:e.csv": "who"} {
+		name := filepath.Join(dir, file)
+		testkit.WriteFile(t, name, column+"\nu1\nu2\n")
+		want := 2
+		if file == "c.csv:x" { // of a file c.csv and a column, which is not there
+			want = -1
+		}
+		list, err := userlist.Open(t.Context(), local.New(), name+":"+column, layout.Reversed{}, 1<<20)
+		if want < 0 && !errors.Is(err, iofs.ErrNotExist) || want >= 0 && (err != nil || list.Len() != want) {
+			t.Errorf("%s:%s: %v, %v; want %d users", file, column, list, err, want)
+		}
+	}
+}
+
 // TestALineOfTooManyColumnsIsRefused reads a list in which a value with a comma has no quotes, so that the later columns are shifted.
 func TestALineOfTooManyColumnsIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
+		"name\tcard\nMeier\t13\nA\tB\t12\n":             "people.tsv: line 3 has 3 columns, and the header has 2: a value may have a tab in it: remove the tab, or write the list as a .csv",
 		"name,card\nMeier,13\n\"Müller, A.\",12\n":      "",
 		"name,card,\nMeier,13,,,\n":                     "", // a spreadsheet writes empty columns
 		"name,by,card\nMeier,99,13\nMüller, A.,13,12\n": "people.csv: line 3 has 4 columns, and the header has 3: a value may have ',' in it",
 		"name,card\nMeier\n":                            "people.csv: line 2 has 1 column, and card is column 2",
 	} {
 		name := filepath.Join(t.TempDir(), "people.csv")
+		if strings.Contains(text, "\t") {
+			name = filepath.Join(t.TempDir(), "people.tsv")
+		}
 		testkit.WriteFile(t, name, text)
 		_, err := userlist.Open(t.Context(), local.New(), name+":card", layout.Reversed{}, 1<<20)
 		if want == "" && err != nil || want != "" && (!errors.Is(err, userlist.ErrList) || !strings.Contains(err.Error(), want)) {

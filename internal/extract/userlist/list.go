@@ -50,7 +50,7 @@ const byteOrderMark = "\ufeff"
 func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error) {
 	u := &reader{name: name, layout: l, limit: limit}
 	in := bufio.NewReaderSize(r, 1<<20)
-	if err := u.checkMark(in); err != nil {
+	if err := u.checkBegin(in); err != nil {
 		return nil, err
 	}
 	for line := 1; ; line++ {
@@ -87,11 +87,17 @@ type reader struct {
 	users  unsorted
 }
 
-// checkMark returns an error if in begins with the byte order mark of UTF-16 or UTF-32.
-func (u *reader) checkMark(in *bufio.Reader) error {
-	begin, _ := in.Peek(utf8.UTFMax)
+// checkBegin returns an error if in begins with the byte order mark of UTF-16 or UTF-32, or if its lines end in carriage returns alone.
+func (u *reader) checkBegin(in *bufio.Reader) error {
+	if _, err := in.Peek(utf8.UTFMax); err != nil && err != io.EOF {
+		return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
+	}
+	begin, _ := in.Peek(in.Buffered()) // a terminal has one line
 	if name := record.WideMark(begin); name != "" {
 		return fmt.Errorf("%w %s: the file begins with the byte order mark of %s: convert the list, for example by iconv -f %s -t utf-8", ErrList, u.name, name, name)
+	}
+	if !bytes.Contains(begin, []byte("\n")) && bytes.Contains(bytes.TrimRight(begin, "\r"), []byte("\r")) {
+		return fmt.Errorf(`%w %s: the lines end in carriage returns alone: convert the list, for example by tr '\r' '\n'`, ErrList, u.name)
 	}
 	return nil
 }
