@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
@@ -285,6 +286,10 @@ func Key(reason string) string {
 
 // A builder adds the counters of files to a report.
 type builder struct {
+	mu      sync.Mutex
+	next    int              // the first file whose counter was not added
+	waiting map[int]*counter // counters of later files
+
 	job    *job.Job
 	report *Report
 	kinds  map[int]*Behaviour
@@ -293,7 +298,20 @@ type builder struct {
 }
 
 func newBuilder(j *job.Job, r *Report) *builder {
-	return &builder{job: j, report: r, kinds: map[int]*Behaviour{}, begins: map[string]int64{}}
+	return &builder{job: j, report: r, waiting: map[int]*counter{}, kinds: map[int]*Behaviour{}, begins: map[string]int64{}}
+}
+
+// put adds the counter of a file, when the counters of all files before it are added. There may be thousands of files, so a counter
+// does not wait for the end.
+func (b *builder) put(file int, c *counter) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting[file] = c
+	for c := b.waiting[b.next]; c != nil; c = b.waiting[b.next] {
+		delete(b.waiting, b.next)
+		b.next++
+		b.add(c)
+	}
 }
 
 func (b *builder) add(c *counter) {

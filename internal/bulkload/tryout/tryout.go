@@ -54,7 +54,8 @@ type File struct {
 // Run parses a part of each file. A file that cannot be read has an error in its FileResult; Run itself
 // returns an error only if ctx has ended.
 func Run(ctx context.Context, cfg Config, files []File) (*Report, error) {
-	counters := make([]*counter, len(files))
+	r := &Report{}
+	b := newBuilder(cfg.Job, r)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	total := cmp.Or(cfg.Memory, 512<<20)
@@ -66,18 +67,14 @@ func Run(ctx context.Context, cfg Config, files []File) (*Report, error) {
 				return context.Cause(ctx)
 			}
 			defer memory.Release(needs)
-			counters[i] = newCounter(cfg, f)
-			counters[i].read(ctx)
+			c := newCounter(cfg, f)
+			c.read(ctx)
+			b.put(i, c)
 			return context.Cause(ctx)
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
-	}
-	r := &Report{}
-	b := newBuilder(cfg.Job, r)
-	for _, c := range counters {
-		b.add(c)
 	}
 	b.finish()
 	return r, nil
@@ -103,6 +100,7 @@ func (c *counter) read(ctx context.Context) {
 	if r.Unread == nil {
 		c.judge()
 	}
+	c.others.Shorten(manifest.ListedUnmapped)
 }
 
 // kind returns the counts of a behaviour.
