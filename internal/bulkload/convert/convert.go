@@ -33,6 +33,7 @@ import (
 	iofs "io/fs"
 	"log/slog"
 
+	"usertrail/internal/bulkload"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
@@ -172,6 +173,9 @@ func (r *run) open(ctx context.Context) error {
 	}
 	if err == nil {
 		err = from.CheckFiles(ctx)
+	}
+	if err == nil {
+		err = bulkload.FitHistory(r.cfg.Memory, from, r.cfg.Log)
 	}
 	if err == nil {
 		r.ledgers, err = from.Ledgers(ctx)

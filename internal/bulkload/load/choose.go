@@ -18,7 +18,7 @@ func (l *Load) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.Known, err = l.To.Learn(ctx); err != nil {
+	if l.Known, err = l.To.Learn(ctx, &l.cfg.Resources); err != nil {
 		return err
 	}
 	files, err := l.chooseFiles(ctx)

@@ -196,6 +196,9 @@ func (p *preCheck) table(ctx context.Context) error {
 	if err := table.CheckFiles(ctx, t); err != nil {
 		return err
 	}
+	if err := bulkload.FitHistory(l.cfg.Memory, t, l.cfg.Log); err != nil {
+		return err
+	}
 	loads, err := t.Ledgers(ctx)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (c *commit) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if c.known, err = c.to.Learn(ctx); err != nil {
+	if c.known, err = c.to.Learn(ctx, &c.with); err != nil {
 		return err
 	}
 	if n := c.known.LoadOf(c.first.Plan); n != 0 {

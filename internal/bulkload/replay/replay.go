@@ -145,7 +145,7 @@ func (p *replay) open(ctx context.Context) (err error) {
 	if err := p.to.Fit(p.cfg.Job); err != nil {
 		return err
 	}
-	p.known, err = p.to.Learn(ctx)
+	p.known, err = p.to.Learn(ctx, &p.cfg.Resources)
 	return err
 }
 

@@ -219,7 +219,7 @@ func (x *reread) open(ctx context.Context) (err error) {
 		return err
 	}
 	x.points = split.PointsOf(regions)
-	x.known, err = x.to.Learn(ctx)
+	x.known, err = x.to.Learn(ctx, &x.cfg.Resources)
 	return err
 }
 

@@ -150,6 +150,9 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 	if m.DroppedBefore != nil && *m.DroppedBefore >= before {
 		return d, fmt.Errorf("%w: the days before %s were dropped from %s", ErrNothing, m.DroppedBefore, r.cfg.Store.Address())
 	}
+	if err := bulkload.FitHistory(r.cfg.Memory, r.table, r.cfg.Log); err != nil {
+		return d, err
+	}
 	ledgers, err := r.table.Ledgers(ctx)
 	if err != nil {
 		return d, err
