@@ -287,9 +287,7 @@ func (u *reader) rowReader(in io.Reader, kind int) rowReader {
 	if kind == tabColumns {
 		return newTabReader(in, int(u.part()))
 	}
-	c := csv.NewReader(in)
-	c.ReuseRecord, c.FieldsPerRecord = true, -1
-	return c
+	return newCommaReader(in, int(u.part()))
 }
 
 // find returns the index of a column in a header.

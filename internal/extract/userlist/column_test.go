@@ -120,7 +120,8 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"half.parquet": string(whole[:len(whole)/2]), "empty.csv": "", "twice.csv": "who,name,who\na,b,c\n", "long.csv": "who\n" + strings.Repeat("x", 256) + "\n",
 		"latin.csv": "who\n\xe9\n", "wide.csv": "\xff\xfew\x00h\x00o\x00\n\x00a\x00\n\x00", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
 		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "bare.csv": "who\n=\"0012\"\n", "mac.csv": "who,name\ra,b\r", "mac.tsv": "name\twho\ra\tb", "mac.txt": "\ufeffa\rb\r",
-		"quoted.tsv": "\"name\"\t\"who\"\na\tb\n", "latin.tsv": "who\n\n\xe9\r\n", "huge.tsv": "who\n\n" + strings.Repeat("x", 9<<20), "semicolon.csv": "who;name\na;b\n", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
+		"quoted.tsv": "\"name\"\t\"who\"\na\tb\n", "latin.tsv": "who\n\n\xe9\r\n", "huge.tsv": "who\n\n" + strings.Repeat("x", 9<<20), "huge.csv": "who,name\na,b\nc,\"d\n" + strings.Repeat("e,f\n", 3<<20), "wide2.csv": "who\n" + strings.Repeat("x", 9<<20), "tail.csv": "who\n" + strings.Repeat("\"a\nb\"\n", 1e5),
+		"semicolon.csv": "who;name\na;b\n", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
 		testkit.WriteFile(t, filepath.Join(dir, name), text)
 	}
@@ -144,6 +145,9 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"quoted.tsv:who":       `no such column: "who"; there is "\"name\"", "\"who\"": quotes in a .tsv are part of a value: remove them, or write the list as a .csv`,
 		"latin.tsv:who":        "line 3 is not UTF-8",
 		"huge.tsv:who":         "line 3 does not fit in memory",
+		"huge.csv:who":         "line 3 does not fit in memory: a line may have 8.0 MiB, and a quote may not be closed: correct the list, or raise --memory",
+		"wide2.csv:who":        "line 2 does not fit in memory",
+		"tail.csv:who":         "",
 		"half.csv.gz:who":      "half.csv.gz",
 		"many.csv:who":         "do not fit in memory",
 		"same.csv:who":         "",

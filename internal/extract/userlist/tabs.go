@@ -37,11 +37,16 @@ func (t *tabReader) Read() ([]string, error) {
 	}
 	switch err := t.in.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("line %d does not fit in memory: a line may have %s: correct the list, or raise --memory", t.line+1, humanize.IBytes(uint64(t.limit)))
+		return nil, tooLong(t.line+1, t.limit, "")
 	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", t.line+1, err)
 	}
 	return nil, io.EOF
+}
+
+// tooLong returns the error of a line of more than limit bytes. why is the likely reason, or "".
+func tooLong(line, limit int, why string) error {
+	return fmt.Errorf("line %d does not fit in memory: a line may have %s%s: correct the list, or raise --memory", line, humanize.IBytes(uint64(limit)), why)
 }
 
 // FieldPos returns the line of the last columns. It has no place for a column.
