@@ -26,21 +26,21 @@ func FitHistory(memory int64, t table.Table, log *slog.Logger) error {
 		return nil
 	}
 	files, need := historyOf(m.Loads)
-	r := Resources{Memory: memory}
+	r := Resources{Memory: memory}.WithDefaults()
 	if 4*need <= 3*r.listMemory() {
 		return nil
 	}
-	enough := Resources{Memory: max(memory, MinMemory)}
+	enough := Resources{Memory: max(r.Memory, MinMemory)}
 	for 4*need > 3*enough.listMemory() {
 		enough.Memory *= 2
 	}
 	if need <= r.listMemory() {
 		log.Warn("the ledgers of the table fill most of the memory that --memory has for them, and a larger table is refused",
-			"files", files, "memory", humanize.IBytes(uint64(memory)), "advice", "raise --memory to "+humanize.IBytes(uint64(enough.Memory)))
+			"files", files, "memory", humanize.IBytes(uint64(r.Memory)), "advice", "raise --memory to "+humanize.IBytes(uint64(enough.Memory)))
 		return nil
 	}
 	return fmt.Errorf("%w: the ledgers of %s have %s delivered files, and --memory %s is not enough for them: raise --memory to %s",
-		ErrRequest, t.Info().Address, humanize.Comma(files), humanize.IBytes(uint64(memory)), humanize.IBytes(uint64(enough.Memory)))
+		ErrRequest, t.Info().Address, humanize.Comma(files), humanize.IBytes(uint64(r.Memory)), humanize.IBytes(uint64(enough.Memory)))
 }
 
 // historyOf returns the number of delivered files of loads, and the memory of their ledgers in bytes.

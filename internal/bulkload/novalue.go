@@ -30,10 +30,19 @@ func addNoValue(list []NoValue, o NoValue) []NoValue {
 
 // noValuesOf returns the fields without a value of the days of a load.
 func noValuesOf(days []manifest.Day) (out []NoValue) {
+	type key struct{ behaviour, field string }
+	at := map[key]int{}
 	for i := range days {
 		d := &days[i]
 		for _, field := range slices.Sorted(maps.Keys(d.NoValue.Fields())) {
-			out = addNoValue(out, NoValue{Behaviour: d.Behaviour, Field: field, Records: d.Records, Dates: behaviour.Span{From: d.Date, To: d.Date}})
+			k, span := key{d.Behaviour, field}, behaviour.Span{From: d.Date, To: d.Date}
+			n, ok := at[k]
+			if !ok {
+				n, at[k] = len(out), len(out)
+				out = append(out, NoValue{Behaviour: d.Behaviour, Field: field, Dates: span})
+			}
+			out[n].Records += d.Records
+			out[n].Dates.Add(span)
 		}
 	}
 	return out

@@ -45,6 +45,9 @@ type noValues struct {
 	fields    manifest.NoValues
 }
 
+// A fieldOf is a field of a behaviour.
+type fieldOf struct{ behaviour, field string }
+
 // add adds the fields that a load did not read from the asked files.
 func (u *unreadFields) add(of *manifest.Load) error {
 	if !slices.ContainsFunc(of.Inputs, func(in manifest.Input) bool { return u.asked[in.Path] != nil }) {
@@ -54,10 +57,11 @@ func (u *unreadFields) add(of *manifest.Load) error {
 	if err != nil {
 		return err
 	}
-	var anew []manifest.Day
-	for i := range of.Days {
-		if d := &of.Days[i]; d.NoValue != "" && len(u.anew(d)) > 0 {
-			anew = append(anew, *d)
+	anew := map[fieldOf][]manifest.Day{}
+	for _, d := range of.Days {
+		for _, field := range u.anew(&d) {
+			key := fieldOf{d.Behaviour, field}
+			anew[key] = append(anew[key], d)
 		}
 	}
 	for i := len(of.Inputs) - 1; i >= 0; i-- { // an import joins loads into one
@@ -70,10 +74,14 @@ func (u *unreadFields) add(of *manifest.Load) error {
 			u.again[in.Path] = append(u.again[in.Path], in)
 		}
 		if in.Loaded > 0 && !u.ofDropped(file) {
-			u.addFile(of.Days, in, file, unread[i])
-			for k := range anew {
-				if d := &anew[k]; in.Asks(d.Behaviour) {
-					u.addFile(anew[k:k+1], in, file, map[string][]string{d.Behaviour: u.anew(d)})
+			for kind, fields := range unread[i] {
+				for _, field := range fields {
+					u.addFile(of.Days, in, file, fieldOf{kind, field})
+				}
+			}
+			for field, days := range anew {
+				if in.Asks(field.behaviour) {
+					u.addFile(days, in, file, field)
 				}
 			}
 		}
@@ -83,6 +91,9 @@ func (u *unreadFields) add(of *manifest.Load) error {
 
 // anew returns the fields without a value of a day that the job reads by other settings than the load.
 func (u *unreadFields) anew(d *manifest.Day) []string {
+	if d.NoValue == "" {
+		return nil
+	}
 	of := noValues{d.Behaviour, d.NoValue}
 	out, known := u.readAnew[of]
 	if known {
@@ -97,36 +108,32 @@ func (u *unreadFields) anew(d *manifest.Day) []string {
 	return out
 }
 
-// addFile adds the fields that the records of some days of a load lack, as far as they may be in a file.
-func (u *unreadFields) addFile(days []manifest.Day, in *manifest.Input, file *job.Input, unread map[string][]string) {
-	for kind, fields := range unread {
-		for _, field := range fields {
-			dates := u.datesOf(days, in, kind, field)
-			if dates == behaviour.NoDays {
-				continue
-			}
-			switch {
-			case file.Date == nil:
-			case file.Date.Before(u.dropped): // the table has records of later days only
-				dates.AddDay(*file.Date)
-			default:
-				dates = behaviour.Span{From: *file.Date, To: *file.Date}
-			}
-			u.found = bulkload.AddUnread(u.found, bulkload.UnreadField{Behaviour: kind, Field: field, Dates: dates, Paths: map[string]bool{in.Path: true}})
-		}
+// addFile adds a field that the records of some days of a load lack, if the file may have some of them.
+func (u *unreadFields) addFile(days []manifest.Day, in *manifest.Input, file *job.Input, of fieldOf) {
+	dates := u.datesOf(days, in, of)
+	if dates == behaviour.NoDays {
+		return
 	}
+	switch {
+	case file.Date == nil:
+	case file.Date.Before(u.dropped): // the table has records of later days only
+		dates.AddDay(*file.Date)
+	default:
+		dates = behaviour.Span{From: *file.Date, To: *file.Date}
+	}
+	u.found = bulkload.AddUnread(u.found, bulkload.UnreadField{Behaviour: of.behaviour, Field: of.field, Dates: dates, Paths: map[string]bool{in.Path: true}})
 }
 
 // datesOf returns those of the days of a load that have records of a behaviour, as far as its file in may have
 // them without a field. Days that were dropped are not among them.
-func (u *unreadFields) datesOf(days []manifest.Day, in *manifest.Input, kind, field string) behaviour.Span {
+func (u *unreadFields) datesOf(days []manifest.Day, in *manifest.Input, of fieldOf) behaviour.Span {
 	out := behaviour.NoDays
 	for _, d := range days {
 		if d.Date.Before(u.dropped) {
 			continue
 		}
 		possible := in.Dates != nil && in.Dates.Has(d.Date) || in.Dates == nil && u.Span.Has(d.Date)
-		if d.Behaviour == kind && d.Records > 0 && possible && !u.gave(in.Path, field, d.Date, kind) {
+		if d.Behaviour == of.behaviour && d.Records > 0 && possible && !u.gave(in.Path, of.field, d.Date, d.Behaviour) {
 			out.AddDay(d.Date)
 		}
 	}

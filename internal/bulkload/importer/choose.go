@@ -11,7 +11,7 @@ import (
 
 // choose returns the ledgers of the loads that are not in the target.
 func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
-	if err := bulkload.FitHistory(i.with.Memory, i.to, i.with.Log); err != nil {
+	if err := bulkload.FitHistory(i.with.Memory, i.to.Loader, i.with.Log); err != nil {
 		return nil, err
 	}
 	if err := bulkload.FitHistory(i.with.Memory, i.from, i.with.Log); err != nil {
