@@ -1,15 +1,17 @@
 package bulkload
 
 import (
+	"cmp"
 	"log/slog"
-	"maps"
 	"slices"
+	"strings"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 )
 
-// A NoValue is a field of the job of which no record of some days has a value. Its column may have another name in the logs.
+// A NoValue is a field of the job without a value, as NoValues reports it. Its column may have another name in the logs.
 type NoValue struct {
 	Behaviour string         `json:"behaviour"`
 	Field     string         `json:"field"`
@@ -17,45 +19,159 @@ type NoValue struct {
 	Dates     behaviour.Span `json:"dates"`   // includes the days
 }
 
-// addNoValue adds o to a list, which has one entry for each field of a behaviour.
-func addNoValue(list []NoValue, o NoValue) []NoValue {
-	i := slices.IndexFunc(list, func(n NoValue) bool { return n.Behaviour == o.Behaviour && n.Field == o.Field })
-	if i < 0 {
-		return append(list, o)
-	}
-	list[i].Records += o.Records
-	list[i].Dates.Add(o.Dates)
-	return list
+// NoValues finds the fields to report of the loads of a run. A field is one of them if no record of its behaviour and a day has a
+// value, except in these cases:
+//
+//   - Another behaviour of the day has a value of the same column: a job may have the same fields for all behaviours of a log.
+//   - The day has few records, compared with another day of the behaviour: they are late.
+type NoValues struct {
+	job  *job.Job
+	by   map[fieldOf]string // by which settings the job reads a field
+	days map[manifest.DayOf]unvalued
+	sets map[string][]string // the lists in days, by their text
 }
 
-// noValuesOf returns the fields without a value of the days of a load.
-func noValuesOf(days []manifest.Day) (out []NoValue) {
-	type key struct{ behaviour, field string }
-	at := map[key]int{}
-	for i := range days {
-		d := &days[i]
-		for _, field := range slices.Sorted(maps.Keys(d.NoValue.Fields())) {
-			k, span := key{d.Behaviour, field}, behaviour.Span{From: d.Date, To: d.Date}
-			n, ok := at[k]
-			if !ok {
-				n, at[k] = len(out), len(out)
-				out = append(out, NoValue{Behaviour: d.Behaviour, Field: field, Dates: span})
+// A fieldOf is a field of a behaviour.
+type fieldOf struct{ behaviour, field string }
+
+// unvalued counts the records of a behaviour and a day.
+type unvalued struct {
+	records int64
+	fields  []string // without a value, in order
+}
+
+// NewNoValues returns the NoValues of a job.
+func NewNoValues(j *job.Job) *NoValues {
+	return &NoValues{job: j, by: map[fieldOf]string{}, days: map[manifest.DayOf]unvalued{}, sets: map[string][]string{}}
+}
+
+func (n *NoValues) readBy(of fieldOf) string {
+	by, ok := n.by[of]
+	if !ok {
+		by = n.job.FieldBy(of.behaviour, of.field)
+		n.by[of] = by
+	}
+	return by
+}
+
+// add adds a load of the run. A field of a day has no value if it has none in any load.
+func (n *NoValues) add(of *manifest.Load) {
+	none := manifest.FieldsWithoutValue(of.Days, of.NoValue)
+	for _, d := range of.Days {
+		if d.Records == 0 {
+			continue
+		}
+		day, fields := manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}, []string(nil)
+		if own := none[day]; own != nil {
+			for field := range own.Fields {
+				fields = append(fields, field)
 			}
-			out[n].Records += d.Records
-			out[n].Dates.Add(span)
+		}
+		had, ok := n.days[day]
+		if ok {
+			fields = slices.DeleteFunc(fields, func(f string) bool { return !slices.Contains(had.fields, f) })
+		}
+		n.days[day] = unvalued{had.records + d.Records, n.share(fields)}
+	}
+}
+
+// share returns fields in order. Equal lists share their memory.
+func (n *NoValues) share(fields []string) []string {
+	slices.Sort(fields)
+	key := strings.Join(fields, "\x00")
+	if known, ok := n.sets[key]; ok {
+		return known
+	}
+	n.sets[key] = fields
+	return fields
+}
+
+// Of returns the fields to report of a day. without has, for each behaviour with records, its fields without a value.
+func (n *NoValues) Of(without map[string][]string) map[string][]string {
+	valued := map[string]bool{} // by the settings
+	for _, kind := range n.job.Schema.Kinds {
+		fields, records := without[kind.Name]
+		for _, f := range kind.Fields {
+			if records && !slices.Contains(fields, f.Name) {
+				valued[n.readBy(fieldOf{kind.Name, f.Name})] = true
+			}
+		}
+	}
+	out := map[string][]string{}
+	for name, fields := range without {
+		for _, field := range fields {
+			if by := n.readBy(fieldOf{name, field}); by != "" && !valued[by] {
+				out[name] = append(out[name], field)
+			}
 		}
 	}
 	return out
 }
 
+// lateShare divides the records of the largest day of a behaviour: a day with fewer records has only late ones.
+const lateShare = 20
+
+// list returns the fields to report, in order of the job.
+func (n *NoValues) list() (out []NoValue) {
+	dates, most := map[behaviour.Date]map[string][]string{}, map[string]int64{}
+	for day, u := range n.days {
+		if dates[day.Date] == nil {
+			dates[day.Date] = map[string][]string{}
+		}
+		dates[day.Date][day.Behaviour] = u.fields
+		most[day.Behaviour] = max(most[day.Behaviour], u.records)
+	}
+	at := map[fieldOf]int{}
+	for date, without := range dates {
+		for name, fields := range n.Of(without) {
+			records := n.days[manifest.DayOf{Date: date, Behaviour: name}].records
+			if records*lateShare < most[name] {
+				continue
+			}
+			for _, field := range fields {
+				key, span := fieldOf{name, field}, behaviour.Span{From: date, To: date}
+				i, ok := at[key]
+				if !ok {
+					i, at[key] = len(out), len(out)
+					out = append(out, NoValue{Behaviour: name, Field: field, Dates: span})
+				}
+				out[i].Records += records
+				out[i].Dates.Add(span)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b NoValue) int {
+		ka, _ := n.job.Schema.Kind(a.Behaviour)
+		kb, _ := n.job.Schema.Kind(b.Behaviour)
+		return cmp.Or(cmp.Compare(ka, kb), cmp.Compare(a.Field, b.Field))
+	})
+	return out
+}
+
+// addNoValue adds a field of another day.
+func (r *Result) addNoValue(o NoValue) {
+	i := slices.IndexFunc(r.NoValue, func(n NoValue) bool { return n.Behaviour == o.Behaviour && n.Field == o.Field })
+	if i < 0 {
+		r.NoValue = append(r.NoValue, o)
+		return
+	}
+	r.NoValue[i].Records += o.Records
+	r.NoValue[i].Dates.Add(o.Dates)
+}
+
 // NoValueAdvice is the next step for a NoValue.
 const NoValueAdvice = "if the logs have values of the field, correct its column in the job, and read the files again with --reread"
 
-// WarnNoValue logs the fields without a value.
-func (r *Result) WarnNoValue(log *slog.Logger) {
-	for i, n := range r.NoValue {
+// ToWarn is the least number of records without a value that are worth a warning. An optional field of fewer records often has no value.
+const ToWarn = 20
+
+// SetNoValue sets NoValue from Values, and logs the fields of at least ToWarn records.
+func (r *Result) SetNoValue(log *slog.Logger) {
+	r.NoValue = r.Values.list()
+	warn := slices.DeleteFunc(slices.Clone(r.NoValue), func(n NoValue) bool { return n.Records < ToWarn })
+	for i, n := range warn {
 		if i == Shown {
-			log.Warn("no record has a value of more fields of the job", "fields", len(r.NoValue)-i, "see", "fields_without_value of the last line")
+			log.Warn("no record has a value of more fields of the job", "fields", len(warn)-i, "see", "fields_without_value of the last line")
 			return
 		}
 		log.Warn("no record has a value of a field of the job", "behaviour", n.Behaviour, "field", n.Field, "records", n.Records, "dates", n.Dates.String(), "advice", NoValueAdvice)

@@ -46,8 +46,10 @@ type Result struct {
 	Reread *Reread `json:"reread,omitempty"`
 
 	NotRead
-	// NoValue lists fields of the job of which no loaded record of some days has a value.
+	// NoValue lists fields of the job without a value on some days. SetNoValue sets it.
 	NoValue []NoValue `json:"fields_without_value,omitempty"`
+	// Values gets the loads of the run. It is nil if their fields are not reported.
+	Values *NoValues `json:"-"`
 
 	Failed []Failed `json:"failed,omitempty"`
 	// Days and Calendar describe the days of a load of several days: how many ended in
@@ -89,7 +91,7 @@ func (r *Result) Add(o Result) {
 	r.Choice, r.Held = o.Choice, o.Held
 	r.NotRead.Add(o.NotRead)
 	for _, n := range o.NoValue {
-		r.NoValue = addNoValue(r.NoValue, n)
+		r.addNoValue(n)
 	}
 	r.Failed = append(r.Failed, o.Failed...)
 }
@@ -133,8 +135,8 @@ func (r *Result) AddLoad(of *manifest.Load) {
 	for _, d := range of.Days {
 		r.Cells += d.Tally.Cells
 	}
-	for _, n := range noValuesOf(of.Days) {
-		r.NoValue = addNoValue(r.NoValue, n)
+	if r.Values != nil {
+		r.Values.add(of)
 	}
 }
 

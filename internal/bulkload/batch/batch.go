@@ -114,6 +114,7 @@ func (b *Batch) part(region int) int {
 type Done struct {
 	Files   []manifest.File
 	Days    []manifest.Day
+	NoValue []manifest.NoValue
 	Regions []manifest.Region
 }
 
@@ -159,16 +160,16 @@ func (b *Batch) Work(ctx context.Context) (Done, error) {
 		return Done{}, err
 	}
 	number := b.owner.Number()
-	return Done{files, tallies.Days(number, b.cfg.To.Schema, b.readBy()), tallies.Regions(number, b.points)}, nil
+	out := Done{Files: files, Days: tallies.Days(number, b.cfg.To.Schema), Regions: tallies.Regions(number, b.points)}
+	if !b.corrects() {
+		out.NoValue = tallies.NoValue(number, b.cfg.To.Schema, b.cfg.To.FieldBy)
+	}
+	return out, nil
 }
 
-// readBy returns how the job reads the fields of the table. It returns nil if records of the batch were corrected: they are too few
-// to tell that a field has no value.
-func (b *Batch) readBy() segment.ReadBy {
-	if slices.ContainsFunc(b.inputs, func(in *Input) bool { return in.corrected != nil }) {
-		return nil
-	}
-	return b.cfg.To.FieldBy
+// corrects reports whether the batch has corrected records. They are too few to tell that a field has no value.
+func (b *Batch) corrects() bool {
+	return slices.ContainsFunc(b.inputs, func(in *Input) bool { return in.corrected != nil })
 }
 
 // judge decides which files are loaded, after all files have been read. It refuses a file that is cut

@@ -87,7 +87,7 @@ func loadOne(ctx context.Context, cfg *Config, inputs []*Input, s *shuffle.Sorte
 // commit checks that the counts add up, and makes the batch part of the table.
 func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error {
 	cfg := b.cfg
-	load := &manifest.Load{Version: manifest.Version, Number: b.owner.Number(), Job: cfg.Job.Digest(), Days: done.Days, Regions: done.Regions}
+	load := &manifest.Load{Version: manifest.Version, Number: b.owner.Number(), Job: cfg.Job.Digest(), Days: done.Days, NoValue: done.NoValue, Regions: done.Regions}
 	unread := cfg.To.Unread()
 	for _, in := range b.inputs {
 		if in.err == nil {

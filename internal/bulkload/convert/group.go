@@ -186,7 +186,7 @@ func (r *run) loads(sum *segment.Tallies) []manifest.Load {
 	for _, load := range sum.Loads() {
 		out = append(out, manifest.Load{
 			Version: manifest.Version, Number: load,
-			Days: sum.Days(load, r.m.Schema, nil), Regions: sum.Regions(load, manifest.PointsOf(r.plan.Splits)),
+			Days: sum.Days(load, r.m.Schema), Regions: sum.Regions(load, manifest.PointsOf(r.plan.Splits)),
 		})
 	}
 	return out

@@ -14,9 +14,7 @@ import (
 // field by other settings now. loads are all loads of the table, the oldest first. The table has no days before
 // dropped, which may be nil.
 func (s *Search) UnreadFields(loads []*manifest.Load, files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
-	u := &unreadFields{
-		Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]*manifest.Input{}, readAnew: map[noValues][]string{},
-	}
+	u := &unreadFields{Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]*manifest.Input{}, by: map[fieldOf]string{}}
 	for i := range files {
 		u.asked[files[i].Rel] = &files[i]
 	}
@@ -35,14 +33,7 @@ type unreadFields struct {
 	asked   map[string]*job.Input        // by Rel
 	again   map[string][]*manifest.Input // by path, of the loads that were added: those that read fields again
 	found   []bulkload.UnreadField
-
-	readAnew map[noValues][]string // the fields that the job reads by other settings than a load
-}
-
-// noValues are the fields of a behaviour without a value.
-type noValues struct {
-	behaviour string
-	fields    manifest.NoValues
+	by      map[fieldOf]string // by which settings the job reads a field; "" if it has no such field
 }
 
 // A fieldOf is a field of a behaviour.
@@ -57,13 +48,7 @@ func (u *unreadFields) add(of *manifest.Load) error {
 	if err != nil {
 		return err
 	}
-	anew := map[fieldOf][]manifest.Day{}
-	for _, d := range of.Days {
-		for _, field := range u.anew(&d) {
-			key := fieldOf{d.Behaviour, field}
-			anew[key] = append(anew[key], d)
-		}
-	}
+	others := u.readByOthers(of)
 	for i := len(of.Inputs) - 1; i >= 0; i-- { // an import joins loads into one
 		in := &of.Inputs[i]
 		file := u.asked[in.Path]
@@ -79,7 +64,7 @@ func (u *unreadFields) add(of *manifest.Load) error {
 					u.addFile(of.Days, in, file, fieldOf{kind, field})
 				}
 			}
-			for field, days := range anew {
+			for field, days := range others {
 				if in.Asks(field.behaviour) {
 					u.addFile(days, in, file, field)
 				}
@@ -89,22 +74,33 @@ func (u *unreadFields) add(of *manifest.Load) error {
 	return nil
 }
 
-// anew returns the fields without a value of a day that the job reads by other settings than the load.
-func (u *unreadFields) anew(d *manifest.Day) []string {
-	if d.NoValue == "" {
-		return nil
-	}
-	of := noValues{d.Behaviour, d.NoValue}
-	out, known := u.readAnew[of]
-	if known {
-		return out
-	}
-	for field, by := range d.NoValue.Fields() {
-		if now := u.Job.FieldBy(d.Behaviour, field); now != "" && now != by {
-			out = append(out, field)
+// readByOthers returns the fields that a load read without a value, and that the job reads by other settings. Each has those of the days of
+// the load on which it has no value.
+func (u *unreadFields) readByOthers(of *manifest.Load) map[fieldOf][]manifest.Day {
+	out := map[fieldOf][]manifest.Day{}
+	for i := range of.NoValue {
+		n := &of.NoValue[i]
+		var days []manifest.Day // of n
+		for field, by := range n.Fields {
+			key := fieldOf{n.Behaviour, field}
+			now, known := u.by[key]
+			if !known {
+				now = u.Job.FieldBy(n.Behaviour, field)
+				u.by[key] = now
+			}
+			if now == "" || now == by {
+				continue
+			}
+			if days == nil {
+				for _, d := range of.Days {
+					if d.Behaviour == n.Behaviour && n.Has(d.Date) {
+						days = append(days, d)
+					}
+				}
+			}
+			out[key] = append(out[key], days...)
 		}
 	}
-	u.readAnew[of] = out
 	return out
 }
 

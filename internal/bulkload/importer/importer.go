@@ -215,6 +215,7 @@ func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
 		}
 		out.Inputs = append(out.Inputs, moved.Inputs...)
 		out.Apart = out.Apart || l.Apart
+		out.NoValue = append(out.NoValue, l.NoValue...)
 		for _, d := range l.Days {
 			key := d.Date.String() + d.Behaviour
 			n, ok := at[key]
@@ -224,7 +225,6 @@ func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
 			}
 			out.Days[n].Records += d.Records
 			out.Days[n].Tally.Add(d.Tally)
-			out.Days[n].NoValue = out.Days[n].NoValue.Either(d.NoValue)
 		}
 	}
 	out.SetVersion()

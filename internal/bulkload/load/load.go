@@ -88,7 +88,9 @@ func New(cfg Config) (*Load, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Load{cfg: cfg, by: delivered.SelectionOf(cfg.Job), Search: search, layout: l}, nil
+	return &Load{
+		cfg: cfg, by: delivered.SelectionOf(cfg.Job), Search: search, layout: l, Result: bulkload.Result{Values: bulkload.NewNoValues(cfg.Job)},
+	}, nil
 }
 
 // Outcome returns the result with the failed files.
@@ -175,6 +177,7 @@ func Run(ctx context.Context, cfg Config) (r bulkload.Result, err error) {
 	days := newCalendar(l, inputs)
 	defer func() { days.addTo(&r) }()
 	err = l.run(ctx, inputs)
+	l.Result.SetNoValue(l.cfg.Log)
 	return l.Outcome(), err
 }
 
@@ -197,7 +200,6 @@ func (l *Load) run(ctx context.Context, inputs map[string]*batch.Input) error {
 			return l.Failures.Err(err)
 		}
 		l.To.WarnOfDeletes(ctx, l.cfg.Log)
-		l.Result.WarnNoValue(l.cfg.Log)
 	}
 	if err := l.Failures.Err(nil); err != nil {
 		return err

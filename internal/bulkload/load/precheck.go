@@ -163,10 +163,10 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 	}
 	if len(refused) > 0 {
 		p.Fail(precheck.InputThere, bulkload.Joined(refused), "the load would leave these files out")
-	} else if len(found.Inputs) == 0 {
-		p.Warn(precheck.InputThere, "correct --from and --to, or logs.path", "%s, below %s", detail, cfg.Job.Pattern.Root)
 	} else if len(found.Written) > 0 {
 		p.Warn(precheck.InputThere, bulkload.WrittenAdvice, "%s; %s: %s", detail, bulkload.WrittenText, strings.Join(found.Written, ", "))
+	} else if len(found.Inputs) == 0 {
+		p.Warn(precheck.InputThere, "correct --from and --to, or logs.path", "%s, below %s", detail, cfg.Job.Pattern.Root)
 	} else {
 		p.OK(precheck.InputThere, "%s", detail)
 	}

@@ -144,11 +144,15 @@ func (p *preCheck) judge(r *tryout.Report) {
 	}
 }
 
-// withoutValue names the fields of which no good record of a sample has a value.
+// withoutValue names the fields of which no good record of a sample has a value, of behaviours with enough records for a warning.
 func withoutValue(r *tryout.Report) (out []string) {
 	for i := range r.Behaviours {
-		for _, field := range r.Behaviours[i].NoValue {
-			out = append(out, fmt.Sprintf("%s (%s)", field, r.Behaviours[i].Name))
+		b := &r.Behaviours[i]
+		if b.Good < bulkload.ToWarn {
+			continue
+		}
+		for _, field := range b.NoValue {
+			out = append(out, fmt.Sprintf("%s (%s)", field, b.Name))
 		}
 	}
 	return out

@@ -26,8 +26,12 @@ func Commit(ctx context.Context, with bulkload.Resources, all []Piece) (bulkload
 		if c.job, err = first.ParseJob(); err != nil {
 			return bulkload.Result{}, err
 		}
+		c.result.Values = bulkload.NewNoValues(c.job)
 	}
 	err = c.run(ctx)
+	if c.result.Values != nil {
+		c.result.SetNoValue(with.Log)
+	}
 	c.result.Failed = c.failures.Files
 	return c.result, err
 }

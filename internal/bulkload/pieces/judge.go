@@ -215,7 +215,7 @@ func (c *commit) refusal(ctx context.Context, in *Input, o *manifest.Outcome, ot
 
 // leaveOut removes the files of a piece from its report. The files remain until a sweep.
 func leaveOut(r *manifest.Report) {
-	r.Files, r.Days = nil, nil
+	r.Files, r.Days, r.NoValue = nil, nil, nil
 	for i := range r.Regions {
 		r.Regions[i].Tally = tally.Tally{}
 	}

@@ -2,8 +2,10 @@ package pieces
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"usertrail/internal/bulkload"
@@ -41,7 +43,6 @@ func (c *commit) publish(ctx context.Context, j *judgement) error {
 	c.to.CountOlder(load, &c.result, c.with.Log)
 	target.WarnOfCopies(load, c.with.Log)
 	c.result.HFiles = bulkload.HFiles(files)
-	c.result.WarnNoValue(c.with.Log)
 	c.result.Mode = c.first.Mode
 	c.known.Commit(c.first.Plan, load.Number)
 	for i := range load.Inputs {
@@ -79,7 +80,7 @@ func (c *commit) joinBad(ctx context.Context, j *joinedBad) error {
 func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 	out := &manifest.Load{
 		Version: manifest.Version, Number: c.to.NextLoad(), Job: c.job.Digest(), Plan: c.first.Plan, Inputs: j.good,
-		Days: c.days(j.reports), Regions: commonRegions(j.reports), LeftOut: c.leftOut, Apart: j.apart,
+		Days: c.days(j.reports), NoValue: c.noValue(j.reports), Regions: commonRegions(j.reports), LeftOut: c.leftOut, Apart: j.apart,
 	}
 	unread := c.to.Unread()
 	for i := range out.Inputs {
@@ -114,35 +115,47 @@ func (c *commit) ledger(j *judgement) (*manifest.Load, []manifest.File, error) {
 	return out, files, nil
 }
 
-// days returns the sums of the days of all pieces, in order of date and behaviour ID. A field of a day has no value if it has none in
-// any piece with records of the day.
+// days returns the sums of the days of all pieces, in order of date and behaviour ID.
 func (c *commit) days(reports []*manifest.Report) []manifest.Day {
-	sum, without := segment.NewTallies(), map[segment.Day]manifest.NoValues{}
+	sum := segment.NewTallies()
 	for _, r := range reports {
 		for _, d := range r.Days {
-			day := c.dayOf(&d)
-			sum.Add(day, d.Records, d.Tally)
-			had, ok := without[day]
-			switch {
-			case d.Records == 0:
-			case ok:
-				without[day] = had.Both(d.NoValue)
-			default:
-				without[day] = d.NoValue
-			}
+			k, _ := c.to.Schema.Kind(d.Behaviour) // the job has it, and so has the table
+			sum.Add(segment.Day{Load: noLoad, Date: d.Date, Kind: k}, d.Records, d.Tally)
 		}
 	}
-	out := sum.Days(noLoad, c.to.Schema, nil)
-	for i := range out {
-		out[i].NoValue = without[c.dayOf(&out[i])]
-	}
-	return out
+	return sum.Days(noLoad, c.to.Schema)
 }
 
-// dayOf returns the day of a report.
-func (c *commit) dayOf(d *manifest.Day) segment.Day {
-	k, _ := c.to.Schema.Kind(d.Behaviour) // the job has it, and so has the table
-	return segment.Day{Load: noLoad, Date: d.Date, Kind: k}
+// noValue returns the fields without a value: a field of a day has none if it has none in any piece with records of the day.
+func (c *commit) noValue(reports []*manifest.Report) []manifest.NoValue {
+	fields := map[manifest.DayOf]map[string]string{}
+	for _, r := range reports {
+		none := manifest.FieldsWithoutValue(r.Days, r.NoValue)
+		for _, d := range r.Days {
+			if d.Records == 0 {
+				continue
+			}
+			day, own := manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}, map[string]string{}
+			if n := none[day]; n != nil {
+				own = maps.Clone(n.Fields)
+			}
+			if had, ok := fields[day]; ok {
+				maps.DeleteFunc(own, func(field, _ string) bool { return had[field] == "" })
+			}
+			fields[day] = own
+		}
+	}
+	var out []manifest.DayFields
+	for day, own := range fields {
+		out = append(out, manifest.DayFields{Date: day.Date, Behaviour: day.Behaviour, Fields: own})
+	}
+	slices.SortFunc(out, func(a, b manifest.DayFields) int {
+		ka, _ := c.to.Schema.Kind(a.Behaviour)
+		kb, _ := c.to.Schema.Kind(b.Behaviour)
+		return cmp.Or(cmp.Compare(ka, kb), cmp.Compare(a.Date, b.Date))
+	})
+	return manifest.GroupNoValue(out)
 }
 
 // commonRegions returns the sums of the regions of all pieces. If the table's regions changed between

@@ -262,7 +262,7 @@ func (w *worker) load(ctx context.Context, cfg *batch.Config, inputs []*batch.In
 	if err := b.CommitBad(); err != nil {
 		return nil, dfs.InPlace(err, catalog.PieceAgain)
 	}
-	r := &manifest.Report{Piece: w.piece.Piece, Days: done.Days, Regions: done.Regions, Files: done.Files, Inputs: b.Outcomes(), Schema: cfg.To.Schema}
+	r := &manifest.Report{Piece: w.piece.Piece, Days: done.Days, NoValue: done.NoValue, Regions: done.Regions, Files: done.Files, Inputs: b.Outcomes(), Schema: cfg.To.Schema}
 	return r, w.keepBad(ctx, inputs, r)
 }
 

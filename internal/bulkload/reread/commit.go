@@ -20,7 +20,7 @@ func (x *reread) commit(ctx context.Context, done []*adder) error {
 		}
 	}
 	load := &manifest.Load{
-		Number: number, Job: x.cfg.Job.Digest(), Inputs: x.entries(), Days: tallies.Days(number, x.to.Schema, nil), Regions: tallies.Regions(number, x.points),
+		Number: number, Job: x.cfg.Job.Digest(), Inputs: x.entries(), Days: tallies.Days(number, x.to.Schema), Regions: tallies.Regions(number, x.points),
 	}
 	for _, in := range x.inputs {
 		if in.Failed() {

@@ -65,7 +65,7 @@ type Behaviour struct {
 	MaxBad  string   `json:"max_bad"`
 	Verdict Verdict  `json:"verdict"` // the worst of the files with its records
 	Reasons []Reason `json:"reasons,omitempty"`
-	// NoValue lists the fields of which no good record has a value.
+	// NoValue lists the fields of whose columns no good record has a value, see bulkload.NoValues.
 	NoValue []string `json:"fields_without_value,omitempty"`
 
 	Files int `json:"-"` // with its records
@@ -202,6 +202,17 @@ func (b *Behaviour) keep(r *behaviour.Record) {
 	for i, v := range r.Values {
 		b.valued[i] = b.valued[i] || v != nil
 	}
+}
+
+// without returns the fields of which no good record has a value.
+func (b *Behaviour) without(j *job.Job) (out []string) {
+	kind, _ := j.Schema.Kind(b.Name)
+	for i, some := range b.valued {
+		if !some {
+			out = append(out, j.Schema.Kinds[kind].Fields[i].Name)
+		}
+	}
+	return out
 }
 
 // add adds the counts of another file, which has a place in the sample and a verdict.
@@ -352,14 +363,10 @@ func (b *builder) finish() {
 		kinds = append(kinds[1:], kinds[0])
 	}
 	b.report.Behaviours = []Behaviour{}
+	b.setNoValue()
 	for _, kind := range kinds {
 		if of := b.kinds[kind]; of.Verdict == Loads && of.Skipped == of.Records {
 			of.Verdict = Skips
-		}
-		for i, some := range b.kinds[kind].valued {
-			if !some {
-				b.kinds[kind].NoValue = append(b.kinds[kind].NoValue, b.job.Schema.Kinds[kind].Fields[i].Name)
-			}
 		}
 		slices.SortStableFunc(b.kinds[kind].Reasons, byRecords)
 		b.report.Behaviours = append(b.report.Behaviours, *b.kinds[kind])
@@ -368,6 +375,20 @@ func (b *builder) finish() {
 		b.report.Unknown = append(b.report.Unknown, Text{c.Text, c.Records})
 	}
 	b.report.Beginnings = most(b.begins)
+}
+
+// setNoValue sets the fields without a value.
+func (b *builder) setNoValue() {
+	without := map[string][]string{}
+	for _, of := range b.kinds {
+		if of.Good > 0 {
+			without[of.Name] = of.without(b.job)
+		}
+	}
+	for name, fields := range bulkload.NewNoValues(b.job).Of(without) {
+		kind, _ := b.job.Schema.Kind(name)
+		b.kinds[kind].NoValue = fields
+	}
 }
 
 // most returns the texts with the highest numbers.

@@ -167,12 +167,18 @@ func (x *expression) advice(n *ast.BinaryNode) string {
 	return ""
 }
 
+// isField reports whether n is a field.
+func (x *expression) isField(n ast.Node) bool {
+	t := x.terms[nameOf(n)]
+	return t != nil && t.quality == valueOf
+}
+
 // ordersTexts reports whether n compares the order of a field of texts and a number.
 func (x *expression) ordersTexts(n *ast.BinaryNode) bool {
 	if !slices.Contains([]string{"<", "<=", ">", ">="}, n.Operator) {
 		return false
 	}
-	return isNumber(n.Right) && x.terms[nameOf(n.Left)] != nil || isNumber(n.Left) && x.terms[nameOf(n.Right)] != nil
+	return isNumber(n.Right) && x.isField(n.Left) || isNumber(n.Left) && x.isField(n.Right)
 }
 
 // strict returns an error for nodes that the library accepts but that may go wrong in the

@@ -108,8 +108,8 @@ func (j *Job) TimeBy(behaviours []string) string {
 	})
 }
 
-// FieldBy returns a digest of the settings that determine whether a record of a behaviour has a value of a field. It returns "" if the
-// job does not have the field.
+// FieldBy returns a digest of the settings that determine from which text a record of a behaviour has a field. It returns "" if the job
+// does not have the field. Null texts are not among the settings. If the job names the columns, only the position of the column is.
 func (j *Job) FieldBy(name, field string) string {
 	kind, ok := j.Schema.Kind(name)
 	if !ok {
@@ -119,9 +119,14 @@ func (j *Job) FieldBy(name, field string) string {
 	if i < 0 {
 		return ""
 	}
-	return j.readBy([]string{name}, j.Format.Nulls, func(k *record.Kind) kindMeaning {
-		return kindMeaning{Fields: []columnMeaning{meaningOf(k.Fields[i])}}
-	})
+	m, c := j.cutting(), meaningOf(j.Format.Kinds[kind].Fields[i])
+	m.MaxLine, m.Nulls = 0, nil
+	if at := slices.Index(m.Names, c.Name); at >= 0 {
+		c.Name = fmt.Sprintf("$%d", at+1)
+	}
+	m.Names = nil
+	m.Kinds = []kindMeaning{{Fields: []columnMeaning{c}}}
+	return m.digest()[:16]
 }
 
 // readBy returns a digest of what of returns for some behaviours, and of the settings by which a record is cut out of a

@@ -73,7 +73,7 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 			if errors.Is(err, fs.ErrNotExist) {
 				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %w: correct path under logs in the job, or mount the folder", ErrNoInput, err)
 			}
-			return Found{}, fmt.Errorf("job: find logs: %w", advised(err, "list this folder"))
+			return Found{}, fmt.Errorf("job: find logs: %w", advised(err))
 		}
 		if err := f.walk(ctx, f.glob.base, f.glob.lead, 0, f.glob.start()); err != nil {
 			return Found{}, fmt.Errorf("job: find logs: %w", err)
@@ -84,10 +84,10 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 	return f.found, nil
 }
 
-// advised adds the next step to err if the user may not do something, such as "list this folder".
-func advised(err error, something string) error {
+// advised adds the next step to err if the user may not list a folder.
+func advised(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%w: run as a user who may %s", err, something)
+		return fmt.Errorf("%w: run as a user who may list this folder", err)
 	}
 	return err
 }
@@ -103,7 +103,7 @@ type finder struct {
 	glob    *glob
 	paths   []string
 	seen    map[string]bool // paths found
-	written map[string]bool // whether a folder is a table or a result of extract; nil if such folders are not left out
+	written map[string]bool // whether a folder is a table or a result of extract; nil for markers, for which no folder is left out
 	found   Found
 }
 
@@ -114,7 +114,7 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 	last := depth == len(f.glob.segments)-1
 	infos, err := f.look(ctx, dir, s)
 	if err != nil {
-		return advised(err, "list this folder")
+		return advised(err)
 	}
 	if depth > 0 && len(infos) > 0 {
 		if out, err := f.leavesOut(ctx, dir, rel, s, infos); out || err != nil {
@@ -150,7 +150,7 @@ func (f *finder) leavesOut(ctx context.Context, dir, rel string, s *segment, inf
 		}
 	}
 	if out, err = manifest.Written(ctx, f.files, infos); err != nil {
-		return false, advised(err, "read this file, which may show that its folder is a table or a result of extract")
+		return false, err
 	}
 	f.written[dir] = out
 	if out {

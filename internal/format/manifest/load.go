@@ -22,6 +22,9 @@ type Load struct {
 	Plan    string  `json:"plan,omitempty"` // the plan whose pieces became this load
 	Inputs  []Input `json:"inputs"`
 	Days    []Day   `json:"days"` // sorted by date and behaviour
+	// NoValue has the fields that the job read without a value. Ledgers of older versions, of replays and of rereads do not have it. After
+	// an import, it may have days on which only some of the imported loads had no value.
+	NoValue []NoValue `json:"fields_without_value,omitempty"`
 	// Regions are the regions of the table when it was loaded, in order and without a gap. If
 	// it is empty, an older version made the load.
 	Regions []Region `json:"regions,omitempty"`
@@ -69,9 +72,6 @@ type Day struct {
 	Behaviour string         `json:"behaviour"`
 	Records   int64          `json:"records"`
 	Tally     tally.Tally    `json:"tally"`
-	// NoValue has the fields that the job read, and of which none of the records has a value. Ledgers of older versions, of
-	// replays and of rereads do not have it.
-	NoValue NoValues `json:"fields_without_value,omitempty"`
 }
 
 // A Region is the tally of the cells of a load from row First up to the first row of the next

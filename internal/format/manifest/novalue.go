@@ -1,81 +1,80 @@
 package manifest
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"usertrail/internal/behaviour"
 )
 
-// NoValues are the fields of a behaviour of which no record of a Day has a value. Each field has a digest of the settings
-// by which the job read it. A NoValues is the text of their JSON object, because many days of a ledger have the same fields.
-type NoValues string
-
-// NoValuesOf returns the NoValues of fields with their digests.
-func NoValuesOf(fields map[string]string) NoValues {
-	if len(fields) == 0 {
-		return ""
-	}
-	text, err := json.Marshal(fields) // it sorts the fields
-	if err != nil {
-		panic(fmt.Sprintf("manifest: texts that are no JSON: %v", err)) // every text is
-	}
-	return NoValues(text)
+// A NoValue has the fields of a behaviour of which no record of some days has a value. Each field has a digest of the settings
+// by which the job of the load read it.
+type NoValue struct {
+	Behaviour string            `json:"behaviour"`
+	Fields    map[string]string `json:"fields"`
+	Days      []behaviour.Span  `json:"days"` // in order
 }
 
-// Fields returns the fields with their digests. The caller may change the map.
-func (n NoValues) Fields() map[string]string {
-	if n == "" {
-		return nil
+// A DayFields has fields of a behaviour on a day, each with its digest.
+type DayFields struct {
+	Date      behaviour.Date
+	Behaviour string
+	Fields    map[string]string
+}
+
+// GroupNoValue groups days of the same fields. The days come in order of the behaviours, and then of the dates. Days without fields are
+// left out.
+func GroupNoValue(days []DayFields) (out []NoValue) {
+	var dates [][]behaviour.Date // of out
+	at := map[string]int{}
+	for _, d := range days {
+		if len(d.Fields) == 0 {
+			continue
+		}
+		key := fmt.Sprintf("%q %q", d.Behaviour, d.Fields) // package fmt sorts the fields
+		i, ok := at[key]
+		if !ok {
+			i, at[key] = len(out), len(out)
+			out, dates = append(out, NoValue{Behaviour: d.Behaviour, Fields: d.Fields}), append(dates, nil)
+		}
+		dates[i] = append(dates[i], d.Date)
 	}
-	var out map[string]string
-	if err := json.Unmarshal([]byte(n), &out); err != nil {
-		panic(fmt.Sprintf("manifest: NoValues %q: %v", string(n), err)) // both makers of a NoValues check it
+	for i := range out {
+		out[i].Days = behaviour.SpansOf(dates[i])
 	}
 	return out
 }
 
-// Both returns the fields that are in n and in o.
-func (n NoValues) Both(o NoValues) NoValues {
-	if n == o {
-		return n
+// FieldsWithoutValue returns the NoValue of each of some days of a load by its date and behaviour. Days with a value of each field are
+// not among them.
+func FieldsWithoutValue(days []Day, none []NoValue) map[DayOf]*NoValue {
+	of := map[string][]*NoValue{}
+	for i := range none {
+		of[none[i].Behaviour] = append(of[none[i].Behaviour], &none[i])
 	}
-	fields, others := n.Fields(), o.Fields()
-	for name := range fields {
-		if _, ok := others[name]; !ok {
-			delete(fields, name)
+	out := map[DayOf]*NoValue{}
+	for i := range days {
+		d := &days[i]
+		for _, n := range of[d.Behaviour] {
+			if d.Records > 0 && n.Has(d.Date) {
+				out[DayOf{d.Date, d.Behaviour}] = n
+			}
 		}
 	}
-	return NoValuesOf(fields)
+	return out
 }
 
-// Either returns the fields that are in n or in o. A field that is in both has its digest in o.
-func (n NoValues) Either(o NoValues) NoValues {
-	if n == o || o == "" {
-		return n
-	}
-	fields := n.Fields()
-	if fields == nil {
-		return o
-	}
-	for name, by := range o.Fields() {
-		fields[name] = by
-	}
-	return NoValuesOf(fields)
+// A DayOf is a day of a behaviour.
+type DayOf struct {
+	Date      behaviour.Date
+	Behaviour string
 }
 
-// MarshalJSON implements json.Marshaler.
-func (n NoValues) MarshalJSON() ([]byte, error) {
-	if n == "" {
-		return []byte("{}"), nil
+// Has reports whether d is one of the days.
+func (n *NoValue) Has(d behaviour.Date) bool {
+	for _, s := range n.Days {
+		if s.Has(d) {
+			return true
+		}
 	}
-	return []byte(n), nil
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *NoValues) UnmarshalJSON(b []byte) error {
-	var fields map[string]string
-	if err := json.Unmarshal(b, &fields); err != nil {
-		return err
-	}
-	*n = NoValuesOf(fields)
-	return nil
+	return false
 }

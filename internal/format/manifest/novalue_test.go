@@ -1,57 +1,32 @@
 package manifest_test
 
 import (
-	"encoding/json"
-	"maps"
+	"reflect"
 	"testing"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 )
 
-func TestNoValuesHaveTheirFields(t *testing.T) {
-	fields := map[string]string{"price": "1a", `"<長安>`: "", "": "2b"}
-	n := manifest.NoValuesOf(fields)
-	if got := n.Fields(); !maps.Equal(got, fields) {
-		t.Errorf("fields %v, want %v", got, fields)
+func TestDaysOfTheSameFieldsAreGrouped(t *testing.T) {
+	span := func(from, to behaviour.Date) behaviour.Span { return behaviour.Span{From: from, To: to} }
+	price, both := map[string]string{"price": "1"}, map[string]string{"price": "1", "note": "2"}
+	got := manifest.GroupNoValue([]manifest.DayFields{
+		{1, "play", price}, {2, "play", map[string]string{"price": "1"}}, {3, "play", nil}, {4, "play", price}, {5, "play", both}, {6, "play", map[string]string{"price": "3"}}, {1, "order", price},
+	})
+	want := []manifest.NoValue{
+		{"play", price, []behaviour.Span{span(1, 2), span(4, 4)}}, {"play", both, []behaviour.Span{span(5, 5)}},
+		{"play", map[string]string{"price": "3"}, []behaviour.Span{span(6, 6)}}, {"order", price, []behaviour.Span{span(1, 1)}},
 	}
-	text, err := json.Marshal(manifest.Day{NoValue: n})
-	if err != nil {
-		t.Fatal(err)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
-	var d manifest.Day
-	if err := json.Unmarshal(text, &d); err != nil || d.NoValue != n {
-		t.Errorf("%s is read as %q, %v, want %q", text, d.NoValue, err, n)
+	if none := manifest.GroupNoValue(nil); none != nil {
+		t.Errorf("%+v, want none", none)
 	}
-	for _, none := range []manifest.NoValues{"", manifest.NoValuesOf(nil)} {
-		if none != "" || none.Fields() != nil {
-			t.Errorf("no fields are %q, %v", none, none.Fields())
-		}
-	}
-	for _, damaged := range []string{`7`, `"price"`, `{"price": 1}`, `["price"]`} {
-		if err := json.Unmarshal([]byte(damaged), &n); err == nil {
-			t.Errorf("%s is read without an error", damaged)
-		}
-	}
-}
-
-func TestNoValuesOfTwoLoads(t *testing.T) {
-	of := func(pairs ...string) manifest.NoValues {
-		fields := map[string]string{}
-		for i := 0; i < len(pairs); i += 2 {
-			fields[pairs[i]] = pairs[i+1]
-		}
-		return manifest.NoValuesOf(fields)
-	}
-	for _, c := range []struct{ a, b, both, either manifest.NoValues }{
-		{of(), of(), of(), of()},
-		{of("k", "1"), of(), of(), of("k", "1")},
-		{of(), of("k", "1"), of(), of("k", "1")},
-		{of("k", "1"), of("k", "1"), of("k", "1"), of("k", "1")},
-		{of("k", "1"), of("k", "2"), of("k", "1"), of("k", "2")},
-		{of("k", "1", "l", "1"), of("l", "1", "m", "1"), of("l", "1"), of("k", "1", "l", "1", "m", "1")},
-	} {
-		if both, either := c.a.Both(c.b), c.a.Either(c.b); both != c.both || either != c.either {
-			t.Errorf("%q and %q: both %q, either %q, want %q and %q", c.a, c.b, both, either, c.both, c.either)
-		}
+	days := []manifest.Day{{Date: 1, Behaviour: "play", Records: 3}, {Date: 2, Behaviour: "play"}, {Date: 3, Behaviour: "play", Records: 1}, {Date: 1, Behaviour: "order", Records: 1}}
+	of := manifest.FieldsWithoutValue(days, want)
+	if len(of) != 2 || of[manifest.DayOf{Date: 1, Behaviour: "play"}] != &want[0] || of[manifest.DayOf{Date: 1, Behaviour: "order"}] != &want[3] {
+		t.Errorf("%+v, want the first and the last", of)
 	}
 }

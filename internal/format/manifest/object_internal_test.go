@@ -21,12 +21,6 @@ func fill(v reflect.Value, dice *rand.Rand, depth int) {
 		v.Set(reflect.ValueOf(time.Unix(dice.Int64N(1<<33), dice.Int64N(1e9)).UTC()))
 		return
 	}
-	if v.Type() == reflect.TypeFor[NoValues]() {
-		fields := map[string]string{}
-		fill(reflect.ValueOf(&fields).Elem(), dice, depth)
-		v.Set(reflect.ValueOf(NoValuesOf(fields)))
-		return
-	}
 	if !v.CanSet() || depth > 8 || dice.IntN(4) == 0 {
 		return
 	}

@@ -26,7 +26,7 @@ func (s *shared) element(e any) {
 	case *LeftOut:
 		s.part(e.Part)
 	case *Day:
-		s.text(&e.Behaviour, (*string)(&e.NoValue))
+		s.text(&e.Behaviour)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // beginning matches the beginning of each file that Write writes.
-var beginning = regexp.MustCompile(`^\s*\{\s*"sha256"\s*:\s*"[^"]*"\s*,\s*"version"\s*:`)
+var beginning = regexp.MustCompile(`^\s*\{\s*"sha256"\s*:\s*"[0-9a-f]{64}"\s*,\s*"version"\s*:\s*[0-9]+\s*,`)
 
 // headBytes is the largest number of bytes that Written reads of a file. Manifests begin with the fields that it needs.
 const headBytes = 1 << 20
@@ -62,8 +62,10 @@ func Written(ctx context.Context, fs dfs.FS, infos []dfs.Info) (bool, error) {
 // isOurs reports whether the file called name is a manifest. v, which is empty, has the fields of the manifest.
 func isOurs(ctx context.Context, fs dfs.FS, name string, v owned) (bool, error) {
 	f, err := fs.Open(ctx, name)
-	if errors.Is(err, iofs.ErrNotExist) {
-		return false, nil // it disappeared in the meantime
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
+		// It disappeared in the meantime, or it is not for this user. If it is a manifest, the other files of the folder are not either, and
+		// each of them is an error of its own.
+		return false, nil
 	}
 	if err != nil {
 		return false, err

@@ -176,10 +176,14 @@ func lookup(name string) (encoding.Encoding, error) {
 	case "utf-32be":
 		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM), nil
 	}
-	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement {
-		return e, nil
+	e, err := htmlindex.Get(name)
+	if err != nil || e == encoding.Replacement {
+		e, err = ianaindex.IANA.Encoding(name)
 	}
-	if e, err := ianaindex.IANA.Encoding(name); err == nil && e != nil {
+	switch {
+	case err == nil && e == unicode.UTF8:
+		return nil, nil
+	case err == nil && e != nil:
 		return e, nil
 	}
 	return nil, fmt.Errorf("unknown encoding %q", name)

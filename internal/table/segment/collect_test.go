@@ -191,7 +191,7 @@ func checkTallies(t *testing.T, got *segment.Tallies, l layout.Layout, recs []so
 	var sum tally.Tally
 	for _, load := range want {
 		days := daysOf(t, l, recs, load, origin)
-		if g := got.Days(load, twoKinds, nil); !slices.Equal(g, days) || len(days) != 6 {
+		if g := got.Days(load, twoKinds); !slices.Equal(g, days) || len(days) != 6 {
 			t.Errorf("load %d: %+v\nwant %+v", load, g, days)
 		}
 		var cells tally.Tally

@@ -44,6 +44,10 @@ func (k dayKey) compare(o dayKey) int {
 	return cmp.Or(cmp.Compare(k.date, o.date), cmp.Compare(k.kind, o.kind))
 }
 
+func (k dayKey) byKind(o dayKey) int {
+	return cmp.Or(cmp.Compare(k.kind, o.kind), cmp.Compare(k.date, o.date))
+}
+
 // A daySum counts the records and cells of a day.
 type daySum struct {
 	records int64
@@ -154,59 +158,70 @@ func (t *Tallies) Loads() []int {
 	return slices.Sorted(maps.Keys(loads))
 }
 
-// A ReadBy returns the digest of the settings by which the job of a load read a field of the schema, or "" if the job has no such
-// field.
-type ReadBy func(kind, field int) string
+// Days returns the days of a load in order of date and behaviour ID.
+func (t *Tallies) Days(load int, s *behaviour.Schema) []manifest.Day {
+	days := t.daysOf(load, dayKey.compare)
+	out := make([]manifest.Day, len(days))
+	for i, day := range days {
+		sum := &t.sums[t.days[day]]
+		out[i] = manifest.Day{Date: day.date, Behaviour: s.Kinds[day.kind].Name, Records: sum.records, Tally: sum.cells}
+	}
+	return out
+}
 
-// Days returns the days of a load in order of date and behaviour ID. by is nil if the days get no NoValue.
-func (t *Tallies) Days(load int, s *behaviour.Schema, by ReadBy) []manifest.Day {
+// daysOf returns the days of a load in an order.
+func (t *Tallies) daysOf(load int, order func(a, b dayKey) int) []dayKey {
 	days := make([]dayKey, 0, len(t.days))
 	for day := range t.days {
 		if int(day.load) == load {
 			days = append(days, day)
 		}
 	}
-	slices.SortFunc(days, dayKey.compare)
-	out := make([]manifest.Day, len(days))
-	without := noValues{by: by, made: map[string]manifest.NoValues{}}
-	for i, day := range days {
+	slices.SortFunc(days, order)
+	return days
+}
+
+// A ReadBy returns the digest of the settings by which the job of a load read a field of the schema, or "" if the job has no such
+// field.
+type ReadBy func(kind, field int) string
+
+// NoValue returns the fields without a value of the days of a load to which records were added by AddRecord.
+func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) []manifest.NoValue {
+	var out []manifest.DayFields
+	made := map[string]map[string]string{} // by kind and bits
+	var key []byte
+	for _, day := range t.daysOf(load, dayKey.byKind) {
 		sum := &t.sums[t.days[day]]
-		out[i] = manifest.Day{Date: day.date, Behaviour: s.Kinds[day.kind].Name, Records: sum.records, Tally: sum.cells}
-		if by != nil && sum.words > 0 {
-			out[i].NoValue = without.of(int(day.kind), s.Kinds[day.kind].Fields, t.values[sum.valuesAt:][:sum.words])
+		if sum.words == 0 {
+			continue
 		}
+		bits := t.values[sum.valuesAt:][:sum.words]
+		key = binary.AppendUvarint(key[:0], uint64(day.kind))
+		for _, word := range bits {
+			key = binary.LittleEndian.AppendUint64(key, word)
+		}
+		fields, ok := made[string(key)]
+		if !ok {
+			fields = withoutBit(int(day.kind), s.Kinds[day.kind].Fields, bits, by)
+			made[string(key)] = fields
+		}
+		out = append(out, manifest.DayFields{Date: day.date, Behaviour: s.Kinds[day.kind].Name, Fields: fields})
 	}
-	return out
+	return manifest.GroupNoValue(out)
 }
 
-// noValues makes the NoValue of days. Equal ones share their memory.
-type noValues struct {
-	by   ReadBy
-	made map[string]manifest.NoValues
-	key  []byte
-}
-
-// of returns the fields of a kind that have no bit.
-func (n *noValues) of(kind int, fields []behaviour.Field, bits []uint64) manifest.NoValues {
-	n.key = binary.AppendUvarint(n.key[:0], uint64(kind))
-	for _, word := range bits {
-		n.key = binary.LittleEndian.AppendUint64(n.key, word)
-	}
-	if known, ok := n.made[string(n.key)]; ok {
-		return known
-	}
-	without := map[string]string{}
+// withoutBit returns the fields of a kind that have no bit and that the job has.
+func withoutBit(kind int, fields []behaviour.Field, bits []uint64, by ReadBy) map[string]string {
+	out := map[string]string{}
 	for i, f := range fields {
 		if bits[i/wordBits]&(1<<(i%wordBits)) != 0 {
 			continue
 		}
-		if by := n.by(kind, i); by != "" {
-			without[f.Name] = by
+		if digest := by(kind, i); digest != "" {
+			out[f.Name] = digest
 		}
 	}
-	made := manifest.NoValuesOf(without)
-	n.made[string(n.key)] = made
-	return made
+	return out
 }
 
 // Regions returns the regions between points, with the tallies of a load.
