@@ -3,6 +3,7 @@ package bulkload
 import (
 	"cmp"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,24 +26,30 @@ type NoValue struct {
 //   - Another behaviour of the day has a value of the same column: a job may have the same fields for all behaviours of a log.
 //   - The day has few records, compared with another day of the behaviour: they are late.
 type NoValues struct {
-	job  *job.Job
-	by   map[fieldOf]string // by which settings the job reads a field
-	days map[manifest.DayOf]unvalued
-	sets map[string][]string // the lists in days, by their text
+	job *job.Job
+	by  map[fieldOf]string // by which settings the job reads a field
+
+	days    map[dayOfKind]int32 // indexes of lists: the fields without a value of each day with records
+	lists   [][]string          // in order
+	numbers map[string]int32    // the indexes of lists, by their text
+	records map[dayOfKind]int64 // of days with such fields
+	most    map[int32]int64     // the records of the largest day of a kind
+}
+
+// A dayOfKind is a day of a kind of the job. A run may have hundreds of thousands of them.
+type dayOfKind struct {
+	kind int32
+	date behaviour.Date
 }
 
 // A fieldOf is a field of a behaviour.
 type fieldOf struct{ behaviour, field string }
 
-// unvalued counts the records of a behaviour and a day.
-type unvalued struct {
-	records int64
-	fields  []string // without a value, in order
-}
-
 // NewNoValues returns the NoValues of a job.
 func NewNoValues(j *job.Job) *NoValues {
-	return &NoValues{job: j, by: map[fieldOf]string{}, days: map[manifest.DayOf]unvalued{}, sets: map[string][]string{}}
+	return &NoValues{
+		job: j, by: map[fieldOf]string{}, days: map[dayOfKind]int32{}, numbers: map[string]int32{}, records: map[dayOfKind]int64{}, most: map[int32]int64{},
+	}
 }
 
 func (n *NoValues) readBy(of fieldOf) string {
@@ -58,32 +65,37 @@ func (n *NoValues) readBy(of fieldOf) string {
 func (n *NoValues) add(of *manifest.Load) {
 	none := manifest.FieldsWithoutValue(of.Days, of.NoValue)
 	for _, d := range of.Days {
-		if d.Records == 0 {
+		kind, ok := n.job.Schema.Kind(d.Behaviour)
+		if d.Records == 0 || !ok {
 			continue
 		}
-		day, fields := manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}, []string(nil)
-		if own := none[day]; own != nil {
-			for field := range own.Fields {
-				fields = append(fields, field)
-			}
+		day, fields := dayOfKind{int32(kind), d.Date}, []string(nil)
+		if own := none[manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}]; own != nil {
+			fields = slices.Collect(maps.Keys(own.Fields))
 		}
-		had, ok := n.days[day]
-		if ok {
-			fields = slices.DeleteFunc(fields, func(f string) bool { return !slices.Contains(had.fields, f) })
+		if had, ok := n.days[day]; ok {
+			fields = slices.DeleteFunc(fields, func(f string) bool { return !slices.Contains(n.lists[had], f) })
 		}
-		n.days[day] = unvalued{had.records + d.Records, n.share(fields)}
+		n.days[day] = n.number(fields)
+		n.most[day.kind] = max(n.most[day.kind], d.Records)
+		if len(fields) > 0 {
+			n.records[day] += d.Records
+		} else {
+			delete(n.records, day)
+		}
 	}
 }
 
-// share returns fields in order. Equal lists share their memory.
-func (n *NoValues) share(fields []string) []string {
+// number returns the index of fields in lists.
+func (n *NoValues) number(fields []string) int32 {
 	slices.Sort(fields)
 	key := strings.Join(fields, "\x00")
-	if known, ok := n.sets[key]; ok {
-		return known
+	i, ok := n.numbers[key]
+	if !ok {
+		i = int32(len(n.lists))
+		n.lists, n.numbers[key] = append(n.lists, fields), i
 	}
-	n.sets[key] = fields
-	return fields
+	return i
 }
 
 // Of returns the fields to report of a day. without has, for each behaviour with records, its fields without a value.
@@ -111,21 +123,24 @@ func (n *NoValues) Of(without map[string][]string) map[string][]string {
 // lateShare divides the records of the largest day of a behaviour: a day with fewer records has only late ones.
 const lateShare = 20
 
-// list returns the fields to report, in order of the job.
+// list returns the fields to report, in order of the job's behaviours.
 func (n *NoValues) list() (out []NoValue) {
-	dates, most := map[behaviour.Date]map[string][]string{}, map[string]int64{}
-	for day, u := range n.days {
-		if dates[day.Date] == nil {
-			dates[day.Date] = map[string][]string{}
-		}
-		dates[day.Date][day.Behaviour] = u.fields
-		most[day.Behaviour] = max(most[day.Behaviour], u.records)
+	dates := map[behaviour.Date]bool{}
+	for day := range n.records {
+		dates[day.date] = true
 	}
 	at := map[fieldOf]int{}
-	for date, without := range dates {
+	for _, date := range slices.Sorted(maps.Keys(dates)) {
+		without := map[string][]string{}
+		for k := range n.job.Schema.Kinds {
+			if i, ok := n.days[dayOfKind{int32(k), date}]; ok {
+				without[n.job.Schema.Kinds[k].Name] = n.lists[i]
+			}
+		}
 		for name, fields := range n.Of(without) {
-			records := n.days[manifest.DayOf{Date: date, Behaviour: name}].records
-			if records*lateShare < most[name] {
+			kind, _ := n.job.Schema.Kind(name)
+			records := n.records[dayOfKind{int32(kind), date}]
+			if records*lateShare < n.most[int32(kind)] {
 				continue
 			}
 			for _, field := range fields {

@@ -185,10 +185,11 @@ func (t *Tallies) daysOf(load int, order func(a, b dayKey) int) []dayKey {
 // field.
 type ReadBy func(kind, field int) string
 
-// NoValue returns the fields without a value of the days of a load to which records were added by AddRecord.
-func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) []manifest.NoValue {
-	var out []manifest.DayFields
-	made := map[string]map[string]string{} // by kind and bits
+// NoValue returns the fields without a value of the days of a load to which records were added by AddRecord. The order is as of
+// manifest.GroupNoValue.
+func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) (out []manifest.NoValue) {
+	var dates [][]behaviour.Date // of out
+	at := map[string]int{}       // by kind and bits
 	var key []byte
 	for _, day := range t.daysOf(load, dayKey.byKind) {
 		sum := &t.sums[t.days[day]]
@@ -200,14 +201,24 @@ func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) []manifest.N
 		for _, word := range bits {
 			key = binary.LittleEndian.AppendUint64(key, word)
 		}
-		fields, ok := made[string(key)]
+		i, ok := at[string(key)]
 		if !ok {
-			fields = withoutBit(int(day.kind), s.Kinds[day.kind].Fields, bits, by)
-			made[string(key)] = fields
+			i = len(out)
+			if fields := withoutBit(int(day.kind), s.Kinds[day.kind].Fields, bits, by); len(fields) > 0 {
+				out, dates = append(out, manifest.NoValue{Behaviour: s.Kinds[day.kind].Name, Fields: fields}), append(dates, nil)
+			} else {
+				i = -1
+			}
+			at[string(key)] = i
 		}
-		out = append(out, manifest.DayFields{Date: day.date, Behaviour: s.Kinds[day.kind].Name, Fields: fields})
+		if i >= 0 {
+			dates[i] = append(dates[i], day.date)
+		}
 	}
-	return manifest.GroupNoValue(out)
+	for i := range out {
+		out[i].Days = slices.Clone(behaviour.SpansOf(dates[i])) // the dates have more memory
+	}
+	return out
 }
 
 // withoutBit returns the fields of a kind that have no bit and that the job has.
