@@ -6,26 +6,24 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
 )
 
-// Bytes of memory for an entry of the ledgers of earlier loads, and of its text in a ledger.
-const (
-	oldFileMemory = 1250 // a delivered file
-	oldFileText   = 520
-	oldDayMemory  = 110 // a day of a behaviour
-	oldDayText    = 220
-)
+// oldFileMemory is the memory in bytes for a delivered file in the ledgers of earlier loads.
+const oldFileMemory = 1250
 
-// FitHistory returns an error if the ledgers of a table need more memory than a process with some bytes of memory has for them. If they need
-// three quarters of it, it logs a warning. It counts nothing for loads of older versions.
+// FitHistory returns an error if the delivered files in the ledgers of a table need more memory than a process with some bytes of memory
+// has for them. If they need three quarters of it, it logs a warning. It does not count the files of loads of older versions.
 func FitHistory(memory int64, t table.Table, log *slog.Logger) error {
 	m := table.Known(t)
 	if m == nil {
 		return nil
 	}
-	files, need := historyOf(m.Loads)
+	var files int64
+	for i := range m.Loads {
+		files += m.Loads[i].Files
+	}
+	need := files * oldFileMemory
 	r := Resources{Memory: memory}.WithDefaults()
 	if 4*need <= 3*r.listMemory() {
 		return nil
@@ -41,18 +39,4 @@ func FitHistory(memory int64, t table.Table, log *slog.Logger) error {
 	}
 	return fmt.Errorf("%w: the ledgers of %s have %s delivered files, and --memory %s is not enough for them: raise --memory to %s",
 		ErrRequest, t.Info().Address, humanize.Comma(files), humanize.IBytes(uint64(r.Memory)), humanize.IBytes(uint64(enough.Memory)))
-}
-
-// historyOf returns the number of delivered files of loads, and the memory of their ledgers in bytes.
-func historyOf(loads []manifest.LoadRef) (files, memory int64) {
-	for i := range loads {
-		l := &loads[i]
-		if l.Files == 0 {
-			continue
-		}
-		days := max(0, l.Size-l.Files*oldFileText) / oldDayText
-		files += l.Files
-		memory += l.Files*oldFileMemory + days*oldDayMemory
-	}
-	return files, memory
 }
