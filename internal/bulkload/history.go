@@ -1,16 +1,29 @@
 package bulkload
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 
 	"github.com/dustin/go-humanize"
 
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
 )
 
 // oldFileMemory is the memory in bytes for a delivered file in the ledgers of earlier loads.
 const oldFileMemory = 1250
+
+// Ledgers returns the ledgers of a table, if they fit into memory, see FitHistory.
+func Ledgers(ctx context.Context, t interface {
+	table.Table
+	Ledgers(ctx context.Context) ([]*manifest.Load, error)
+}, memory int64, log *slog.Logger) ([]*manifest.Load, error) {
+	if err := FitHistory(memory, t, log); err != nil {
+		return nil, err
+	}
+	return t.Ledgers(ctx)
+}
 
 // FitHistory returns an error if the delivered files in the ledgers of a table need more memory than a process with some bytes of memory
 // has for them. If they need three quarters of it, it logs a warning. It does not count the files of loads of older versions.
@@ -28,15 +41,12 @@ func FitHistory(memory int64, t table.Table, log *slog.Logger) error {
 	if 4*need <= 3*r.listMemory() {
 		return nil
 	}
-	enough := Resources{Memory: max(r.Memory, MinMemory)}
-	for 4*need > 3*enough.listMemory() {
-		enough.Memory *= 2
-	}
+	enough := r.enoughFor((4*need + 2) / 3)
 	if need <= r.listMemory() {
 		log.Warn("the ledgers of the table fill most of the memory that --memory has for them, and a larger table is refused",
-			"files", files, "memory", humanize.IBytes(uint64(r.Memory)), "advice", "raise --memory to "+humanize.IBytes(uint64(enough.Memory)))
+			"files", files, "memory", humanize.IBytes(uint64(r.Memory)), "advice", "raise --memory to "+enough)
 		return nil
 	}
 	return fmt.Errorf("%w: the ledgers of %s have %s delivered files, and --memory %s is not enough for them: raise --memory to %s",
-		ErrRequest, t.Info().Address, humanize.Comma(files), humanize.IBytes(uint64(r.Memory)), humanize.IBytes(uint64(enough.Memory)))
+		ErrRequest, t.Info().Address, humanize.Comma(files), humanize.IBytes(uint64(r.Memory)), enough)
 }

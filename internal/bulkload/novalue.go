@@ -27,7 +27,7 @@ type NoValue struct {
 //   - The day has few records, compared with another day of the behaviour: they are late.
 type NoValues struct {
 	job *job.Job
-	by  map[fieldOf]string // by which settings the job reads a field
+	by  func(name, field string) string // by which settings the job reads a field
 
 	days    map[dayOfKind]int32 // indexes of lists: the fields without a value of each day with records
 	lists   [][]string          // in order
@@ -48,17 +48,8 @@ type fieldOf struct{ behaviour, field string }
 // NewNoValues returns the NoValues of a job.
 func NewNoValues(j *job.Job) *NoValues {
 	return &NoValues{
-		job: j, by: map[fieldOf]string{}, days: map[dayOfKind]int32{}, numbers: map[string]int32{}, records: map[dayOfKind]int64{}, most: map[int32]int64{},
+		job: j, by: j.FieldsBy(), days: map[dayOfKind]int32{}, numbers: map[string]int32{}, records: map[dayOfKind]int64{}, most: map[int32]int64{},
 	}
-}
-
-func (n *NoValues) readBy(of fieldOf) string {
-	by, ok := n.by[of]
-	if !ok {
-		by = n.job.FieldBy(of.behaviour, of.field)
-		n.by[of] = by
-	}
-	return by
 }
 
 // add adds a load of the run. A field of a day has no value if it has none in any load.
@@ -105,14 +96,14 @@ func (n *NoValues) Of(without map[string][]string) map[string][]string {
 		fields, records := without[kind.Name]
 		for _, f := range kind.Fields {
 			if records && !slices.Contains(fields, f.Name) {
-				valued[n.readBy(fieldOf{kind.Name, f.Name})] = true
+				valued[n.by(kind.Name, f.Name)] = true
 			}
 		}
 	}
 	out := map[string][]string{}
 	for name, fields := range without {
 		for _, field := range fields {
-			if by := n.readBy(fieldOf{name, field}); by != "" && !valued[by] {
+			if by := n.by(name, field); by != "" && !valued[by] {
 				out[name] = append(out[name], field)
 			}
 		}

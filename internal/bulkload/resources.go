@@ -101,12 +101,17 @@ func (r *Resources) FitFiles(files int, paths int64) error {
 	if int64(files) <= most {
 		return nil
 	}
+	return fmt.Errorf("%w: %s files would be loaded, and --memory %s is enough for %s: load fewer days at once, or raise --memory to %s",
+		ErrRequest, humanize.Comma(int64(files)), humanize.IBytes(uint64(r.Memory)), humanize.Comma(most), r.enoughFor(int64(files)*each))
+}
+
+// enoughFor returns the text of a --memory with which lists of some bytes fit.
+func (r *Resources) enoughFor(bytes int64) string {
 	enough := Resources{Memory: max(r.Memory, MinMemory)}
-	for enough.listMemory() < int64(files)*each {
+	for enough.listMemory() < bytes {
 		enough.Memory *= 2
 	}
-	return fmt.Errorf("%w: %s files would be loaded, and --memory %s is enough for %s: load fewer days at once, or raise --memory to %s",
-		ErrRequest, humanize.Comma(int64(files)), humanize.IBytes(uint64(r.Memory)), humanize.Comma(most), humanize.IBytes(uint64(enough.Memory)))
+	return humanize.IBytes(uint64(enough.Memory))
 }
 
 // FitDays returns an error if the days of the behaviours in a batch of some delivered files need more memory.

@@ -175,10 +175,7 @@ func (r *run) open(ctx context.Context) error {
 		err = from.CheckFiles(ctx)
 	}
 	if err == nil {
-		err = bulkload.FitHistory(r.cfg.Memory, from, r.cfg.Log)
-	}
-	if err == nil {
-		r.ledgers, err = from.Ledgers(ctx)
+		r.ledgers, err = bulkload.Ledgers(ctx, from, r.cfg.Memory, r.cfg.Log)
 		r.origins = manifest.OriginsOf(r.ledgers)
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // field by other settings now. loads are all loads of the table, the oldest first. The table has no days before
 // dropped, which may be nil.
 func (s *Search) UnreadFields(loads []*manifest.Load, files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
-	u := &unreadFields{Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]*manifest.Input{}, by: map[fieldOf]string{}}
+	u := &unreadFields{Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]*manifest.Input{}, by: s.Job.FieldsBy()}
 	for i := range files {
 		u.asked[files[i].Rel] = &files[i]
 	}
@@ -33,7 +33,7 @@ type unreadFields struct {
 	asked   map[string]*job.Input        // by Rel
 	again   map[string][]*manifest.Input // by path, of the loads that were added: those that read fields again
 	found   []bulkload.UnreadField
-	by      map[fieldOf]string // by which settings the job reads a field; "" if it has no such field
+	by      func(name, field string) string // by which settings the job reads a field; "" if it has no such field
 }
 
 // A fieldOf is a field of a behaviour.
@@ -82,12 +82,7 @@ func (u *unreadFields) readByOthers(of *manifest.Load) map[fieldOf][]manifest.Da
 		n := &of.NoValue[i]
 		var days []manifest.Day // of n
 		for field, by := range n.Fields {
-			key := fieldOf{n.Behaviour, field}
-			now, known := u.by[key]
-			if !known {
-				now = u.Job.FieldBy(n.Behaviour, field)
-				u.by[key] = now
-			}
+			now := u.by(n.Behaviour, field)
 			if now == "" || now == by {
 				continue
 			}
@@ -98,6 +93,7 @@ func (u *unreadFields) readByOthers(of *manifest.Load) map[fieldOf][]manifest.Da
 					}
 				}
 			}
+			key := fieldOf{n.Behaviour, field}
 			out[key] = append(out[key], days...)
 		}
 	}

@@ -11,17 +11,11 @@ import (
 
 // choose returns the ledgers of the loads that are not in the target.
 func (i *importer) choose(ctx context.Context) ([]*manifest.Load, error) {
-	if err := bulkload.FitHistory(i.with.Memory, i.to.Loader, i.with.Log); err != nil {
-		return nil, err
-	}
-	if err := bulkload.FitHistory(i.with.Memory, i.from, i.with.Log); err != nil {
-		return nil, err
-	}
-	there, err := i.to.Ledgers(ctx)
+	there, err := bulkload.Ledgers(ctx, i.to.Loader, i.with.Memory, i.with.Log)
 	if err != nil {
 		return nil, err
 	}
-	all, err := i.from.Ledgers(ctx)
+	all, err := bulkload.Ledgers(ctx, i.from, i.with.Memory, i.with.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -31,16 +31,23 @@ func (l *Load) choose(ctx context.Context) error {
 	if l.Files, err = l.dropGrowing(ctx, files); err != nil {
 		return err
 	}
-	var paths int64
 	for _, f := range l.Files {
 		l.Result.Bytes += f.Size
-		paths += int64(len(f.Path))
 	}
-	if err := l.cfg.FitFiles(len(l.Files), paths); err != nil {
+	if err := l.fits(len(l.Files), func(i int) string { return l.Files[i].Path }); err != nil {
 		return err
 	}
 	l.Result.Choice, err = l.To.SetMode(ctx, l.cfg.Mode, l.Result.Bytes)
 	return err
+}
+
+// fits returns an error if a load of n files needs more memory. path returns the path of each.
+func (l *Load) fits(n int, path func(i int) string) error {
+	var paths int64
+	for i := range n {
+		paths += int64(len(path(i)))
+	}
+	return l.cfg.FitFiles(n, paths)
 }
 
 // chooseFiles returns the files to load. It leaves out a file that differs from the file that was loaded

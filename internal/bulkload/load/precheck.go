@@ -196,10 +196,7 @@ func (p *preCheck) table(ctx context.Context) error {
 	if err := table.CheckFiles(ctx, t); err != nil {
 		return err
 	}
-	if err := bulkload.FitHistory(l.cfg.Memory, t, l.cfg.Log); err != nil {
-		return err
-	}
-	loads, err := t.Ledgers(ctx)
+	loads, err := bulkload.Ledgers(ctx, t, l.cfg.Memory, l.cfg.Log)
 	if err != nil {
 		return err
 	}

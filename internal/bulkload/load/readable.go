@@ -49,11 +49,7 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 		p.Skip(precheck.InputReadable, "%s", p.noFile())
 		return
 	}
-	var paths int64
-	for _, f := range files {
-		paths += int64(len(f.Path))
-	}
-	if err := p.load.cfg.FitFiles(len(files), paths); err != nil {
+	if err := p.load.fits(len(files), func(i int) string { return files[i].Path }); err != nil {
 		p.Fail(precheck.InputReadable, err, "")
 		return
 	}

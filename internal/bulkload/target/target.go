@@ -124,10 +124,7 @@ func (t *Table) Fit(j *job.Job) error {
 // Learn reads the ledgers of the table, the files of killed loads by puts, and the plans that are not
 // committed. It returns an error if they do not fit into the memory of with.
 func (t *Table) Learn(ctx context.Context, with *bulkload.Resources) (*ledger.Index, error) {
-	if err := bulkload.FitHistory(with.Memory, t.Loader, with.Log); err != nil {
-		return nil, err
-	}
-	loads, err := t.Ledgers(ctx)
+	loads, err := bulkload.Ledgers(ctx, t.Loader, with.Memory, with.Log)
 	if err != nil {
 		return nil, err
 	}

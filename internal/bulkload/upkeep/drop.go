@@ -150,10 +150,7 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 	if m.DroppedBefore != nil && *m.DroppedBefore >= before {
 		return d, fmt.Errorf("%w: the days before %s were dropped from %s", ErrNothing, m.DroppedBefore, r.cfg.Store.Address())
 	}
-	if err := bulkload.FitHistory(r.cfg.Memory, r.table, r.cfg.Log); err != nil {
-		return d, err
-	}
-	ledgers, err := r.table.Ledgers(ctx)
+	ledgers, err := bulkload.Ledgers(ctx, r.table, r.cfg.Memory, r.cfg.Log)
 	if err != nil {
 		return d, err
 	}

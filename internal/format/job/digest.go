@@ -129,6 +129,20 @@ func (j *Job) FieldBy(name, field string) string {
 	return m.digest()[:16]
 }
 
+// FieldsBy returns FieldBy as a function that computes the digest of a field once. One goroutine may use it.
+func (j *Job) FieldsBy() func(name, field string) string {
+	known := map[[2]string]string{}
+	return func(name, field string) string {
+		key := [2]string{name, field}
+		by, ok := known[key]
+		if !ok {
+			by = j.FieldBy(name, field)
+			known[key] = by
+		}
+		return by
+	}
+}
+
 // readBy returns a digest of what of returns for some behaviours, and of the settings by which a record is cut out of a
 // file and into columns. nulls are the null texts that make a difference.
 func (j *Job) readBy(behaviours, nulls []string, of func(*record.Kind) kindMeaning) string {
