@@ -115,36 +115,20 @@ func (n *NoValues) Of(without map[string][]string) map[string][]string {
 const lateShare = 20
 
 // list returns the fields to report, in order of the job's behaviours.
-func (n *NoValues) list() (out []NoValue) {
+func (n *NoValues) list() []NoValue {
 	dates := map[behaviour.Date]bool{}
 	for day := range n.records {
 		dates[day.date] = true
 	}
-	at := map[fieldOf]int{}
-	for _, date := range slices.Sorted(maps.Keys(dates)) {
-		without := map[string][]string{}
-		for k := range n.job.Schema.Kinds {
-			if i, ok := n.days[dayOfKind{int32(k), date}]; ok {
-				without[n.job.Schema.Kinds[k].Name] = n.lists[i]
-			}
+	sums := map[fieldOf]*NoValue{}
+	for date := range dates {
+		for name, fields := range n.Of(n.without(date)) {
+			n.addDay(sums, date, name, fields)
 		}
-		for name, fields := range n.Of(without) {
-			kind, _ := n.job.Schema.Kind(name)
-			records := n.records[dayOfKind{int32(kind), date}]
-			if records*lateShare < n.most[int32(kind)] {
-				continue
-			}
-			for _, field := range fields {
-				key, span := fieldOf{name, field}, behaviour.Span{From: date, To: date}
-				i, ok := at[key]
-				if !ok {
-					i, at[key] = len(out), len(out)
-					out = append(out, NoValue{Behaviour: name, Field: field, Dates: span})
-				}
-				out[i].Records += records
-				out[i].Dates.Add(span)
-			}
-		}
+	}
+	var out []NoValue
+	for _, sum := range sums {
+		out = append(out, *sum)
 	}
 	slices.SortFunc(out, func(a, b NoValue) int {
 		ka, _ := n.job.Schema.Kind(a.Behaviour)
@@ -152,6 +136,35 @@ func (n *NoValues) list() (out []NoValue) {
 		return cmp.Or(cmp.Compare(ka, kb), cmp.Compare(a.Field, b.Field))
 	})
 	return out
+}
+
+// without returns the fields without a value of each behaviour with records on a date.
+func (n *NoValues) without(date behaviour.Date) map[string][]string {
+	out := map[string][]string{}
+	for k := range n.job.Schema.Kinds {
+		if i, ok := n.days[dayOfKind{int32(k), date}]; ok {
+			out[n.job.Schema.Kinds[k].Name] = n.lists[i]
+		}
+	}
+	return out
+}
+
+// addDay adds the fields to report of a behaviour and a date to sums, unless the records are late.
+func (n *NoValues) addDay(sums map[fieldOf]*NoValue, date behaviour.Date, name string, fields []string) {
+	kind, _ := n.job.Schema.Kind(name)
+	records := n.records[dayOfKind{int32(kind), date}]
+	if records*lateShare < n.most[int32(kind)] {
+		return
+	}
+	for _, field := range fields {
+		sum, ok := sums[fieldOf{name, field}]
+		if !ok {
+			sum = &NoValue{Behaviour: name, Field: field, Dates: behaviour.NoDays}
+			sums[fieldOf{name, field}] = sum
+		}
+		sum.Records += records
+		sum.Dates.AddDay(date)
+	}
 }
 
 // addNoValue adds a field of another day.

@@ -146,16 +146,16 @@ func (c *commit) noValue(reports []*manifest.Report) []manifest.NoValue {
 			fields[day] = own
 		}
 	}
-	var out []manifest.DayFields
-	for day, own := range fields {
-		out = append(out, manifest.DayFields{Date: day.Date, Behaviour: day.Behaviour, Fields: own})
-	}
-	slices.SortFunc(out, func(a, b manifest.DayFields) int {
+	days := slices.SortedFunc(maps.Keys(fields), func(a, b manifest.DayOf) int {
 		ka, _ := c.to.Schema.Kind(a.Behaviour)
 		kb, _ := c.to.Schema.Kind(b.Behaviour)
 		return cmp.Or(cmp.Compare(ka, kb), cmp.Compare(a.Date, b.Date))
 	})
-	return manifest.GroupNoValue(out)
+	var none manifest.NoValues
+	for _, day := range days {
+		none.Add(none.Group(day.Behaviour, fields[day]), day.Date)
+	}
+	return none.List()
 }
 
 // commonRegions returns the sums of the regions of all pieces. If the table's regions changed between

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 
 	"usertrail/internal/behaviour"
 )
@@ -14,34 +15,47 @@ type NoValue struct {
 	Days      []behaviour.Span  `json:"days"` // in order
 }
 
-// A DayFields has fields of a behaviour on a day, each with its digest.
-type DayFields struct {
-	Date      behaviour.Date
-	Behaviour string
-	Fields    map[string]string
+// NoValues groups days of the same fields without a value. The zero NoValues has no days.
+type NoValues struct {
+	groups []NoValue          // in order of the first calls of Group
+	dates  [][]behaviour.Date // of groups
+	at     map[string]int     // the indexes of groups
 }
 
-// GroupNoValue groups days of the same fields. The days come in order of the behaviours, and then of the dates. Days without fields are
-// left out.
-func GroupNoValue(days []DayFields) (out []NoValue) {
-	var dates [][]behaviour.Date // of out
-	at := map[string]int{}
-	for _, d := range days {
-		if len(d.Fields) == 0 {
-			continue
-		}
-		key := fmt.Sprintf("%q %q", d.Behaviour, d.Fields) // package fmt sorts the fields
-		i, ok := at[key]
-		if !ok {
-			i, at[key] = len(out), len(out)
-			out, dates = append(out, NoValue{Behaviour: d.Behaviour, Fields: d.Fields}), append(dates, nil)
-		}
-		dates[i] = append(dates[i], d.Date)
+// Group returns the index of the group of the fields of a behaviour. Each field has its digest. If there are no fields, the group
+// is NoGroup.
+func (n *NoValues) Group(name string, fields map[string]string) int {
+	if len(fields) == 0 {
+		return NoGroup
 	}
-	for i := range out {
-		out[i].Days = behaviour.SpansOf(dates[i])
+	key := fmt.Sprintf("%q %q", name, fields) // package fmt sorts the fields
+	i, ok := n.at[key]
+	if !ok {
+		if n.at == nil {
+			n.at = map[string]int{}
+		}
+		i = len(n.groups)
+		n.groups, n.dates, n.at[key] = append(n.groups, NoValue{Behaviour: name, Fields: fields}), append(n.dates, nil), i
 	}
-	return out
+	return i
+}
+
+// NoGroup is the group of the days with a value of each field. List leaves them out.
+const NoGroup = -1
+
+// Add adds a day to a group. The dates of a group must ascend.
+func (n *NoValues) Add(group int, d behaviour.Date) {
+	if group != NoGroup {
+		n.dates[group] = append(n.dates[group], d)
+	}
+}
+
+// List returns the groups in order of the first calls of Group. A group must have a day.
+func (n *NoValues) List() []NoValue {
+	for i := range n.groups {
+		n.groups[i].Days = slices.Clone(behaviour.SpansOf(n.dates[i])) // the dates have more memory
+	}
+	return n.groups
 }
 
 // FieldsWithoutValue returns the NoValue of each of some days of a load by its date and behaviour. Days with a value of each field are

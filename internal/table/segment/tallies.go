@@ -185,11 +185,11 @@ func (t *Tallies) daysOf(load int, order func(a, b dayKey) int) []dayKey {
 // field.
 type ReadBy func(kind, field int) string
 
-// NoValue returns the fields without a value of the days of a load to which records were added by AddRecord. The order is as of
-// manifest.GroupNoValue.
-func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) (out []manifest.NoValue) {
-	var dates [][]behaviour.Date // of out
-	at := map[string]int{}       // by kind and bits
+// NoValue returns the fields without a value of the days of a load to which records were added by AddRecord, in order of the
+// behaviours.
+func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) []manifest.NoValue {
+	var none manifest.NoValues
+	groups := map[string]int{} // by kind and bits
 	var key []byte
 	for _, day := range t.daysOf(load, dayKey.byKind) {
 		sum := &t.sums[t.days[day]]
@@ -201,24 +201,15 @@ func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) (out []manif
 		for _, word := range bits {
 			key = binary.LittleEndian.AppendUint64(key, word)
 		}
-		i, ok := at[string(key)]
+		group, ok := groups[string(key)]
 		if !ok {
-			i = len(out)
-			if fields := withoutBit(int(day.kind), s.Kinds[day.kind].Fields, bits, by); len(fields) > 0 {
-				out, dates = append(out, manifest.NoValue{Behaviour: s.Kinds[day.kind].Name, Fields: fields}), append(dates, nil)
-			} else {
-				i = -1
-			}
-			at[string(key)] = i
+			kind := &s.Kinds[day.kind]
+			group = none.Group(kind.Name, withoutBit(int(day.kind), kind.Fields, bits, by))
+			groups[string(key)] = group
 		}
-		if i >= 0 {
-			dates[i] = append(dates[i], day.date)
-		}
+		none.Add(group, day.date)
 	}
-	for i := range out {
-		out[i].Days = slices.Clone(behaviour.SpansOf(dates[i])) // the dates have more memory
-	}
-	return out
+	return none.List()
 }
 
 // withoutBit returns the fields of a kind that have no bit and that the job has.
