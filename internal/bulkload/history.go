@@ -15,14 +15,11 @@ import (
 const oldFileMemory = 1250
 
 // Ledgers returns the ledgers of a table, if they fit into memory, see FitHistory.
-func Ledgers(ctx context.Context, t interface {
-	table.Table
-	Ledgers(ctx context.Context) ([]*manifest.Load, error)
-}, memory int64, log *slog.Logger) ([]*manifest.Load, error) {
+func Ledgers(ctx context.Context, t table.Loader, memory int64, log *slog.Logger) ([]*manifest.Load, error) {
 	if err := FitHistory(memory, t, log); err != nil {
 		return nil, err
 	}
-	return t.Ledgers(ctx)
+	return table.Ledgers(ctx, t)
 }
 
 // FitHistory returns an error if the delivered files in the ledgers of a table need more memory than a process with some bytes of memory

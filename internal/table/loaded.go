@@ -98,13 +98,13 @@ func readLoaded(ctx context.Context, t Loader) (*loaded, error) {
 	if m != nil && !slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.Delivered == nil }) {
 		return l, nil
 	}
-	ledgers, err := t.Ledgers(ctx)
+	l.all = nil
+	err := t.EachLedger(ctx, func(of *manifest.Load) error {
+		l.all = append(l.all, of.Delivered()...)
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("look for the days that are loaded: %w", err)
-	}
-	l.all = nil
-	for _, of := range ledgers {
-		l.all = append(l.all, of.Delivered()...)
 	}
 	return l, nil
 }

@@ -20,7 +20,14 @@ type recorded struct {
 
 func (r recorded) Manifest() *manifest.Table { return r.m }
 
-func (r recorded) Ledgers(context.Context) ([]*manifest.Load, error) { return r.ledgers, nil }
+func (r recorded) EachLedger(_ context.Context, f func(*manifest.Load) error) error {
+	for _, l := range r.ledgers {
+		if err := f(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func day(t *testing.T, text string) behaviour.Date {
 	t.Helper()

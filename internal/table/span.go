@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
 )
 
 // SpanOf returns the first and the last day with records of loads. ok is false if there are
@@ -18,16 +19,13 @@ func SpanOf(ctx context.Context, t Loader) (s behaviour.Span, ok bool, err error
 		}
 		return s, s.From <= s.To, nil
 	}
-	ledgers, err := t.Ledgers(ctx)
-	if err != nil {
-		return s, false, err
-	}
-	for _, l := range ledgers {
+	err = t.EachLedger(ctx, func(l *manifest.Load) error {
 		for _, d := range l.Days {
 			add(behaviour.Span{From: d.Date, To: d.Date})
 		}
-	}
-	return s, s.From <= s.To, nil
+		return nil
+	})
+	return s, err == nil && s.From <= s.To, err
 }
 
 // WithoutDays returns the reason why a table of files has no dates, and the next step.

@@ -209,8 +209,9 @@ type Loader interface {
 	Table
 	// Extend adds the new behaviours and fields of a job's schema, from the next load on.
 	Extend(s *behaviour.Schema) error
-	// Ledgers returns the ledgers of all loads, the oldest first.
-	Ledgers(ctx context.Context) ([]*manifest.Load, error)
+	// EachLedger calls f with the ledger of each load, the oldest first. It ends with the first error. A ledger has an entry for
+	// each delivered file, and the table may have very many: f keeps only what it needs.
+	EachLedger(ctx context.Context, f func(*manifest.Load) error) error
 	// NextLoad returns the number of the next load.
 	NextLoad() int
 	// Recover finishes loads that were killed while the table took them in, and returns

@@ -149,7 +149,7 @@ func (y *Fixture) Ledgers() []*manifest.Load {
 		y.T.Fatal(err)
 	}
 	defer t.Close()
-	loads, err := t.Ledgers(y.T.Context())
+	loads, err := table.Ledgers(y.T.Context(), t)
 	if err != nil {
 		y.T.Fatal(err)
 	}

@@ -221,7 +221,7 @@ func (p *HBase) Ledgers() []*manifest.Load {
 	p.T.Helper()
 	target, done := p.Open()
 	defer done()
-	loads, err := target.Ledgers(p.T.Context())
+	loads, err := table.Ledgers(p.T.Context(), target)
 	if err != nil {
 		p.T.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/table"
 	"usertrail/internal/tally"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testtable"
@@ -208,7 +209,7 @@ func (h *fixture) backAgain(t *testing.T, from string) {
 func (h *fixture) days(t testing.TB, name string) []manifest.Day {
 	t.Helper()
 	opened := h.Opened(t, name)
-	ledgers, err := opened.Ledgers(t.Context())
+	ledgers, err := table.Ledgers(t.Context(), opened)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,28 +3,35 @@ package load_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/format/manifest"
 )
 
-// TestLedgersThatDoNotFitAreRefused loads so many files that their ledger does not fit into the least memory.
+// TestLedgersThatDoNotFitAreRefused says in the manifest that the ledger of a load has more files than fit into the least memory. A
+// drop does not hold the ledgers.
 func TestLedgersThatDoNotFitAreRefused(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
-	const files = 15_400
-	for i := range files {
-		y.Write(fmt.Sprintf("2014-09-01/play.%d", i), fmt.Sprintf("user,time,title,seconds\nu%d,2014-09-01 10:00:00,a,1\n", i))
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	name, m := filepath.Join(y.Store.Dir, manifest.TableName), new(manifest.Table)
+	if err := manifest.Read(t.Context(), y.Store.FS, name, m); err != nil {
+		t.Fatal(err)
 	}
-	cfg := y.Config("2014-09-01", "2014-09-01")
-	cfg.Memory = 1 << 30
-	if r, err := load.Run(t.Context(), cfg); err != nil || r.Loaded != files {
-		t.Fatalf("%d records are loaded, %v, want %d", r.Loaded, err, files)
+	if n := m.Loads[0].Files; n != 1 {
+		t.Fatalf("the manifest has %d files of the load, want 1", n)
 	}
-	y.Write("2014-09-05/play.csv", bulkloadtest.Plays)
-	cfg = y.Config("2014-09-05", "2014-09-05")
+	m.Loads[0].Files = 15_400
+	if err := manifest.Write(t.Context(), y.Store.FS, name, m); err != nil {
+		t.Fatal(err)
+	}
+	y.Write("2014-09-05/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-05"))
+	cfg := y.Config("2014-09-05", "2014-09-05")
 	cfg.Memory = bulkload.MinMemory
 	const says = "have 15,400 delivered files, and --memory 64 MiB is not enough for them: raise --memory to 256 MiB"
 	if _, err := load.Run(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), says) {
@@ -33,4 +40,9 @@ func TestLedgersThatDoNotFitAreRefused(t *testing.T) {
 	if checks, _, err := load.PreCheck(t.Context(), cfg); !strings.Contains(fmt.Sprint(checks, err), says) {
 		t.Errorf("the pre-check does not say %q: %v, %v", says, checks, err)
 	}
+	cfg.Memory = 256 << 20
+	if r, err := load.Run(t.Context(), cfg); err != nil || r.Loaded == 0 {
+		t.Errorf("with the memory that the message names: %+v, %v", r, err)
+	}
+	y.Drop("2014-09-03")
 }

@@ -123,7 +123,7 @@ func TestFieldsMustFitIntoMemory(t *testing.T) {
 func TestWindowsMustFitIntoMemory(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	days := []string{"2014-09-01", "2014-09-02", "2014-09-03", "2014-09-04"}
-	const records = 200_000
+	const records = 20_000
 	for i, day := range days {
 		window := 8 << 20
 		if i == 2 {

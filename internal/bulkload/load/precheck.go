@@ -63,7 +63,7 @@ func Fresh(ctx context.Context, cfg Config) (bool, error) {
 		return false, err
 	}
 	defer t.Close()
-	loads, err := t.Ledgers(ctx)
+	loads, err := bulkload.Ledgers(ctx, t, cfg.Memory, cfg.Log)
 	if err != nil {
 		return false, err
 	}

@@ -154,8 +154,12 @@ func (w *worker) committed(ctx context.Context) (bool, error) {
 
 // committedTo reports whether the plan is part of the table t.
 func (w *worker) committedTo(ctx context.Context, t table.Loader) (bool, error) {
-	loads, err := t.Ledgers(ctx)
-	return ledger.New(loads, nil).LoadOf(w.piece.Plan) != 0, err
+	committed := false
+	err := t.EachLedger(ctx, func(l *manifest.Load) error {
+		committed = committed || l.Plan == w.piece.Plan
+		return nil
+	})
+	return committed, err
 }
 
 // openTable opens the table of a piece, or prepares a new table as the plan did. j is the job of the piece.

@@ -150,13 +150,9 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 	if m.DroppedBefore != nil && *m.DroppedBefore >= before {
 		return d, fmt.Errorf("%w: the days before %s were dropped from %s", ErrNothing, m.DroppedBefore, r.cfg.Store.Address())
 	}
-	ledgers, err := bulkload.Ledgers(ctx, r.table, r.cfg.Memory, r.cfg.Log)
-	if err != nil {
-		return d, err
-	}
 	days := map[behaviour.Date]bool{}
 	newest := behaviour.MinDate
-	for _, l := range ledgers {
+	err := r.table.EachLedger(ctx, func(l *manifest.Load) error {
 		for _, day := range l.Days {
 			if day.Records > 0 {
 				newest = max(newest, day.Date)
@@ -169,6 +165,10 @@ func (r *run) look(ctx context.Context, before behaviour.Date) (*drop, error) {
 				d.Behaviours += day.Records
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return d, err
 	}
 	if before > newest && !r.cfg.All {
 		return d, fmt.Errorf("%w: %s has no day from %s on: the drop would remove every day, and later loads would skip records of these days: correct --before, or add --all", bulkload.ErrRequest, r.cfg.Store.Address(), before)

@@ -15,11 +15,9 @@ import (
 
 // expect adds up the ledgers of all loads.
 func (r *run) expect(ctx context.Context) error {
-	loads, err := r.table.Ledgers(ctx)
-	if err != nil {
-		return err
-	}
-	for _, l := range loads {
+	var cuts []cut
+	err := r.table.EachLedger(ctx, func(l *manifest.Load) error {
+		cuts = r.addCut(cuts, l)
 		for _, d := range l.Days {
 			kind, ok := r.schema.Kind(d.Behaviour)
 			if !ok {
@@ -34,28 +32,35 @@ func (r *run) expect(ctx context.Context) error {
 			sum.cells.Add(d.Tally)
 			r.expected[k] = sum
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	r.expectRanges(loads)
+	r.expectRanges(cuts)
 	return nil
 }
 
+// addCut adds the regions of a load with cells to cuts. If the load does not tell its regions, no ranges are compared.
+func (r *run) addCut(cuts []cut, l *manifest.Load) []cut {
+	switch c := cut(l.Regions); {
+	case len(c) > 0:
+		return append(cuts, c)
+	case len(l.Days) > 0 && r.result.Unlocated == "":
+		r.result.Unlocated = fmt.Sprintf("the ledger of load %d tells no regions", l.Number)
+	}
+	return cuts
+}
+
 // expectRanges determines the ranges of rows that can be compared, and their expected
-// content. The regions in a ledger count all days.
-func (r *run) expectRanges(loads []*manifest.Load) {
-	if !r.whole() {
+// content. cuts are the regions of the loads. The regions in a ledger count all days.
+func (r *run) expectRanges(cuts []cut) {
+	switch {
+	case !r.whole():
 		r.result.Unlocated = "not the whole table is compared"
 		return
-	}
-	var cuts []cut
-	for _, l := range loads {
-		c := cut(l.Regions)
-		switch {
-		case len(c) > 0:
-			cuts = append(cuts, c)
-		case len(l.Days) > 0:
-			r.result.Unlocated = fmt.Sprintf("the ledger of load %d tells no regions", l.Number)
-			return
-		}
+	case r.result.Unlocated != "":
+		return
 	}
 	gone := r.dropped()
 	r.points = common(append(slices.Clip(cuts), gone))

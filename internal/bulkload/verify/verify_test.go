@@ -335,9 +335,9 @@ type cutAnew struct {
 	cells  [][]*cell.Cell // by load
 }
 
-func (c cutAnew) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
-	loads, err := c.rows.Ledgers(ctx)
-	for i, l := range loads {
+func (c cutAnew) EachLedger(ctx context.Context, f func(*manifest.Load) error) error {
+	i := 0
+	return c.rows.EachLedger(ctx, func(l *manifest.Load) error {
 		l.Regions = nil
 		for _, r := range c.points[i].Regions() {
 			var sum tally.Counter
@@ -348,8 +348,9 @@ func (c cutAnew) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
 			}
 			l.Regions = append(l.Regions, manifest.Region{First: r.Start, Tally: sum.Tally})
 		}
-	}
-	return loads, err
+		i++
+		return f(l)
+	})
 }
 
 // TestLoadsMayHaveFoundOtherRegions compares ranges. Their ends are ends of regions in all

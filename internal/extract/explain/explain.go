@@ -16,7 +16,6 @@ import (
 	"usertrail/internal/extract/judge"
 	"usertrail/internal/extract/notes"
 	"usertrail/internal/extract/output"
-	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/quantity"
 	"usertrail/internal/table"
@@ -77,21 +76,21 @@ func Estimate(ctx context.Context, c extract.Config, t table.Loader) (Explanatio
 	if err := s.count(ctx); err != nil {
 		return e, err
 	}
-	ledgers, err := t.Ledgers(ctx)
+	r, err := record(ctx, t, s.Query)
 	if err != nil {
 		return e, fmt.Errorf("read the days of the table: %w", err)
 	}
-	f, err := s.facts(unrolled, ledgers)
+	f, err := s.facts(unrolled, r)
 	if err != nil {
 		return e, err
 	}
-	e.fill(s, f, ledgers)
+	e.fill(s, f, r)
 	e.Notes, err = s.remarks(ctx, t, &e)
 	return e, err
 }
 
 // facts returns the facts of the query with the counts of the survey.
-func (s *survey) facts(unrolled bool, ledgers []*manifest.Load) (*facts.Facts, error) {
+func (s *survey) facts(unrolled bool, r *recorded) (*facts.Facts, error) {
 	q := s.Query
 	f, err := s.Facts()
 	if err != nil {
@@ -116,14 +115,14 @@ func (s *survey) facts(unrolled bool, ledgers []*manifest.Load) (*facts.Facts, e
 	if where.Gets() {
 		auto = fetch.Get
 	}
-	f.Detail(q, ledgers)
+	f.Detail(r.sums)
 	f.Whole = (f.Rolls != estimate.Known || s.Census.Unsure()) && !q.Users.IsAll()
 	f.Regions, f.Asked, f.Auto = int64(s.regions), string(cmp.Or(s.Plan, fetch.Auto)), string(auto)
 	return f, nil
 }
 
 // fill sets all fields of e except its notes.
-func (e *Explanation) fill(s *survey, f *facts.Facts, ledgers []*manifest.Load) {
+func (e *Explanation) fill(s *survey, f *facts.Facts, r *recorded) {
 	q := s.Query
 	e.Regions = s.regions
 	if s.sampled < s.regions {
@@ -138,7 +137,7 @@ func (e *Explanation) fill(s *survey, f *facts.Facts, ledgers []*manifest.Load) 
 	e.Plans = f.Plans()
 	e.Chosen, e.Why = f.Choose(e.Plans)
 	e.Layout, e.Pushed = f.Name, f.Pushed(&e.Plans[e.Chosen])
-	e.Logs = logs(q, ledgers)
+	e.Logs = r.logs
 	if reason := e.Logs.Compare(&e.Plans[e.Chosen]); reason != "" {
 		e.Why = append(e.Why, reason)
 	}
@@ -146,7 +145,7 @@ func (e *Explanation) fill(s *survey, f *facts.Facts, ledgers []*manifest.Load) 
 		e.Files = output.Files(e.Plans[e.Chosen].Behaviours, 0, s.Sizes)
 		return
 	}
-	values := values(q, ledgers)
+	values := r.partitions()
 	e.Files = output.Files(e.Plans[e.Chosen].Behaviours, values, s.Sizes)
 	e.Why = append(e.Why, fmt.Sprintf("--partition-by %s writes the result to about %s in %s.",
 		q.Output.Partition, quantity.Of(e.Files, "file"), quantity.Of(values, "directory")))

@@ -43,7 +43,7 @@ func (u unheard) Manifest() *manifest.Table {
 	return &m
 }
 
-func (unheard) Ledgers(context.Context) ([]*manifest.Load, error) { return nil, nil }
+func (unheard) EachLedger(context.Context, func(*manifest.Load) error) error { return nil }
 
 // TestExplainKnowsWhoWithoutReading explains the queries of worlds on tables whose rows
 // cannot be read, and then runs the queries. Without conditions, the users who may be active

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,32 +11,81 @@ import (
 	"usertrail/internal/extract/query"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/trailfile"
+	"usertrail/internal/table"
 )
 
-// values returns the number of values of the column that partitions the result. It counts the
-// requested days or behaviours that have records in a ledger. Without ledgers it counts all of them.
-func values(q *query.Query, ledgers []*manifest.Load) int64 {
-	byDate := q.Output.Partition == trailfile.DateColumn
-	have := map[int32]bool{}
-	for _, l := range ledgers {
-		for _, d := range l.Days {
-			k, ok := q.Info.Schema.Kind(d.Behaviour)
-			switch {
-			case !ok || d.Records == 0 || !slices.Contains(q.Kinds, k) || !q.Span.Has(d.Date):
-			case byDate:
-				have[int32(d.Date)] = true
-			default:
-				have[int32(k)] = true
-			}
+// A recorded has what the ledgers of a table record of a query.
+type recorded struct {
+	query  *query.Query
+	wanted map[string]bool // the behaviours that are read
+	loads  int
+	sums   []manifest.Day // by kind: the sum of the days of the span
+	values map[int32]bool // of the column that partitions the result: dates, or kinds
+	// logs are the delivered files that may have records of the query. A file may have some if the date in its path is in the
+	// span. If the path has no date, the file has the days of its load.
+	logs estimate.Logs
+}
+
+// record reads the ledgers of t.
+func record(ctx context.Context, t table.Loader, q *query.Query) (*recorded, error) {
+	r := &recorded{query: q, wanted: map[string]bool{}, sums: make([]manifest.Day, len(q.Info.Schema.Kinds)), values: map[int32]bool{}}
+	for _, k := range q.Want.Kinds {
+		r.wanted[q.Info.Schema.Kinds[k].Name] = true
+	}
+	err := t.EachLedger(ctx, func(l *manifest.Load) error {
+		r.loads++
+		some := false
+		for i := range l.Days {
+			r.addDay(&l.Days[i])
+			some = some || r.wanted[l.Days[i].Behaviour] && q.Span.Has(l.Days[i].Date)
 		}
+		for i := range l.Inputs {
+			r.addFile(&l.Inputs[i], some)
+		}
+		return nil
+	})
+	return r, err
+}
+
+// addDay adds a day of a load.
+func (r *recorded) addDay(d *manifest.Day) {
+	q := r.query
+	k, ok := q.Info.Schema.Kind(d.Behaviour)
+	if !ok || !q.Span.Has(d.Date) {
+		return
 	}
+	r.sums[k].Records += d.Records
+	r.sums[k].Tally.Add(d.Tally)
 	switch {
-	case len(ledgers) > 0:
-		return int64(len(have))
-	case byDate:
-		return int64(q.Span.Days())
+	case d.Records == 0 || !slices.Contains(q.Kinds, k):
+	case q.Output.Partition == trailfile.DateColumn:
+		r.values[int32(d.Date)] = true
+	default:
+		r.values[int32(k)] = true
 	}
-	return int64(len(q.Kinds))
+}
+
+// addFile adds a delivered file of a load. some is set if the load has records of the query.
+func (r *recorded) addFile(in *manifest.Input, some bool) {
+	date, dated := dateOf(in.Path)
+	switch {
+	case in.SameAs != "" || in.Offsets != nil || in.Behaviour != "" && !r.wanted[in.Behaviour]:
+	case dated && !r.query.Span.Has(date) || !dated && !some:
+	default:
+		r.logs.Add(in.Size, compressed.MatchString(in.Path))
+	}
+}
+
+// partitions returns the number of values of the column that partitions the result. Without ledgers, each requested day or
+// behaviour counts.
+func (r *recorded) partitions() int64 {
+	switch {
+	case r.loads > 0:
+		return int64(len(r.values))
+	case r.query.Output.Partition == trailfile.DateColumn:
+		return int64(r.query.Span.Days())
+	}
+	return int64(len(r.query.Kinds))
 }
 
 // compressed matches the names of delivered files that are compressed.
@@ -43,33 +93,6 @@ var compressed = regexp.MustCompile(`\.(gz|zst|bz2)$`)
 
 // pathDate finds dates in the paths of delivered files.
 var pathDate = regexp.MustCompile(`(\d{4})[-_/]?(\d{2})[-_/]?(\d{2})`)
-
-// logs returns the delivered files that may hold records of the query. It compares the date
-// in a file's path with the span. If the path has no date, it uses the days of the file's load.
-func logs(q *query.Query, ledgers []*manifest.Load) estimate.Logs {
-	var logs estimate.Logs
-	wanted := map[string]bool{}
-	for _, k := range q.Want.Kinds {
-		wanted[q.Info.Schema.Kinds[k].Name] = true
-	}
-	for _, l := range ledgers {
-		some := false
-		for _, d := range l.Days {
-			some = some || wanted[d.Behaviour] && q.Span.Has(d.Date)
-		}
-		for i := range l.Inputs {
-			in := &l.Inputs[i]
-			date, dated := dateOf(in.Path)
-			switch {
-			case in.SameAs != "" || in.Offsets != nil || in.Behaviour != "" && !wanted[in.Behaviour]:
-			case dated && !q.Span.Has(date) || !dated && !some:
-			default:
-				logs.Add(in.Size, compressed.MatchString(in.Path))
-			}
-		}
-	}
-	return logs
-}
 
 // dateOf returns the first date in a path.
 func dateOf(path string) (behaviour.Date, bool) {

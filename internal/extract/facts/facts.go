@@ -141,21 +141,11 @@ func overlap(a, b behaviour.Span) int {
 	return behaviour.Span{From: max(a.From, b.From), To: min(a.To, b.To)}.Days()
 }
 
-// Detail replaces the numbers for all behaviours together by the numbers of each behaviour
-// from the ledgers.
-func (f *Facts) Detail(q *query.Query, ledgers []*manifest.Load) {
-	s := q.Info.Schema
+// Detail replaces the numbers for all behaviours together by the numbers of each behaviour. sums has, by kind, the sum of
+// the days of the span in the ledgers.
+func (f *Facts) Detail(sums []manifest.Day) {
 	f.ByKind = true
 	for k := range f.Kinds {
-		f.Kinds[k].Records, f.Kinds[k].Cells, f.Kinds[k].Bytes = 0, 0, 0
-	}
-	for _, l := range ledgers {
-		for _, d := range l.Days {
-			if k, ok := s.Kind(d.Behaviour); ok && q.Span.Has(d.Date) {
-				f.Kinds[k].Records += d.Records
-				f.Kinds[k].Cells += d.Tally.Cells
-				f.Kinds[k].Bytes += d.Tally.Bytes
-			}
-		}
+		f.Kinds[k].Records, f.Kinds[k].Cells, f.Kinds[k].Bytes = sums[k].Records, sums[k].Tally.Cells, sums[k].Tally.Bytes
 	}
 }

@@ -60,12 +60,12 @@ func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest
 	if err != nil {
 		return nil, err
 	}
-	ledgers, err := l.Ledgers(ctx)
+	days, err := gained(ctx, l, old, q)
 	if err != nil {
 		return nil, fmt.Errorf("look for days that gained records: %w", err)
 	}
 	dropped := l.Info().Dropped
-	days := slices.DeleteFunc(gained(ledgers, old, q), func(d behaviour.Date) bool { return d.Before(dropped) })
+	days = slices.DeleteFunc(days, func(d behaviour.Date) bool { return d.Before(dropped) })
 	if len(days) == 0 {
 		return nil, nil
 	}
@@ -83,20 +83,26 @@ type extracted struct {
 	loads int // that the table had
 }
 
-// gained returns the days of extracts that gained records of the behaviours of a query, or values of its fields, after their
+// gained returns the days of extracts from t that gained records of the behaviours of a query, or values of its fields, after their
 // extract.
-func gained(ledgers []*manifest.Load, extracts []extracted, q *query.Query) (days []behaviour.Date) {
+func gained(ctx context.Context, t table.Loader, extracts []extracted, q *query.Query) (days []behaviour.Date, err error) {
 	names := q.NamedAll()
-	for _, e := range extracts {
-		for _, l := range ledgers[e.loads:] {
+	loads := 0 // that were seen
+	err = t.EachLedger(ctx, func(l *manifest.Load) error {
+		for _, e := range extracts {
+			if loads < e.loads {
+				continue
+			}
 			for _, d := range l.Days {
 				if e.span.Has(d.Date) && slices.Contains(names, d.Behaviour) && (d.Records > 0 || d.Tally.Cells > 0 && rereads(l, d.Behaviour, q)) {
 					days = append(days, d.Date)
 				}
 			}
 		}
-	}
-	return days
+		loads++
+		return nil
+	})
+	return days, err
 }
 
 // rereads reports whether a load added values of a field of a behaviour that a query reads.

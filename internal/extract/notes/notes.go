@@ -47,11 +47,10 @@ func For(ctx context.Context, l table.Loader, c extract.Config, r extract.Result
 	if c.Span.To.Before(l.Info().Dropped) {
 		return notes, nil // the first note reports that all days were dropped
 	}
-	ledgers, err := l.Ledgers(ctx)
+	have, err := held(ctx, l)
 	if err != nil {
 		return nil, fmt.Errorf("read the days of the table: %w", err)
 	}
-	have := held(ledgers)
 	missing := activity.Set{}
 	for k := range q.Info.Schema.Kinds {
 		if len(have) == 0 {
@@ -169,21 +168,22 @@ func flags(c *query.Conditions) []string {
 	return out
 }
 
-// held returns the days of each behaviour that loads have records of, as spans.
-func held(ledgers []*manifest.Load) map[string][]behaviour.Span {
+// held returns the days of each behaviour of which loads of t have records, as spans.
+func held(ctx context.Context, t table.Loader) (map[string][]behaviour.Span, error) {
 	days := map[string][]behaviour.Date{}
-	for _, l := range ledgers {
+	err := t.EachLedger(ctx, func(l *manifest.Load) error {
 		for _, d := range l.Days {
 			if d.Records > 0 {
 				days[d.Behaviour] = append(days[d.Behaviour], d.Date)
 			}
 		}
-	}
+		return nil
+	})
 	out := map[string][]behaviour.Span{}
 	for name, dates := range days {
 		out[name] = behaviour.SpansOf(dates)
 	}
-	return out
+	return out, err
 }
 
 // daysOf returns the days of a behaviour in words.

@@ -152,7 +152,7 @@ func (c *Catalog) held(ctx context.Context, inputs []manifest.Input) (func(manif
 	for i := range left.Inputs {
 		in := &left.Inputs[i]
 		if !has(inputs, in) && slices.ContainsFunc(inputs, func(o manifest.Input) bool { return o.Path == in.Path }) {
-			if ledgers, err = c.Ledgers(ctx); err != nil {
+			if ledgers, err = table.Ledgers(ctx, c); err != nil {
 				return nil, err
 			}
 			break

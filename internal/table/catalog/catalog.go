@@ -25,18 +25,14 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	iofs "io/fs"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
@@ -281,66 +277,6 @@ func (c *Catalog) Rewrite(ctx context.Context, load *manifest.Load, by map[strin
 	own := m.Of(load.Number)
 	own.Files = append(own.Files, made...)
 	return c.commit(ctx, load, m, own)
-}
-
-// writeLedger writes a ledger and fails if the file exists. Sweep removes every ledger that no
-// manifest names. If the file exists, another process took the lock meanwhile and wrote it.
-func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *manifest.Load) error {
-	err := manifest.WriteLedger(ctx, c.fs, c.dir, ref, load)
-	if errors.Is(err, iofs.ErrExist) {
-		// It is not wrapped: status 73 would be wrong.
-		return fmt.Errorf("commit load %d: %w: another run has written %s: run the same command again", load.Number, dfs.ErrLockLost, dfs.Join(c.dir, ref.Name))
-	}
-	if err != nil {
-		return fmt.Errorf("write ledger: %w", unwritable(err))
-	}
-	return nil
-}
-
-// ledgersAtOnce is how many ledgers are read at once. A table has one for each night, and reading
-// one on HDFS is mostly waiting.
-const ledgersAtOnce = 8
-
-// Ledgers returns the ledgers of all loads, the oldest first. It removes the days that were dropped. The
-// regions of a ledger still count the cells of these days. If several ledgers cannot be read, the error
-// names the oldest of them.
-func (c *Catalog) Ledgers(ctx context.Context) ([]*manifest.Load, error) {
-	m := c.Manifest()
-	out := make([]*manifest.Load, len(m.Loads))
-	errs := make([]error, len(m.Loads))
-	var failed atomic.Bool
-	var texts manifest.TextList // of all ledgers: most have the same
-	var sharing sync.Mutex
-	var g errgroup.Group
-	g.SetLimit(ledgersAtOnce)
-	for i := range m.Loads {
-		if failed.Load() {
-			break // all older ones were begun
-		}
-		g.Go(func() error {
-			l, err := c.Ledger(ctx, &m.Loads[i])
-			if err != nil {
-				errs[i] = err
-				failed.Store(true)
-				return err
-			}
-			sharing.Lock()
-			texts.Share(l)
-			sharing.Unlock()
-			l.Days = m.Kept(l.Days)
-			out[i] = l
-			return nil
-		})
-	}
-	if g.Wait() != nil {
-		return nil, cmp.Or(errs...)
-	}
-	return out, nil
-}
-
-// Ledger reads the ledger of one load and checks it against ref.
-func (c *Catalog) Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error) {
-	return manifest.ReadLedger(ctx, c.fs, c.dir, ref)
 }
 
 // Sweep removes the remains of a killed load: unfinished files, sorted runs, and ledgers that

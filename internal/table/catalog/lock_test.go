@@ -10,6 +10,7 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/runlog"
 )
@@ -64,7 +65,7 @@ func TestALedgerNeverReplacesAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledgers, err := c.Ledgers(t.Context())
+	ledgers, err := table.Ledgers(t.Context(), c)
 	if err != nil || len(ledgers) != 1 || ledgers[0].Inputs[0].Path != "a" {
 		t.Errorf("the ledgers are %+v, %v; want the ledger of a", ledgers, err)
 	}

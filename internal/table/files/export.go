@@ -49,7 +49,7 @@ func (t *Table) Export(ctx context.Context, loads []int, r split.Region, emit fu
 // onlyOf returns an emit that passes on only the cells of some loads. Merged files also hold
 // cells of other loads. All cells of a file that is Apart are of one load.
 func (t *Table) onlyOf(ctx context.Context, loads []int, emit func(*cell.Cell) error) (func(*cell.Cell) error, error) {
-	ledgers, err := t.Ledgers(ctx)
+	ledgers, err := table.Ledgers(ctx, t)
 	if err != nil {
 		return nil, err
 	}

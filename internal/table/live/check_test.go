@@ -303,7 +303,7 @@ func TestWhatAKilledLoadLeftIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loads, err := opened.Ledgers(t.Context())
+	loads, err := table.Ledgers(t.Context(), opened)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
 		return p.unsure, nil
 	}
 	// All cells belong to other loads or other clients.
-	ledgers, err := p.Ledgers(ctx)
+	ledgers, err := table.Ledgers(ctx, p)
 	if err != nil {
 		return false, err
 	}
@@ -205,7 +205,7 @@ func (p *probe) ask(ctx context.Context, files []manifest.File) (bool, error) {
 
 // haveOthers reports whether any of the users has a cell of another load.
 func (p *probe) haveOthers(ctx context.Context) (bool, error) {
-	ledgers, err := p.Ledgers(ctx)
+	ledgers, err := table.Ledgers(ctx, p)
 	if err != nil {
 		return false, err
 	}

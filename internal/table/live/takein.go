@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/format/hfile"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/segment"
 )
@@ -138,7 +139,7 @@ func (t *Table) finishHeld(ctx context.Context) error {
 	if err != nil || len(left.Inputs)+len(left.Rolls) == 0 {
 		return err
 	}
-	ledgers, err := t.Ledgers(ctx)
+	ledgers, err := table.Ledgers(ctx, t)
 	if err != nil {
 		return err
 	}

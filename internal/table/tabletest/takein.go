@@ -32,7 +32,7 @@ func testBirth(t *testing.T, w *world) {
 	if n := made.NextLoad(); n != 1 {
 		t.Errorf("the first load is number %d, want 1", n)
 	}
-	if loads, err := made.Ledgers(t.Context()); err != nil || len(loads) != 0 {
+	if loads, err := table.Ledgers(t.Context(), made); err != nil || len(loads) != 0 {
 		t.Errorf("a new table has %d ledgers, %v", len(loads), err)
 	}
 	rows := w.drawn(20)
@@ -68,7 +68,7 @@ func testStaged(t *testing.T, w *world) {
 	_, staged := w.stage(t, from, w.drawn(60))
 	again := w.stager(t, w.open(t))
 	expect(t, "with a staged load", scan(t, again, everything()), all, all)
-	if loads, err := again.Ledgers(t.Context()); err != nil || len(loads) != next-1 || again.NextLoad() != next {
+	if loads, err := table.Ledgers(t.Context(), again); err != nil || len(loads) != next-1 || again.NextLoad() != next {
 		t.Errorf("%d ledgers, next load %d, %v; want %d, %d", len(loads), again.NextLoad(), err, next-1, next)
 	}
 	recovered(t, again)
@@ -202,7 +202,7 @@ func (w *world) namesAll(t *testing.T, after string) {
 // testLedgers loads three times. The ledgers of these loads follow the ledgers that the table has.
 func testLedgers(t *testing.T, w *world) {
 	made := w.some(t)
-	want, err := made.Ledgers(t.Context())
+	want, err := table.Ledgers(t.Context(), made)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func testLedgers(t *testing.T, w *world) {
 	want = append(want, empty)
 	again := w.open(t)
 	for _, l := range []table.Loader{made, again} {
-		got, err := l.Ledgers(t.Context())
+		got, err := table.Ledgers(t.Context(), l)
 		if err != nil || len(got) != len(want) || l.NextLoad() != len(want)+1 {
 			t.Fatalf("%d ledgers, next load %d, %v; want %d", len(got), l.NextLoad(), err, len(want))
 		}
