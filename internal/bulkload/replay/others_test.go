@@ -56,6 +56,24 @@ func TestASecondCorrectionIsNotLost(t *testing.T) {
 	}
 }
 
+// TestASecondCorrectionStaysIfTheLogHasChanged corrects a record again. The log has other bytes, so the replay cannot read the
+// header, and reads no line.
+func TestASecondCorrectionStaysIfTheLogHasChanged(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := loadCorrected(t, name)
+	y.WantCounts(y.Replay(nil, name), 2, 2, 0, 0, 0)
+	y.Correct(name, ",8", ",9")
+	before := y.Quarantined(name)
+	y.Write(name, "user,time,title,seconds\n")
+	if r, err := replayed(y, name); !errors.Is(err, bulkload.ErrChanged) || r.Removed != 0 || y.Quarantined(name) != before {
+		t.Errorf("%+v, %v; want an error, and the same file\n%s", r, err, y.Quarantined(name))
+	}
+	y.Write(name, bulkloadtest.WithBad)
+	if r, err := replayed(y, name); !errors.Is(err, bulkload.ErrLeft) || r.Duplicate != 2 || r.Removed != 1 {
+		t.Errorf("%+v, %v; want two duplicates, and the line of one of them removed", r, err)
+	}
+}
+
 // TestLedgersWithoutTextsAreRead reads ledgers of older versions, which do not show the text that a
 // replay added.
 func TestLedgersWithoutTextsAreRead(t *testing.T) {

@@ -56,11 +56,11 @@ func (p *replay) endOf(f *file, in *batch.Input) func(offset int64) lineEnd {
 	elsewhere := dfs.Base(p.from.name) != dfs.Base(in.Bad().Name())
 	return func(offset int64) lineEnd {
 		switch {
-		case has(f.others, offset):
-			return stays
+		case !has(f.offsets, offset), has(f.others, offset):
+			return stays // also the lines that a failed replay did not read
 		case f.replayedBefore(offset), has(places, offset):
 			return loaded
-		case !sure, !has(f.offsets, offset):
+		case !sure:
 			return stays
 		case !has(bad, offset):
 			return loaded
