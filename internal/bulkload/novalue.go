@@ -3,9 +3,7 @@ package bulkload
 import (
 	"cmp"
 	"log/slog"
-	"maps"
 	"slices"
-	"strings"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
@@ -29,9 +27,9 @@ type NoValues struct {
 	job *job.Job
 	by  func(name, field string) string // by which settings the job reads a field
 
-	days    map[dayOfKind]int32 // indexes of lists: the fields without a value of each day with records
-	lists   [][]string          // in order
-	numbers map[string]int32    // the indexes of lists, by their text
+	days    map[dayOfKind]int32 // indexes of sets: the fields without a value of each day with records
+	sets    []fieldSet          // each once
+	numbers map[fieldSet]int32  // the indexes of sets
 	records map[dayOfKind]int64 // of days with such fields
 	most    map[int32]int64     // the records of the largest day of a kind
 }
@@ -42,34 +40,40 @@ type dayOfKind struct {
 	date behaviour.Date
 }
 
+// A fieldSet has a bit for each field of a kind of the job. A run may have a set for each day.
+type fieldSet string
+
+// has reports whether s has field i.
+func (s fieldSet) has(i int) bool { return s[i/8]&(1<<(i%8)) != 0 }
+
 // A fieldOf is a field of a behaviour.
 type fieldOf struct{ behaviour, field string }
 
 // NewNoValues returns the NoValues of a job.
 func NewNoValues(j *job.Job) *NoValues {
 	return &NoValues{
-		job: j, by: j.FieldsBy(), days: map[dayOfKind]int32{}, numbers: map[string]int32{}, records: map[dayOfKind]int64{}, most: map[int32]int64{},
+		job: j, by: j.FieldsBy(), days: map[dayOfKind]int32{}, numbers: map[fieldSet]int32{}, records: map[dayOfKind]int64{}, most: map[int32]int64{},
 	}
 }
 
 // add adds a load of the run. A field of a day has no value if it has none in any load.
 func (n *NoValues) add(of *manifest.Load) {
-	none := manifest.FieldsWithoutValue(of.Days, of.NoValue)
+	none := of.NoValue.Of(of.Days)
 	for _, d := range of.Days {
 		kind, ok := n.job.Schema.Kind(d.Behaviour)
 		if d.Records == 0 || !ok {
 			continue
 		}
-		day, fields := dayOfKind{int32(kind), d.Date}, []string(nil)
-		if own := none[manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}]; own != nil {
-			fields = slices.Collect(maps.Keys(own.Fields))
-		}
+		set := n.setOf(kind, of.NoValue, none[manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}])
+		day := dayOfKind{int32(kind), d.Date}
 		if had, ok := n.days[day]; ok {
-			fields = slices.DeleteFunc(fields, func(f string) bool { return !slices.Contains(n.lists[had], f) })
+			for i := range set {
+				set[i] &= n.sets[had][i]
+			}
 		}
-		n.days[day] = n.number(fields)
+		n.days[day] = n.number(fieldSet(set))
 		n.most[day.kind] = max(n.most[day.kind], d.Records)
-		if len(fields) > 0 {
+		if slices.ContainsFunc(set, func(b byte) bool { return b != 0 }) {
 			n.records[day] += d.Records
 		} else {
 			delete(n.records, day)
@@ -77,14 +81,27 @@ func (n *NoValues) add(of *manifest.Load) {
 	}
 }
 
-// number returns the index of fields in lists.
-func (n *NoValues) number(fields []string) int32 {
-	slices.Sort(fields)
-	key := strings.Join(fields, "\x00")
-	i, ok := n.numbers[key]
+// setOf returns the fields of a kind that an entry of none has as bits. The entry may be nil.
+func (n *NoValues) setOf(kind int, none *manifest.NoValue, entry *manifest.NoValueDays) []byte {
+	fields := n.job.Schema.Kinds[kind].Fields
+	set := make([]byte, (len(fields)+7)/8)
+	if entry == nil {
+		return set
+	}
+	for of := range none.FieldsOf(entry) {
+		if i := slices.IndexFunc(fields, func(f behaviour.Field) bool { return f.Name == of.Name }); i >= 0 {
+			set[i/8] |= 1 << (i % 8)
+		}
+	}
+	return set
+}
+
+// number returns the index of a set in sets.
+func (n *NoValues) number(set fieldSet) int32 {
+	i, ok := n.numbers[set]
 	if !ok {
-		i = int32(len(n.lists))
-		n.lists, n.numbers[key] = append(n.lists, fields), i
+		i = int32(len(n.sets))
+		n.sets, n.numbers[set] = append(n.sets, set), i
 	}
 	return i
 }
@@ -142,8 +159,16 @@ func (n *NoValues) list() []NoValue {
 func (n *NoValues) without(date behaviour.Date) map[string][]string {
 	out := map[string][]string{}
 	for k := range n.job.Schema.Kinds {
-		if i, ok := n.days[dayOfKind{int32(k), date}]; ok {
-			out[n.job.Schema.Kinds[k].Name] = n.lists[i]
+		at, ok := n.days[dayOfKind{int32(k), date}]
+		if !ok {
+			continue
+		}
+		kind := &n.job.Schema.Kinds[k]
+		out[kind.Name] = nil // it has records
+		for i, f := range kind.Fields {
+			if n.sets[at].has(i) {
+				out[kind.Name] = append(out[kind.Name], f.Name)
+			}
 		}
 	}
 	return out

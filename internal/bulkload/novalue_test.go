@@ -3,6 +3,7 @@ package bulkload
 import (
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,13 +22,15 @@ func TestFieldsToReport(t *testing.T) {
 	// load returns a load of one day. fields have no value.
 	load := func(d behaviour.Date, play, order int64, fields map[string][]string) *manifest.Load {
 		l := &manifest.Load{Days: []manifest.Day{{Date: d, Behaviour: "play", Records: play}, {Date: d, Behaviour: "order", Records: order}}}
+		var none manifest.NoValues
 		for name, list := range fields {
-			n := manifest.NoValue{Behaviour: name, Fields: map[string]string{}, Days: []behaviour.Span{{From: d, To: d}}}
+			var by []manifest.FieldBy
 			for _, f := range list {
-				n.Fields[f] = j.FieldBy(name, f)
+				by = append(by, manifest.FieldBy{Name: f, By: j.FieldBy(name, f)})
 			}
-			l.NoValue = append(l.NoValue, n)
+			none.Add(none.Group(name, none.Indexes(slices.Values(by))), d)
 		}
+		l.NoValue = none.Result()
 		return l
 	}
 	day := behaviour.Date(16_000)

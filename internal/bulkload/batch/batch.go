@@ -114,7 +114,7 @@ func (b *Batch) part(region int) int {
 type Done struct {
 	Files   []manifest.File
 	Days    []manifest.Day
-	NoValue []manifest.NoValue
+	NoValue *manifest.NoValue
 	Regions []manifest.Region
 }
 
@@ -162,7 +162,7 @@ func (b *Batch) Work(ctx context.Context) (Done, error) {
 	number := b.owner.Number()
 	out := Done{Files: files, Days: tallies.Days(number, b.cfg.To.Schema), Regions: tallies.Regions(number, b.points)}
 	if !b.corrects() {
-		out.NoValue = tallies.NoValue(number, b.cfg.To.Schema, b.cfg.To.FieldBy)
+		out.NoValue = tallies.NoValue(number, b.cfg.To.Schema, b.cfg.To.FieldsBy())
 	}
 	return out, nil
 }

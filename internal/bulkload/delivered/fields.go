@@ -64,9 +64,11 @@ func (u *unreadFields) add(of *manifest.Load) error {
 					u.addFile(of.Days, in, file, fieldOf{kind, field})
 				}
 			}
-			for field, days := range others {
-				if in.Asks(field.behaviour) {
-					u.addFile(days, in, file, field)
+			for field, groups := range others {
+				for _, days := range groups {
+					if in.Asks(field.behaviour) {
+						u.addFile(days, in, file, field)
+					}
 				}
 			}
 		}
@@ -74,27 +76,36 @@ func (u *unreadFields) add(of *manifest.Load) error {
 	return nil
 }
 
-// readByOthers returns the fields that a load read without a value, and that the job reads by other settings. Each has those of the days of
-// the load on which it has no value.
-func (u *unreadFields) readByOthers(of *manifest.Load) map[fieldOf][]manifest.Day {
-	out := map[fieldOf][]manifest.Day{}
-	for i := range of.NoValue {
-		n := &of.NoValue[i]
+// readByOthers returns the fields that a load read without a value, and that the job reads by other settings. Each has groups of the
+// days of the load on which it has no value. Fields share the groups.
+func (u *unreadFields) readByOthers(of *manifest.Load) map[fieldOf][][]manifest.Day {
+	out := map[fieldOf][][]manifest.Day{}
+	if of.NoValue == nil {
+		return out
+	}
+	for i := range of.NoValue.Days {
+		n := &of.NoValue.Days[i]
 		var days []manifest.Day // of n
-		for field, by := range n.Fields {
-			now := u.by(n.Behaviour, field)
-			if now == "" || now == by {
+		for field := range of.NoValue.FieldsOf(n) {
+			now := u.by(n.Behaviour, field.Name)
+			if now == "" || now == field.By {
 				continue
 			}
 			if days == nil {
-				for _, d := range of.Days {
-					if d.Behaviour == n.Behaviour && n.Has(d.Date) {
-						days = append(days, d)
-					}
-				}
+				days = daysIn(of.Days, n)
 			}
-			key := fieldOf{n.Behaviour, field}
-			out[key] = append(out[key], days...)
+			key := fieldOf{n.Behaviour, field.Name}
+			out[key] = append(out[key], days)
+		}
+	}
+	return out
+}
+
+// daysIn returns those of the days of a load that are days of n.
+func daysIn(days []manifest.Day, n *manifest.NoValueDays) (out []manifest.Day) {
+	for _, d := range days {
+		if d.Behaviour == n.Behaviour && n.Has(d.Date) {
+			out = append(out, d)
 		}
 	}
 	return out

@@ -208,6 +208,7 @@ func (i *importer) together(ctx context.Context, loads []*manifest.Load, p *prog
 func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
 	out := &manifest.Load{Number: i.to.NextLoad(), Job: loads[len(loads)-1].Job, Days: []manifest.Day{}}
 	at := map[string]int{}
+	var none manifest.NoValues
 	for _, l := range loads {
 		moved := *l
 		if err := moved.SetUnread(i.to.Info().Schema); err != nil {
@@ -215,7 +216,7 @@ func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
 		}
 		out.Inputs = append(out.Inputs, moved.Inputs...)
 		out.Apart = out.Apart || l.Apart
-		out.NoValue = append(out.NoValue, l.NoValue...)
+		none.AddAll(l.NoValue)
 		for _, d := range l.Days {
 			key := d.Date.String() + d.Behaviour
 			n, ok := at[key]
@@ -227,6 +228,7 @@ func (i *importer) merged(loads []*manifest.Load) (*manifest.Load, error) {
 			out.Days[n].Tally.Add(d.Tally)
 		}
 	}
+	out.NoValue = none.Result()
 	out.SetVersion()
 	names := i.to.Info().Schema.Names()
 	slices.SortFunc(out.Days, func(a, b manifest.Day) int {

@@ -33,7 +33,7 @@ func TestLedgersThatDoNotFitAreRefused(t *testing.T) {
 	y.Write("2014-09-05/play.csv", strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-05"))
 	cfg := y.Config("2014-09-05", "2014-09-05")
 	cfg.Memory = bulkload.MinMemory
-	const says = "have 15,400 delivered files, and --memory 64 MiB is not enough for them: raise --memory to 256 MiB"
+	const says = "have 15,400 delivered files and 1 day, counted for each behaviour, and --memory 64 MiB is not enough for them: raise --memory to 256 MiB"
 	if _, err := load.Run(t.Context(), cfg); !errors.Is(err, bulkload.ErrRequest) || !strings.Contains(err.Error(), says) {
 		t.Errorf("%v, want %q", err, says)
 	}

@@ -158,13 +158,10 @@ func TestMovedLedgersKeepTheFieldsThatWereNotRead(t *testing.T) {
 	y.Write("2014-09-01/play.csv", "user,time,title,seconds\nu1,2014-09-01 10:00:00,a,1\n")
 	y.Load(nil, "2014-09-01", "2014-09-01")
 	l := y.Ledgers()[0]
-	of, err := l.Manifest()
-	if err != nil || of == nil {
-		t.Fatalf("the manifest of the ledger: %v, %v", of, err)
-	}
-	more := &behaviour.Schema{Zone: of.Schema.Zone, Kinds: []behaviour.Kind{
-		{ID: 1, Name: "play", Fields: append([]behaviour.Field{{Name: "device"}}, of.Schema.Kinds[0].Fields...)},
-		{ID: 2, Name: "order", Fields: append([]behaviour.Field{{Name: "shop"}}, of.Schema.Kinds[1].Fields...)},
+	of := y.Job.Schema
+	more := &behaviour.Schema{Zone: of.Zone, Kinds: []behaviour.Kind{
+		{ID: 1, Name: "play", Fields: append([]behaviour.Field{{Name: "device"}}, of.Kinds[0].Fields...)},
+		{ID: 2, Name: "order", Fields: append([]behaviour.Field{{Name: "shop"}}, of.Kinds[1].Fields...)},
 		{ID: 3, Name: "visit", Fields: []behaviour.Field{{Name: "page"}}},
 	}}
 	want := []map[string][]string{{"play": {"device"}}}

@@ -48,17 +48,22 @@ func TestEachWayNamesTheSameFieldsWithoutValue(t *testing.T) {
 				y.Commit(nil, parts)
 			}
 			l := y.Ledgers()[0]
-			none := manifest.FieldsWithoutValue(l.Days, l.NoValue)
+			none := l.NoValue.Of(l.Days)
 			for day := from; day <= to; day++ {
 				for _, kind := range kinds {
 					var want, got []string
-					n := none[manifest.DayOf{Date: day, Behaviour: kind}]
+					without := map[string]bool{}
+					if n := none[manifest.DayOf{Date: day, Behaviour: kind}]; n != nil {
+						for f := range l.NoValue.FieldsOf(n) {
+							without[f.Name] = f.By != ""
+						}
+					}
 					for f := range 3 {
 						name := fmt.Sprint("f", f)
 						if key := fmt.Sprint(1+int(day-from), kind); records[key] && !valued[key+fmt.Sprint(f)] {
 							want = append(want, name)
 						}
-						if n != nil && n.Fields[name] != "" {
+						if without[name] {
 							got = append(got, name)
 						}
 					}

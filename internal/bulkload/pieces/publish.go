@@ -128,20 +128,21 @@ func (c *commit) days(reports []*manifest.Report) []manifest.Day {
 }
 
 // noValue returns the fields without a value: a field of a day has none if it has none in any piece with records of the day.
-func (c *commit) noValue(reports []*manifest.Report) []manifest.NoValue {
-	fields := map[manifest.DayOf]map[string]string{}
+func (c *commit) noValue(reports []*manifest.Report) *manifest.NoValue {
+	var none manifest.NoValues
+	fields := map[manifest.DayOf][]int32{} // indexes of none, of all days with records
 	for _, r := range reports {
-		none := manifest.FieldsWithoutValue(r.Days, r.NoValue)
+		of := r.NoValue.Of(r.Days)
 		for _, d := range r.Days {
 			if d.Records == 0 {
 				continue
 			}
-			day, own := manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}, map[string]string{}
-			if n := none[day]; n != nil {
-				own = maps.Clone(n.Fields)
+			day, own := manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}, []int32(nil)
+			if entry := of[day]; entry != nil {
+				own = none.Indexes(r.NoValue.FieldsOf(entry))
 			}
 			if had, ok := fields[day]; ok {
-				maps.DeleteFunc(own, func(field, _ string) bool { return had[field] == "" })
+				own = slices.DeleteFunc(own, func(i int32) bool { _, found := slices.BinarySearch(had, i); return !found })
 			}
 			fields[day] = own
 		}
@@ -151,11 +152,10 @@ func (c *commit) noValue(reports []*manifest.Report) []manifest.NoValue {
 		kb, _ := c.to.Schema.Kind(b.Behaviour)
 		return cmp.Or(cmp.Compare(ka, kb), cmp.Compare(a.Date, b.Date))
 	})
-	var none manifest.NoValues
 	for _, day := range days {
 		none.Add(none.Group(day.Behaviour, fields[day]), day.Date)
 	}
-	return none.List()
+	return none.Result()
 }
 
 // commonRegions returns the sums of the regions of all pieces. If the table's regions changed between

@@ -111,18 +111,13 @@ func (x *reread) warnOfMissed() {
 	}
 }
 
-// noneGiven returns the error of a reread that adds nothing.
+// noneGiven returns the error of a reread that adds nothing. It returns nil if files failed, because their errors have other
+// statuses, or if the reread finished another load.
 func (x *reread) noneGiven() error {
-	files := 0
-	for _, in := range x.inputs {
-		if !in.Failed() {
-			files++
-		}
+	if slices.ContainsFunc(x.inputs, func(in *input) bool { return in.Failed() }) || x.result.Finished > 0 {
+		return nil
 	}
-	if files == 0 || x.result.Finished > 0 {
-		return nil // all failed, or the reread finished another load
-	}
-	return fmt.Errorf("%w: no record of %s has a value that the table lacks", bulkload.ErrNothing, quantity.Of(files, "file"))
+	return fmt.Errorf("%w: no record of %s has a value that the table lacks", bulkload.ErrNothing, quantity.Of(len(x.inputs), "file"))
 }
 
 // unmatched returns an error if the table has records that the file should give values, and the job reads none of them. The job

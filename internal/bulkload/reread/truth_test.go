@@ -1,12 +1,16 @@
 package reread_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/reread"
+	"usertrail/internal/bulkload/upkeep"
+	"usertrail/internal/run/exit"
 )
 
 // has fails the test unless a trail of the table contains a text so many times.
@@ -158,4 +162,19 @@ func TestAChangedFileIsNotReadAgain(t *testing.T) {
 	has(t, y, "device=tv", 1)
 	has(t, y, "device=", 1)
 	verified(t, y)
+}
+
+// TestAChangedFileFailsBesideAFileWithoutValues changes one of two files. The other one has no value of the new field.
+func TestAChangedFileFailsBesideAFileWithoutValues(t *testing.T) {
+	y := bulkloadtest.New(t, playJob(false, "user", ""))
+	y.Write(first+"/play.csv", plays+"a,2014-09-01 10:00:00,one,1,tv\n")
+	y.Write("2014-09-02/play.csv", plays+"a,2014-09-02 10:00:00,one,1,\n")
+	y.Load(nil, first, "2014-09-02")
+	y.Write(first+"/play.csv", plays+"a,2014-09-01 10:00:00,one,1,phone\n")
+	y.SetJob(playJob(true, "user", ""))
+	c := y.Config(first, "2014-09-02")
+	r, err := reread.Run(t.Context(), reread.Config{Resources: c.Resources, Job: c.Job, Span: c.Span, KeepFor: upkeep.DefaultKeepFor})
+	if exit.Of(err) != exit.Failed || !errors.Is(err, bulkload.ErrChanged) || errors.Is(err, bulkload.ErrNothing) || len(r.Failed) != 1 {
+		t.Errorf("%+v, %v with status %d; want that a file has changed, and status %d", r, err, exit.Of(err), exit.Failed)
+	}
 }

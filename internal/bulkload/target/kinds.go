@@ -33,11 +33,14 @@ func kindsOf(from, to *behaviour.Schema) []kind {
 // returns nil if the job has all of them.
 func (t *Table) Unread() map[string][]string { return t.Job.Schema.Lacks(t.Schema) }
 
-// FieldBy returns the digest of the settings by which the job reads a field of a kind of the table. It returns "" if the job does not
-// have the field.
-func (t *Table) FieldBy(kind, field int) string {
-	k := &t.Schema.Kinds[kind]
-	return t.Job.FieldBy(k.Name, k.Fields[field].Name)
+// FieldsBy returns a function that returns the digest of the settings by which the job reads a field of a kind of the table. It
+// returns "" if the job does not have the field. One goroutine may use it.
+func (t *Table) FieldsBy() func(kind, field int) string {
+	by := t.Job.FieldsBy()
+	return func(kind, field int) string {
+		k := &t.Schema.Kinds[kind]
+		return by(k.Name, k.Fields[field].Name)
+	}
 }
 
 // uniqueOf returns the key fields that the job names, by the table's kinds.

@@ -24,7 +24,7 @@ type Load struct {
 	Days    []Day   `json:"days"` // sorted by date and behaviour
 	// NoValue has the fields that the job read without a value. Ledgers of older versions, of replays and of rereads do not have it. After
 	// an import, it may have days on which only some of the imported loads had no value.
-	NoValue []NoValue `json:"fields_without_value,omitempty"`
+	NoValue *NoValue `json:"no_value,omitempty"`
 	// Regions are the regions of the table when it was loaded, in order and without a gap. If
 	// it is empty, an older version made the load.
 	Regions []Region `json:"regions,omitempty"`
@@ -43,10 +43,11 @@ type Load struct {
 	Table *Table `json:"table,omitempty"`
 
 	encoded json.RawMessage // the Table of a ledger that was read
+	schema  *schemaText     // of Table, if l shares it with other ledgers; encoded is nil then
 }
 
 // Manifest returns Table, also of a ledger that was read. It returns nil if an older version wrote the
-// ledger.
+// ledger, and after Sharing.Add.
 //
 // A load reads the ledgers of all nights and needs few of their tables, so they are decoded here.
 func (l *Load) Manifest() (*Table, error) {

@@ -57,8 +57,8 @@ func (t *Table) check() error {
 }
 
 func (l *Load) check() error {
-	if l.Table == nil {
-		return nil
+	if err := l.NoValue.check(); err != nil || l.Table == nil {
+		return err
 	}
 	return l.Table.check()
 }
@@ -99,7 +99,7 @@ func (r *Retired) check() error {
 func (p *Plan) check() error { return plain("its plan", p.ID) }
 
 func (r *Report) check() error {
-	err := errors.Join(plain("its plan", r.Plan), checkFiles(r.Files))
+	err := errors.Join(plain("its plan", r.Plan), checkFiles(r.Files), r.NoValue.check())
 	for i := range r.Inputs {
 		if bad := r.Inputs[i].Bad; bad != "" && err == nil {
 			err = below("a file of bad records", bad)

@@ -265,10 +265,31 @@ func (r *objectReader) object(v reflect.Value, raw string) (text json.RawMessage
 
 // any reads a value of any type.
 func (r *objectReader) any(v reflect.Value) error {
-	if isList(v.Type()) {
+	switch {
+	case isList(v.Type()):
 		return r.list(v)
+	case isObject(v.Type()):
+		return r.pointer(v)
 	}
 	return r.dec.Decode(v.Addr().Interface())
+}
+
+// pointer reads an object or null into a pointer to a struct.
+func (r *objectReader) pointer(v reflect.Value) error {
+	switch token, err := r.dec.Token(); {
+	case err != nil:
+		return err
+	case token == nil:
+		v.SetZero()
+		return nil
+	case token != json.Delim('{'):
+		return fmt.Errorf("%v in place of an object", token)
+	}
+	if v.IsNil() {
+		v.Set(reflect.New(v.Type().Elem()))
+	}
+	_, err := r.object(v.Elem(), "")
+	return err
 }
 
 // list reads a list or null.

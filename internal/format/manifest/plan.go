@@ -58,9 +58,9 @@ type Report struct {
 	Piece   int       `json:"piece"`
 	Inputs  []Outcome `json:"inputs"`
 	Days    []Day     `json:"days"`
-	NoValue []NoValue `json:"fields_without_value,omitempty"` // as in a Load
-	Regions []Region  `json:"regions"`                        // of the table when the piece was done
-	Files   []File    `json:"files"`                          // of no load yet
+	NoValue *NoValue  `json:"no_value,omitempty"` // as in a Load
+	Regions []Region  `json:"regions"`            // of the table when the piece was done
+	Files   []File    `json:"files"`              // of no load yet
 	// Seen is the number of loads of the table when it was searched for duplicate records; 0 if
 	// it was not searched.
 	Seen int `json:"seen,omitempty"`

@@ -27,17 +27,22 @@ func (s *shared) element(e any) {
 		s.part(e.Part)
 	case *Day:
 		s.text(&e.Behaviour)
+	case *NoValueDays:
+		s.text(&e.Behaviour)
 	}
 }
 
 func (s *shared) input(in *Input) {
 	s.part(in.Part)
 	s.text(&in.Behaviour, &in.TextsBy, &in.NamesBy, &in.UserBy, &in.TimeBy, &in.SkippedBy, &in.CutBy, &in.Job)
-	if len(in.Unread) > 0 && maps.EqualFunc(in.Unread, s.unread, slices.Equal) {
+	if len(in.Unread) > 0 && maps.EqualFunc(in.Unread, s.unread, sameList) {
 		in.Unread = s.unread
 	}
 	s.unread = in.Unread
 }
+
+// sameList reports whether package json wrote a and b with the same text.
+func sameList(a, b []string) bool { return (a == nil) == (b == nil) && slices.Equal(a, b) }
 
 func (s *shared) part(p *Part) {
 	if p == nil {

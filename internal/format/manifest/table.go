@@ -80,8 +80,9 @@ type LoadRef struct {
 	SHA256 string `json:"sha256,omitempty"` // its checksum
 	// Delivered are the Delivered of the load; nil if an older version committed the load.
 	Delivered []DaysOf `json:"delivered,omitzero"`
-	// Files is the number of delivered files in the ledger. Older versions do not write it.
+	// Files is the number of delivered files in the ledger, and Days the number of its days. Older versions do not write them.
 	Files int64 `json:"files,omitempty"`
+	Days  int64 `json:"days,omitempty"`
 	// Rereads is Load.Rereads.
 	Rereads bool `json:"rereads,omitempty"`
 }
@@ -193,7 +194,7 @@ func (t *Table) Of(load int) *Table {
 
 // RefOf returns the manifest's entry for a load whose ledger is called name.
 func RefOf(l *Load, name string) LoadRef {
-	ref := LoadRef{Number: l.Number, Name: name, Delivered: l.Delivered(), Files: int64(len(l.Inputs)), Rereads: l.Rereads()}
+	ref := LoadRef{Number: l.Number, Name: name, Delivered: l.Delivered(), Files: int64(len(l.Inputs)), Days: int64(len(l.Days)), Rereads: l.Rereads()}
 	for _, in := range l.Inputs {
 		ref.Records += in.Loaded
 	}

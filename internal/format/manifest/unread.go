@@ -56,11 +56,11 @@ func (l *Load) UnreadOf(schema *behaviour.Schema) ([]map[string][]string, error)
 // absent returns the fields of schema that the table did not have when it took l in, for the behaviours that
 // the table had.
 func (l *Load) absent(schema *behaviour.Schema) (map[string][]string, error) {
-	t, err := l.Manifest()
-	if err != nil || t == nil || t.Schema == nil {
+	had, err := l.tableSchema()
+	if err != nil || had == nil {
 		return nil, err
 	}
-	return t.Schema.Lacks(schema), nil
+	return had.Lacks(schema), nil
 }
 
 // Asks reports whether the load of in requested a behaviour.

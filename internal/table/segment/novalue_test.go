@@ -55,7 +55,8 @@ func TestDaysNameTheFieldsWithoutAValue(t *testing.T) {
 		if len(got) != len(records) {
 			t.Fatalf("seed %d: %d days, want %d", seed, len(got), len(records))
 		}
-		none := manifest.FieldsWithoutValue(got, all.NoValue(load, schema, by))
+		noValue := all.NoValue(load, schema, by)
+		none := noValue.Of(got)
 		for _, d := range got {
 			k, _ := schema.Kind(d.Behaviour)
 			want := map[string]string{}
@@ -66,7 +67,9 @@ func TestDaysNameTheFieldsWithoutAValue(t *testing.T) {
 			}
 			fields := map[string]string{}
 			if n := none[manifest.DayOf{Date: d.Date, Behaviour: d.Behaviour}]; n != nil {
-				fields = n.Fields
+				for f := range noValue.FieldsOf(n) {
+					fields[f.Name] = f.By
+				}
 			}
 			if n := records[fmt.Sprint(d.Date, k)]; !maps.Equal(fields, want) || d.Records != n || d.Tally.Cells != n {
 				t.Errorf("seed %d, %s on %s: %d records, %d cells, without a value %q, want %d and %q", seed, d.Behaviour, d.Date, d.Records, d.Tally.Cells, fields, n, want)

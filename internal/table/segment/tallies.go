@@ -3,6 +3,7 @@ package segment
 import (
 	"cmp"
 	"encoding/binary"
+	"iter"
 	"maps"
 	"slices"
 
@@ -187,7 +188,7 @@ type ReadBy func(kind, field int) string
 
 // NoValue returns the fields without a value of the days of a load to which records were added by AddRecord, in order of the
 // behaviours.
-func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) []manifest.NoValue {
+func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) *manifest.NoValue {
 	var none manifest.NoValues
 	groups := map[string]int{} // by kind and bits
 	var key []byte
@@ -204,26 +205,26 @@ func (t *Tallies) NoValue(load int, s *behaviour.Schema, by ReadBy) []manifest.N
 		group, ok := groups[string(key)]
 		if !ok {
 			kind := &s.Kinds[day.kind]
-			group = none.Group(kind.Name, withoutBit(int(day.kind), kind.Fields, bits, by))
+			group = none.Group(kind.Name, none.Indexes(withoutBit(int(day.kind), kind.Fields, bits, by)))
 			groups[string(key)] = group
 		}
 		none.Add(group, day.date)
 	}
-	return none.List()
+	return none.Result()
 }
 
 // withoutBit returns the fields of a kind that have no bit and that the job has.
-func withoutBit(kind int, fields []behaviour.Field, bits []uint64, by ReadBy) map[string]string {
-	out := map[string]string{}
-	for i, f := range fields {
-		if bits[i/wordBits]&(1<<(i%wordBits)) != 0 {
-			continue
-		}
-		if digest := by(kind, i); digest != "" {
-			out[f.Name] = digest
+func withoutBit(kind int, fields []behaviour.Field, bits []uint64, by ReadBy) iter.Seq[manifest.FieldBy] {
+	return func(yield func(manifest.FieldBy) bool) {
+		for i, f := range fields {
+			if bits[i/wordBits]&(1<<(i%wordBits)) != 0 {
+				continue
+			}
+			if digest := by(kind, i); digest != "" && !yield(manifest.FieldBy{Name: f.Name, By: digest}) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 // Regions returns the regions between points, with the tallies of a load.
