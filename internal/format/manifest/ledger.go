@@ -25,6 +25,12 @@ func WriteLedger(ctx context.Context, fs dfs.FS, dir string, ref *LoadRef, l *Lo
 	return nil
 }
 
+// Follows reports whether the ledger of last can be the one before l. It returns false only if l is of another table, or of another state
+// of the table.
+func (l *Load) Follows(last LoadRef) bool {
+	return l.Previous == "" || last.SHA256 == "" || l.Previous == last.SHA256
+}
+
 // A counter counts the bytes that are written to it.
 type counter int64
 

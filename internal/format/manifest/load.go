@@ -16,12 +16,14 @@ import (
 
 // A Load is the ledger of one load.
 type Load struct {
-	Version int     `json:"version"`
-	Number  int     `json:"number"`
-	Job     string  `json:"job"`            // the digest of the job it was loaded by
-	Plan    string  `json:"plan,omitempty"` // the plan whose pieces became this load
-	Inputs  []Input `json:"inputs"`
-	Days    []Day   `json:"days"` // sorted by date and behaviour
+	Version int    `json:"version"`
+	Number  int    `json:"number"`
+	Job     string `json:"job"`            // the digest of the job it was loaded by
+	Plan    string `json:"plan,omitempty"` // the plan whose pieces became this load
+	// Previous is the checksum of the ledger before this one. It is empty in the first ledger, and if an older version wrote one of them.
+	Previous string  `json:"previous,omitempty"`
+	Inputs   []Input `json:"inputs"`
+	Days     []Day   `json:"days"` // sorted by date and behaviour
 	// NoValue has the fields that the job read without a value. Ledgers of older versions, of replays and of rereads do not have it. After
 	// an import, it may have days on which only some of the imported loads had no value.
 	NoValue *NoValue `json:"no_value,omitempty"`

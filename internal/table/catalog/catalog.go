@@ -243,7 +243,10 @@ func (c *Catalog) commit(ctx context.Context, load *manifest.Load, m, own *manif
 	if err := c.begin(ctx, load.Number); err != nil {
 		return err
 	}
-	load.Table = own
+	load.Table, load.Previous = own, ""
+	if n := len(m.Loads); n > 1 {
+		load.Previous = m.Loads[n-2].SHA256
+	}
 	if err := c.writeLedger(ctx, &m.Loads[len(m.Loads)-1], load); err != nil {
 		return err
 	}
@@ -337,8 +340,8 @@ func (c *Catalog) SweepLedgers(ctx context.Context) error {
 	return c.sweepOthers(ctx, loadsName, known)
 }
 
-// sweepOthers removes the files of a folder of the catalog that are not in known. The names in
-// known are relative to the catalog's directory.
+// sweepOthers removes the files of a folder of the catalog that are not in known, if their names are names of files that runs
+// write. The names in known are relative to the catalog's directory.
 func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string) error {
 	list, err := c.fs.List(ctx, dfs.Join(c.dir, folder))
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -352,7 +355,7 @@ func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string
 		keep[name] = true
 	}
 	for _, f := range list {
-		if keep[folder+"/"+dfs.Base(f.Name)] {
+		if name := folder + "/" + dfs.Base(f.Name); keep[name] || !isOurs(name, f.Dir) {
 			continue
 		}
 		if err := c.fs.Remove(ctx, f.Name); err != nil {

@@ -136,7 +136,10 @@ func (c *Catalog) Found(ctx context.Context, ledgers []*manifest.Load, m *manife
 		return err
 	}
 	for i, l := range ledgers {
-		l.Table = m.Of(l.Number)
+		l.Table, l.Previous = m.Of(l.Number), ""
+		if i > 0 {
+			l.Previous = m.Loads[i-1].SHA256
+		}
 		if err := c.writeLedger(ctx, &m.Loads[i], l); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ var ours = sync.OnceValue(func() *regexp.Regexp {
 		`lock|begun\.json|handover\.json|loading\.json|retired\.json`,
 		`runs/\d{8}T\d{6}\.\d{3}Z-\d+-[0-9a-z]+\.json`,
 		`(?:loads|base)/\d{6,}\.json`,
-		`[^/]+/r?\d{6,}-\d{4,}\.(?:hfile|roll)`,
+		`[^/]+/r?\d{6,}-\d{4,}(?:-\d+)*\.(?:hfile|roll)`,
 		`[^/]+/(?:puts|lost)-[0-9a-f]{16}\.roll`,
 		`tmp/(?:.+/)?(?:run-\d{3,}|merge)-\d{5,}`,
 		`quarantine/[^/]+\.jsonl(?:\.kept-[0-9a-f]{16})?`,
@@ -33,6 +33,14 @@ var ours = sync.OnceValue(func() *regexp.Regexp {
 		`forgotten/\d{6,}/.+`,
 	}, "|") + `)$`)
 })
+
+// isOurs reports whether runs write files, or directories, with a name. All that is in the folder of a plan is of its pieces.
+func isOurs(name string, isDir bool) bool {
+	if _, _, ofPiece := OfPlan(name); ofPiece {
+		return true
+	}
+	return !isDir && ours().MatchString(name)
+}
 
 // ofTable matches the names that runs write only for a table that exists or is being made.
 var ofTable = sync.OnceValue(func() *regexp.Regexp {

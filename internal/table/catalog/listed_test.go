@@ -86,6 +86,7 @@ func TestALostListOfRetiredFilesIsMissed(t *testing.T) {
 		}, ""},
 		"killed commands left files": {func(t *testing.T, dir string, _ []string) {
 			fileIn(t, dir, "d/000006-0000", 6)
+			writeText(t, dir, "loading.json", `{"version": 1, "load": 6}`)
 			fileIn(t, dir, "d/r000003-0000", 6)
 			fileIn(t, dir, "pieces/77aa/00000-0000", 6)
 		}, ""},

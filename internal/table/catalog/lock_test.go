@@ -122,3 +122,30 @@ func TestTheLockOpensTheRunLog(t *testing.T) {
 		t.Errorf("the lock of the table made %d entries, want 1", n)
 	}
 }
+
+// TestFilesOfOthersAreNotSwept puts files and folders that no run writes into the folders of a table.
+func TestFilesOfOthersAreNotSwept(t *testing.T) {
+	dir, _ := loadedTable(t)
+	others := []string{"d/000001-0000.hfile.bak", "d/notes.txt", "d/sub/000001-0000.hfile", "loads/000001.json.bak", "loads/sub/x", "base/000001.json.bak"}
+	for _, name := range others {
+		writeText(t, dir, name, "mine")
+	}
+	left := []string{"d/000004-0000.hfile", "d/000004-0000.roll", "d/r000001-0000-1.hfile", "loads/000004.json"}
+	for _, name := range left {
+		writeText(t, dir, name, "of a killed load")
+	}
+	writeText(t, dir, "loading.json", `{"version": 1, "load": 4}`)
+	if err := opened(t, dir).Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range others {
+		if got := readText(t, dir, name); got != "mine" {
+			t.Errorf("%s has %q", name, got)
+		}
+	}
+	for _, name := range left {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is not removed: %v", name, err)
+		}
+	}
+}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -246,7 +244,24 @@ func (r *rebuild) base(ctx context.Context) error {
 	if errors.Is(err, manifest.ErrDamaged) {
 		return fmt.Errorf("%w: the manifest cannot be made again: put this file or %s back from a copy of the table", err, ManifestName)
 	}
+	if err == nil && r.m.Rewritten != newest {
+		return strangeBase(newest, r.m.Rewritten)
+	}
 	return err
+}
+
+// strangeBase returns the error for a base whose name has another number than its content.
+func strangeBase(number, rewritten int) error {
+	return fmt.Errorf("%w: %s is not a file of this state of the table, because it is the copy of %s: move it away; if a file of that name was there, put it back from a copy of the table",
+		table.ErrDamaged, baseOf(number), baseOf(rewritten))
+}
+
+// strangeLedger returns the error for a ledger that does not follow the ledger before it.
+func strangeLedger(name string) error {
+	return &manifest.Advised{
+		Err:  fmt.Errorf("%s does not follow the ledger before it, so it is a file of another table", name),
+		Step: "move it and the files of its load away; if files of these names were there, put them back from a copy of the table",
+	}
 }
 
 // add adds load n from its ledger.
@@ -257,6 +272,9 @@ func (r *rebuild) add(ctx context.Context, n int) error {
 	}
 	if l.Number != n {
 		return fmt.Errorf("%s: it is the ledger of load %d", ref.Name, l.Number)
+	}
+	if loads := r.m.Loads; len(loads) > 0 && !l.Follows(loads[len(loads)-1]) {
+		return strangeLedger(ref.Name)
 	}
 	t, err := l.Manifest()
 	if err != nil {
@@ -297,7 +315,7 @@ var ofLoad = regexp.MustCompile(`^(\d{6,})-\d{4,}\.(?:hfile|roll)$`)
 // later records files of loads whose number is higher than last, except the files of the load
 // that is being made.
 func (r *rebuild) later(ctx context.Context, last int) error {
-	there, err := sizes(ctx, r.fs, dfs.Join(r.dir, r.m.Family))
+	later, err := laterFiles(ctx, r.fs, r.dir, r.m.Family, last)
 	if err != nil {
 		return err
 	}
@@ -305,15 +323,9 @@ func (r *rebuild) later(ctx context.Context, last int) error {
 	if err != nil {
 		return err
 	}
-	noted := loading
-	for _, name := range slices.Sorted(maps.Keys(there)) {
-		match := ofLoad.FindStringSubmatch(name)
-		if match == nil {
-			continue
-		}
-		if n, _ := strconv.Atoi(match[1]); n > last && n != noted {
-			noted = n
-			r.miss(fmt.Errorf("%s, whose load has files: %s/%s", ledgerOf(n), r.m.Family, name))
+	for _, f := range later {
+		if f.load != loading {
+			r.miss(fmt.Errorf("%s, whose load has files: %s", ledgerOf(f.load), f.name))
 		}
 	}
 	return nil

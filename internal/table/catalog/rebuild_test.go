@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -174,4 +175,47 @@ func TestATableOfAnOlderVersionGetsABase(t *testing.T) {
 	want := readText(t, dir, "manifest.json")
 	remove(t, dir, "manifest.json")
 	rebuilt(t, dir, want)
+}
+
+// TestALedgerOfAnotherTableIsNotTaken puts the last ledger of another table, and the files of its load, into a table whose manifest is lost.
+func TestALedgerOfAnotherTableIsNotTaken(t *testing.T) {
+	table1, _ := loadedTable(t)
+	other := t.TempDir()
+	c := newCatalog(t, other)
+	for n := 1; n <= 3; n++ {
+		f := fileIn(t, other, fmt.Sprintf("d/%06d-0000", n), n)
+		if err := c.Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: n, Inputs: []manifest.Input{{Path: "order.csv"}}}, []manifest.File{f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove(t, table1, "manifest.json")
+	own := readText(t, table1, "loads/000003.json")
+	writeText(t, table1, "loads/000003.json", readText(t, other, "loads/000003.json"))
+	const want = "loads/000003.json does not follow the ledger before it, so it is a file of another table: move it"
+	if m, err := catalog.Rebuild(t.Context(), local.New(), table1, false); m != nil || !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, %v; want %q", m, err, want)
+	}
+	writeText(t, table1, "loads/000003.json", own)
+	if m, err := catalog.Rebuild(t.Context(), local.New(), table1, false); err != nil || len(m.Loads) != 3 {
+		t.Errorf("with its own ledger: %v, %v; want three loads", m, err)
+	}
+}
+
+// TestAStrayBaseReplacesNoManifest puts a base with another number into a table. The manifest is intact, and stays.
+func TestAStrayBaseReplacesNoManifest(t *testing.T) {
+	dir, manifests := loadedTable(t)
+	writeText(t, dir, "base/000009.json", manifests[1])
+	for _, withDropped := range []bool{false, true} {
+		_, err := catalog.Rebuild(t.Context(), local.New(), dir, withDropped)
+		if !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), "base/000009.json is not a file of this state of the table") {
+			t.Errorf("with dropped days %t: %v, want that the base is of another state", withDropped, err)
+		}
+		if readText(t, dir, "manifest.json") != manifests[2] {
+			t.Fatal("the manifest is replaced")
+		}
+	}
+	remove(t, dir, "base/000009.json")
+	if _, err := catalog.Open(t.Context(), local.New(), dir); err != nil {
+		t.Error(err)
+	}
 }

@@ -86,7 +86,7 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 	if newest, err := newestBase(ctx, fs, dir); err != nil {
 		return nil, err
 	} else if newest > m.Rewritten {
-		return older(baseOf(newest)), nil
+		return olderThanBase(ctx, fs, dir, newest)
 	}
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		n, ok := numbered(name)
@@ -96,9 +96,82 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 		if being, err := beingMade(ctx, fs, dir, n); being || err != nil {
 			return nil, err
 		}
-		return older(dfs.Join(loadsName, name)), nil
+		return olderThanLedger(ctx, fs, dir, m, n)
+	}
+	return wrongFile(ctx, fs, dir, m)
+}
+
+// olderThanBase returns as wrong that the manifest is older than a base. If the base is of another state of the table, it is wrong.
+func olderThanBase(ctx context.Context, fs dfs.FS, dir string, number int) (wrong, err error) {
+	b := new(manifest.Table)
+	err = manifest.Read(ctx, fs, dfs.Join(dir, baseOf(number)), b)
+	switch {
+	case err == nil && b.Rewritten != number:
+		return strangeBase(number, b.Rewritten), nil
+	case err == nil, isFault(err), errors.Is(err, iofs.ErrNotExist), errors.Is(err, dfs.ErrDirectory): // Rebuild says what is wrong with it
+		return older(baseOf(number)), nil
+	}
+	return nil, unreadable(err)
+}
+
+// olderThanLedger returns as wrong that the manifest m is older than ledger n. If the ledger is the next one and does not follow the last
+// one, it is wrong.
+func olderThanLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table, n int) (wrong, err error) {
+	name := ledgerOf(n)
+	l, _, err := manifest.FindLedger(ctx, fs, dir, name)
+	switch {
+	case err == nil && len(m.Loads) > 0 && n == m.Next() && !l.Follows(m.Loads[len(m.Loads)-1]):
+		return fmt.Errorf("%w: %w", table.ErrDamaged, strangeLedger(name)), nil
+	case err == nil, isFault(err), errors.Is(err, iofs.ErrNotExist), errors.Is(err, manifest.ErrNewer), errors.Is(err, dfs.ErrDirectory): // Rebuild says what is wrong with it
+		return older(name), nil
+	}
+	return nil, unreadable(err)
+}
+
+// wrongFile returns as wrong the first file of a load that m does not name, unless the load is being made. Releases that wrote
+// no digest of a ledger did not record which load is being made.
+func wrongFile(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
+	if n := len(m.Loads); n == 0 || m.Loads[n-1].SHA256 == "" {
+		return nil, nil
+	}
+	later, err := laterFiles(ctx, fs, dir, m.Family, m.Next()-1)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range later {
+		switch being, err := beingMade(ctx, fs, dir, f.load); {
+		case err != nil:
+			return nil, err
+		case !being:
+			return fmt.Errorf("%w; if an older state of the table was put back on purpose, move the files of later loads away", older(f.name)), nil
+		}
 	}
 	return nil, nil
+}
+
+// A laterFile is a file of a load, which may have more of them.
+type laterFile struct {
+	load int
+	name string // relative to the table's directory
+}
+
+// laterFiles returns a file of each load with a higher number than last, in order.
+func laterFiles(ctx context.Context, fs dfs.FS, dir, family string, last int) (out []laterFile, err error) {
+	there, err := sizes(ctx, fs, dfs.Join(dir, family))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		match := ofLoad.FindStringSubmatch(name)
+		if match == nil {
+			continue
+		}
+		n, err := strconv.Atoi(match[1])
+		if err == nil && n > last && (len(out) == 0 || out[len(out)-1].load != n) {
+			out = append(out, laterFile{n, family + "/" + name})
+		}
+	}
+	return out, nil
 }
 
 // older returns the error for a manifest that is older than the file called name.

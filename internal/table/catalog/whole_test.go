@@ -78,10 +78,28 @@ func TestLedgersAreThoseOfTheManifest(t *testing.T) {
 			writeText(t, dir, "loads/000001.json", strings.Replace(readText(t, dir, "loads/000001.json"), "play", "plax", 1))
 		}, "loads/000001.json: damaged", true},
 		"it is another load": {func(t *testing.T, dir string, _ []string) {
-			writeText(t, dir, "loads/000001.json", readText(t, dir, "loads/000002.json"))
-		}, "damaged ledger: it is the ledger of load 2: put it back from a copy of the table", true},
+			writeText(t, dir, "loads/000002.json", readText(t, dir, "loads/000003.json"))
+		}, "damaged ledger: it is the ledger of load 3: put it back from a copy of the table", true},
 		"the manifest is older": {func(t *testing.T, dir string, m []string) { writeText(t, dir, "manifest.json", m[1]) },
 			"manifest.json is an older one, which does not name loads/000003.json", false},
+		"the manifest is older, and the newest ledger is gone": {func(t *testing.T, dir string, m []string) {
+			writeText(t, dir, "manifest.json", m[1])
+			remove(t, dir, "loads/000003.json")
+		}, "manifest.json is an older one, which does not name d/000003-0000.hfile", false},
+		"a stray base": {func(t *testing.T, dir string, m []string) { writeText(t, dir, "base/000009.json", m[1]) },
+			"base/000009.json is not a file of this state of the table, because it is the copy of base/000000.json: move it away", false},
+		"the next ledger is of another table": {func(t *testing.T, dir string, m []string) {
+			writeText(t, dir, "manifest.json", m[1])
+			l := new(manifest.Load)
+			name := filepath.Join(dir, "loads/000003.json")
+			if err := manifest.Read(t.Context(), local.New(), name, l); err != nil {
+				t.Fatal(err)
+			}
+			l.Previous = strings.Repeat("0", 64)
+			if err := manifest.Write(t.Context(), local.New(), name, l); err != nil {
+				t.Fatal(err)
+			}
+		}, "loads/000003.json does not follow the ledger before it, so it is a file of another table: move it and the files of its load away", false},
 		"it is much older, after a load was killed": {func(t *testing.T, dir string, m []string) {
 			writeText(t, dir, "loading.json", `{"version": 1, "load": 4}`)
 			writeText(t, dir, "manifest.json", m[0])
