@@ -63,6 +63,7 @@ func (r *run) readCatalog(ctx context.Context) error {
 	faults, err := t.Faults(ctx)
 	for _, f := range faults {
 		r.result.addFiles([]File{{Name: f.Name, Why: f.Err}})
+		r.result.catalog = append(r.result.catalog, f.Err)
 	}
 	return err
 }

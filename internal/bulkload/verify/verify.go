@@ -24,6 +24,7 @@ import (
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/run/progress"
+	"usertrail/internal/run/quantity"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
 	"usertrail/internal/tally"
@@ -70,6 +71,8 @@ type Result struct {
 	Since []int `json:"since,omitempty"`
 	// Note says which days the table has, if it has no records of the requested days and behaviours.
 	Note string `json:"note,omitempty"`
+
+	catalog []error // of damaged files of the catalog that no extract reads; each has its next step
 }
 
 // Counted implements outcome.Result.
@@ -278,6 +281,11 @@ func (r *Result) differs() error {
 	switch {
 	case r.perhaps():
 		step = "a load that is not finished may be why: let it end, or begin it again, then verify again"
+	case len(parts) == 1 && r.DamagedFiles > 0 && r.DamagedFiles == len(r.catalog):
+		step = r.catalog[0].Error()
+		if more := len(r.catalog) - 1; more > 0 {
+			step += fmt.Sprintf("; and %s more", quantity.Of(more, "file"))
+		}
 	case r.MissingFiles+r.DamagedFiles > 0:
 		step = "put the files back from a copy of the table, or load the logs into a new table"
 	}

@@ -267,6 +267,16 @@ func TestMissingFilesAreNamed(t *testing.T) {
 	}
 }
 
+// TestTheStepForTheCatalogIsItsOwn damages a file that no record depends on. The last error has the step of this file.
+func TestTheStepForTheCatalogIsItsOwn(t *testing.T) {
+	h := loaded(t, 1)
+	testkit.WriteFile(t, h.path("loading.json"), "{")
+	_, err := h.verify(t, func(*verify.Config) {})
+	if want := "loading.json: damaged record of a load: unexpected end of JSON input: remove it"; !errors.Is(err, verify.ErrDiffers) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "new table") {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // TestARollOfAnotherFileDoesNotFit replaces a roll by another one, and updates the manifest
 // to match.
 func TestARollOfAnotherFileDoesNotFit(t *testing.T) {
