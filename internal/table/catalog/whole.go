@@ -143,7 +143,7 @@ func wrongFile(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (w
 		case err != nil:
 			return nil, err
 		case !being:
-			return fmt.Errorf("%w; if an older state of the table was put back on purpose, move the files of later loads away", older(f.name)), nil
+			return fmt.Errorf("%w; if an older state of the table was put back on purpose, or %s was removed after a load was killed, move the files of later loads away", older(f.name), loadingName), nil
 		}
 	}
 	return nil, nil
