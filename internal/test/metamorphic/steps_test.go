@@ -112,8 +112,10 @@ func (x *run) putting(s *Step, o outcome, got said) {
 			x.halfJob = x.job // or a job that grew from the job of the previous load
 		}
 		x.half = o.next.clone()
+		if before != nil {
+			x.half.events = append(x.half.events, before.events...) // as the job of the earlier load reads them
+		}
 		if before != nil && !o.next.holds(before) {
-			x.half.events = append(x.half.events, before.events...)
 			x.half.entries = append(x.half.entries, before.entries...)
 		}
 	case got.Status == killed, slices.Contains(o.refusals, got.Status):
