@@ -18,8 +18,9 @@ import (
 	"usertrail/internal/test/testkit"
 )
 
-// busyRows are enough for many Multis of busySmall.
-const busyRows = 1000
+// busyRows are enough for many Multis of busySmall, and busyRounds times as many are the most that a
+// test puts.
+const busyRows, busyRounds = 1000, 60
 
 // tinyMemory are options of a table whose regions soon refuse puts.
 var tinyMemory = []string{
@@ -28,21 +29,26 @@ var tinyMemory = []string{
 
 func busySmall(cfg *Config) { cfg.MaxRequestBytes, cfg.MaxRequestActions = 64<<10, 200 }
 
-// TestRealRegionThatIsTooBusy puts much more into a region than fits into its memory. The
-// region refuses puts until it has flushed.
+// TestRealRegionThatIsTooBusy puts much more into a region than fits into its memory, until the region
+// refuses a put because it has not flushed yet. A server that flushes faster than the client puts
+// needs more puts.
 func TestRealRegionThatIsTooBusy(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Get(t)
 	var said lines
 	c := dialReal(t, k, busySmall, func(cfg *Config) { cfg.Log = slog.New(slog.NewTextHandler(&said, nil)) })
 	name := k.Create(t, "f", tinyMemory...)
-	putReal(t, c, name, 0, busyRows, nil)
-	scanReal(t, c, name, busyRows, Scan{}, nil)
+	rows := 0
+	for rows < busyRounds*busyRows && c.Held().Busy == 0 {
+		putReal(t, c, name, rows, rows+busyRows, nil)
+		rows += busyRows
+	}
+	scanReal(t, c, name, rows, Scan{}, nil)
 	h := c.Held()
 	if h.Busy < 1 || h.Back <= 0 || said.with("why=RegionTooBusyException") < 1 {
 		t.Errorf("held back %+v, said %q; want a region that was too busy", h, said.all)
 	}
-	t.Logf("held back: %+v", h)
+	t.Logf("held back after %d rows: %+v", rows, h)
 }
 
 // TestRealQuota puts and gets with a quota of a third of a Multi, or less. The client waits as
