@@ -299,9 +299,13 @@ func (c Counts) Check() error {
 // load, and before the ledger of any other load. It is removed once the manifest has the load.
 // If files of a load exist that neither a Loading nor the manifest names, no killed load left
 // them.
+//
+// A drop or undrop writes a Loading with Dropping before it changes the list of retired files. The Loading is removed once the
+// manifest and the list have the same date.
 type Loading struct {
-	Version int `json:"version"`
-	Load    int `json:"load"` // number
+	Version  int  `json:"version"`
+	Load     int  `json:"load"` // number; 0 if no load is being made
+	Dropping bool `json:"dropping,omitempty"`
 }
 
 func (l *Loading) version() int { return l.Version }

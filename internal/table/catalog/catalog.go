@@ -294,7 +294,7 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 }
 
 // sweep is Sweep with the list of retired files before and after. It removes files before it replaces the
-// list, so that a retired file which exists is always in the list.
+// list, so that a retired file which exists is always in the list. Then the list fits the manifest, and no drop is under way.
 func (c *Catalog) sweep(ctx context.Context, folder string, before, kept retired) error {
 	if err := sweepPending(ctx, c.fs, c.dir); err != nil {
 		return err
@@ -327,7 +327,10 @@ func (c *Catalog) sweep(ctx context.Context, folder string, before, kept retired
 	if err := c.sweepPieces(ctx, files); err != nil {
 		return err
 	}
-	return c.setRetired(ctx, before, kept)
+	if err := c.setRetired(ctx, before, kept); err != nil {
+		return err
+	}
+	return c.endDropping(ctx)
 }
 
 // SweepLedgers removes the ledgers that the manifest does not name. Callers run it before they

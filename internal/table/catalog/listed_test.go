@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
@@ -324,4 +326,102 @@ func TestAMissingBaseIsMended(t *testing.T) {
 			}
 		})
 	}
+}
+
+// dropped drops the days before a date from the table in dir: the manifest, and the list of the drop.
+func dropped(t *testing.T, dir string, date behaviour.Date, goes string) *catalog.Catalog {
+	t.Helper()
+	c := opened(t, dir)
+	m := *c.Manifest()
+	m.Rewritten++
+	m.Files = slices.DeleteFunc(slices.Clone(m.Files), func(f manifest.File) bool { return f.Name == goes })
+	for i := range m.Files {
+		m.Files[i].Span.From = date
+	}
+	m.DroppedBefore = &date
+	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestAManifestFromBeforeADropIsDamaged puts the manifest from before a drop back, without the base. Then the list of
+// retired files alone has the drop. A drop that was killed before it replaced the manifest leaves the same list, and the
+// record that it was under way.
+func TestAManifestFromBeforeADropIsDamaged(t *testing.T) {
+	dir, manifests := loadedTable(t)
+	c := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile")
+	killed := map[string]string{"retired.json": readText(t, dir, "retired.json"), "loading.json": readText(t, dir, "loading.json")}
+	if err := c.Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "loading.json")); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("after the sweep the drop is under way: %v", err)
+	}
+	opened(t, dir)
+	remove(t, dir, "base/000001.json")
+	writeText(t, dir, "manifest.json", manifests[2])
+	if _, err := catalog.Open(t.Context(), local.New(), dir); !errors.Is(err, table.ErrDamaged) ||
+		!strings.Contains(err.Error(), "manifest.json is an older one, from before the drop of the days before 2014-09-02, which retired.json has: ") {
+		t.Errorf("a manifest from before the drop: %v", err)
+	}
+	if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); err == nil || !strings.Contains(err.Error(), "a drop of the days before 2014-09-02") {
+		t.Errorf("rebuilt without the drop: %v", err)
+	}
+	m, err := catalog.Rebuild(t.Context(), local.New(), dir, true)
+	if err != nil || m.DroppedBefore != nil || len(m.Files) != 3 {
+		t.Errorf("rebuilt with the dropped days: %+v, %v", m, err)
+	}
+	opened(t, dir)
+
+	for name, text := range killed {
+		writeText(t, dir, name, text)
+	}
+	writeText(t, dir, "manifest.json", manifests[2])
+	c = opened(t, dir)
+	if err := c.Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	opened(t, dir)
+	for name := range killed {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("after the sweep of a killed drop, %s exists: %v", name, err)
+		}
+	}
+}
+
+// TestAnUndropIsNoOlderManifest undoes a drop. Until the next sweep the list of retired files still has the drop.
+func TestAnUndropIsNoOlderManifest(t *testing.T) {
+	for _, keepFor := range []time.Duration{0, time.Hour} {
+		dir, _ := loadedTable(t)
+		if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		c := opened(t, dir)
+		m := *c.Manifest()
+		m.Rewritten++
+		m.DroppedBefore = nil
+		m.Files = append([]manifest.File{{Name: "d/000001-0000.hfile", Roll: "d/000001-0000.roll", Size: 4, RollSize: 2, Load: 1}}, m.Files...)
+		if err := c.Replace(t.Context(), &m, keepFor); err != nil {
+			t.Fatal(err)
+		}
+		if err := opened(t, dir).Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		if got := opened(t, dir).Manifest(); got.DroppedBefore != nil || len(got.Files) != 3 {
+			t.Errorf("kept for %s: the manifest is %+v", keepFor, got)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "loading.json")); !errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("kept for %s: after the sweep the undrop is under way: %v", keepFor, err)
+		}
+	}
+}
+
+func day(t *testing.T, text string) behaviour.Date {
+	t.Helper()
+	d, err := behaviour.ParseDate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

@@ -16,15 +16,22 @@ const loadingName = "loading.json"
 // loadingIn returns the number of the load that is being made in dir, or was being made when
 // its process was killed. It returns 0 if there is none.
 func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
+	l, err := readLoading(ctx, fs, dir)
+	return l.Load, err
+}
+
+// readLoading returns the record of the load, drop or undrop that is being made, or was being made when its process was killed. It
+// returns an empty record if there is none.
+func readLoading(ctx context.Context, fs dfs.FS, dir string) (*manifest.Loading, error) {
 	l := new(manifest.Loading)
 	err := manifest.Read(ctx, fs, dfs.Join(dir, loadingName), l)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		return 0, nil
+		return new(manifest.Loading), nil
 	case errors.Is(err, manifest.ErrDamaged):
-		return 0, fmt.Errorf("%w: remove it, then type the same command again", err)
+		return new(manifest.Loading), fmt.Errorf("%w: remove it, then type the same command again", err)
 	}
-	return l.Load, err
+	return l, err
 }
 
 // checkLoading returns an error if the record of the load that is being made is damaged.
@@ -36,6 +43,24 @@ func (c *Catalog) checkLoading(ctx context.Context) error {
 // setLoading records that load n is being made in dir.
 func setLoading(ctx context.Context, fs dfs.FS, dir string, n int) error {
 	return manifest.Write(ctx, fs, dfs.Join(dir, loadingName), &manifest.Loading{Version: manifest.Version, Load: n})
+}
+
+// beginDropping records that the list of retired files and the manifest may have different dates until endDropping.
+func (c *Catalog) beginDropping(ctx context.Context) error {
+	err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, loadingName), &manifest.Loading{Version: manifest.Version, Dropping: true})
+	if err != nil {
+		return fmt.Errorf("change the days of %s: %w", c.dir, unwritable(err))
+	}
+	return nil
+}
+
+// endDropping removes the record of beginDropping.
+func (c *Catalog) endDropping(ctx context.Context) error {
+	l, err := readLoading(ctx, c.fs, c.dir)
+	if err != nil || !l.Dropping {
+		return err
+	}
+	return c.fs.Remove(ctx, dfs.Join(c.dir, loadingName))
 }
 
 // begin records that load n is being made. Only the first call for a load writes a file.

@@ -129,7 +129,12 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 	if err != nil {
 		return r.m, err
 	}
-	err = c.checkRetired(ctx)
+	if withDropped {
+		err = c.fitList(ctx)
+	}
+	if err == nil {
+		err = c.checkRetired(ctx)
+	}
 	if isFault(err) {
 		err = fmt.Errorf("rebuild %s: the manifest is made again, and another file must be repaired: %w", dir, err)
 	}
@@ -214,12 +219,8 @@ func (r *rebuild) fromLedgers(ctx context.Context) (last int, err error) {
 // fitRetired compares the manifest with the list of retired files. It records that a drop is missing which the list names.
 // It sets the number of the manifest so that the next compact or drop writes no file with the name of a retired file.
 func (r *rebuild) fitRetired(ctx context.Context) error {
-	list := new(manifest.Retired)
-	err := manifest.Read(ctx, r.fs, dfs.Join(r.dir, retiredName), list)
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, manifest.ErrDamaged) {
-		return nil // Rebuild checks the list when the manifest is made again
-	}
-	if err != nil {
+	list, err := listOf(ctx, r.fs, r.dir) // Rebuild checks the list when the manifest is made again
+	if list == nil || err != nil {
 		return err
 	}
 	for _, f := range list.Files {
@@ -227,7 +228,7 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 			r.m.Rewritten = max(r.m.Rewritten, n)
 		}
 	}
-	if before := list.Dropped(); !r.withDropped && before != nil && len(r.missing) == 0 && (r.m.DroppedBefore == nil || *r.m.DroppedBefore < *before) {
+	if before := laterDrop(list, r.m); before != nil && !r.withDropped && len(r.missing) == 0 {
 		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", before), Step: fmt.Sprintf(
 			"put %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
 	}

@@ -38,6 +38,11 @@ func (c *Catalog) retire(ctx context.Context, m *manifest.Table, keepFor time.Du
 		return err
 	}
 	was := c.Manifest()
+	if !sameDate(m.DroppedBefore, was.DroppedBefore) && (keepFor > 0 || before.dropped != nil) {
+		if err := c.beginDropping(ctx); err != nil {
+			return err
+		}
+	}
 	after := before.kept(time.Time{}, was)
 	if keepFor > 0 {
 		now := time.Now().UTC().Truncate(time.Second)
@@ -182,6 +187,15 @@ func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
 		return c.fs.Remove(ctx, name)
 	}
 	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after.files, Undrop: after.undrop, DroppedBefore: after.dropped})
+}
+
+// fitList removes a drop from the list of retired files that the manifest does not have. It keeps the files.
+func (c *Catalog) fitList(ctx context.Context) error {
+	r, err := c.retired(ctx)
+	if err != nil {
+		return err
+	}
+	return c.setRetired(ctx, r, r.kept(time.Time{}, c.Manifest()))
 }
 
 func sameDate(a, b *behaviour.Date) bool {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -98,6 +99,9 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 		}
 		return olderThanLedger(ctx, fs, dir, m, n)
 	}
+	if wrong, err := olderThanDrop(ctx, fs, dir, m); wrong != nil || err != nil {
+		return wrong, err
+	}
 	return wrongFile(ctx, fs, dir, m)
 }
 
@@ -126,6 +130,48 @@ func olderThanLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Tab
 		return older(name), nil
 	}
 	return nil, unreadable(err)
+}
+
+// olderThanDrop returns as wrong that the list of retired files has a later drop than m, unless a drop or undrop is under way or was
+// killed. Without the lock a drop may begin or end meanwhile, so it reads the list before and after the record of the drop.
+func olderThanDrop(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
+	for range 2 {
+		list, err := listOf(ctx, fs, dir)
+		if list == nil || err != nil {
+			return nil, err
+		}
+		before := laterDrop(list, m)
+		if before == nil {
+			return nil, nil
+		}
+		if l, err := readLoading(ctx, fs, dir); err != nil || l.Dropping {
+			return nil, err
+		}
+		wrong = fmt.Errorf("%w: %s is an older one, from before the drop of the days before %s, which %s has: put the newest manifest back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped",
+			table.ErrDamaged, ManifestName, before, retiredName)
+	}
+	return wrong, nil
+}
+
+// listOf returns the list of retired files, nil if there is none or if it is damaged.
+func listOf(ctx context.Context, fs dfs.FS, dir string) (*manifest.Retired, error) {
+	list := new(manifest.Retired)
+	err := manifest.Read(ctx, fs, dfs.Join(dir, retiredName), list)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, manifest.ErrDamaged):
+		return nil, nil
+	case err != nil:
+		return nil, unreadable(err)
+	}
+	return list, nil
+}
+
+// laterDrop returns the date of the drop in the list of retired files if m does not have this drop, nil otherwise.
+func laterDrop(list *manifest.Retired, m *manifest.Table) *behaviour.Date {
+	if before := list.Dropped(); before != nil && (m.DroppedBefore == nil || *m.DroppedBefore < *before) {
+		return before
+	}
+	return nil
 }
 
 // wrongFile returns as wrong the first file of a load that m does not name, unless the load is being made. Releases that wrote
