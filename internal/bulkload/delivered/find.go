@@ -57,19 +57,30 @@ func textsOf(j *job.Job, kinds []int) map[string]string {
 // A Found lists the files that a Search found.
 type Found struct {
 	job.Found
-	BadNames  []BadName
+	Refused   []Refused
 	unsettled map[string]error // by Path: why a file may still be written
 }
 
-// A BadName is the error of a file whose name is not UTF-8.
-type BadName struct{ Path string } // quoted
-
-func (e BadName) Error() string {
-	return fmt.Sprintf("%v: %s: the name of a delivered file must be UTF-8, since the table remembers it: rename the file", bulkload.ErrRequest, e.Path)
+// A Refused is a file or folder that was found and cannot be read.
+type Refused struct {
+	Path string
+	Err  error // has the path and the next step
 }
 
-// Unwrap returns ErrRequest.
-func (e BadName) Unwrap() error { return bulkload.ErrRequest }
+// RefusedOf returns the files with names that are not UTF-8, and the folders that are links to nothing. root is the folder of the
+// job's pattern.
+func RefusedOf(found *job.Found, root string) []Refused {
+	var out []Refused
+	for _, rel := range found.NotUTF8 {
+		name := fmt.Sprintf("%q", root+"/"+rel)
+		out = append(out, Refused{name, fmt.Errorf("%w: %s: the name of a delivered file must be UTF-8, since the table remembers it: rename the file", bulkload.ErrRequest, name)})
+	}
+	for _, rel := range found.Lost {
+		name := dfs.Join(root, rel)
+		out = append(out, Refused{name, fmt.Errorf("%s: it is in the place of a folder of logs, and is a link to nothing or to itself: mount the disk to which the link leads, or remove the link; then load again", name)})
+	}
+	return out
+}
 
 // Find lists the requested files. If a required file is missing, it returns an error and the files. If
 // it cannot list the files, it returns an error and nil.
@@ -78,10 +89,7 @@ func (s *Search) Find(ctx context.Context) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &Found{Found: list}
-	for _, rel := range list.NotUTF8 {
-		found.BadNames = append(found.BadNames, BadName{fmt.Sprintf("%q", s.Job.Pattern.Root+"/"+rel)})
-	}
+	found := &Found{Found: list, Refused: RefusedOf(&list, s.Job.Pattern.Root)}
 	return found, s.Job.CheckRequired(list.Missing, s.Kinds)
 }
 

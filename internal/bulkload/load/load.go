@@ -121,8 +121,8 @@ func (l *Load) note(found *delivered.Found) {
 		return
 	}
 	l.found, l.Result.Missing, l.Result.NoFile = found, len(found.Missing), l.cfg.Job.FirstMissing(found.Missing, bulkload.Shown)
-	for _, err := range found.BadNames {
-		l.Failures.Add(err.Path, err)
+	for _, f := range found.Refused {
+		l.Failures.Add(f.Path, f.Err)
 	}
 }
 

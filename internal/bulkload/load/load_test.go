@@ -19,6 +19,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/replay"
+	"usertrail/internal/bulkload/reread"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
@@ -446,6 +447,31 @@ a,2014-09-02 00:00:00,one,4
 			"b 2014-09-01 2014-09-01T10:00:00Z play title=one seconds=2",
 			"a 2014-09-02 2014-09-02T00:00:00Z play title=one seconds=4",
 		)
+	}
+}
+
+// TestALinkToNothingIsNoMissingDay has links that lead nowhere in the places of a folder of logs, and of a log that the path
+// names. Each load names them and loads the other days.
+func TestALinkToNothingIsNoMissingDay(t *testing.T) {
+	for what, target := range map[string]string{"to nothing": "/nowhere/at/all", "to itself": "2014-09-02"} {
+		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+		y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+		link := filepath.Join(y.Dir, "logs", "2014-09-02")
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		checks, _, err := load.PreCheck(t.Context(), y.Config("2014-09-01", "2014-09-02"))
+		if failure := precheck.Failure(checks); err != nil || failure == nil || !strings.Contains(failure.Error(), link+": it is in the place of a folder of logs, and is a link to nothing") {
+			t.Errorf("%s: the pre-check says %+v, %v", what, checks, err)
+		}
+		r, err := load.Run(t.Context(), y.Config("2014-09-01", "2014-09-02"))
+		if err == nil || !strings.Contains(err.Error(), link+": it is in the place of a folder of logs") || len(r.Failed) != 1 || r.Files != 1 {
+			t.Errorf("%s: %+v, %v; want the first day loaded, and an error that names the link", what, r, err)
+		}
+		c := y.Config("2014-09-01", "2014-09-02")
+		if _, err := reread.Run(t.Context(), reread.Config{Resources: c.Resources, Job: c.Job, Span: c.Span}); err == nil || !strings.Contains(err.Error(), link) {
+			t.Errorf("%s: the load with --reread says %v", what, err)
+		}
 	}
 }
 

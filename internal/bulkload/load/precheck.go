@@ -158,8 +158,8 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 		detail += " (" + names + ")"
 	}
 	var refused []error
-	for _, err := range found.BadNames {
-		refused = append(refused, err)
+	for _, f := range found.Refused {
+		refused = append(refused, f.Err)
 	}
 	if len(refused) > 0 {
 		p.Fail(precheck.InputThere, bulkload.Joined(refused), "the load would leave these files out")

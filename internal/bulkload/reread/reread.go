@@ -143,6 +143,9 @@ func (x *reread) run(ctx context.Context, found *job.Found) error {
 		return err
 	}
 	bulkload.WarnWritten(x.cfg.Log, found.Written, x.cfg.Job.Pattern.Root)
+	for _, f := range delivered.RefusedOf(found, x.cfg.Job.Pattern.Root) {
+		x.failures.Add(f.Path, f.Err)
+	}
 	if err := x.choose(found.Inputs); err != nil {
 		return err
 	}
@@ -223,12 +226,12 @@ func (x *reread) open(ctx context.Context) (err error) {
 	return err
 }
 
-// nothing returns the error of a reread without a file to read. It returns nil if the reread finished another load. files is the
-// number of files of the dates.
+// nothing returns the error of a reread without a file to read. It returns nil if the reread finished another load and no file or
+// folder was refused. files is the number of files of the dates.
 func (x *reread) nothing(files int) error {
 	switch {
-	case x.result.Finished > 0:
-		return nil
+	case x.result.Finished > 0 || len(x.failures.Files) > 0:
+		return x.failures.Err(nil)
 	case files == 0:
 		return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, x.cfg.Span, x.cfg.Job.Pattern.Root)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -50,6 +51,8 @@ type Found struct {
 	// Written are folders, below the root, that are left out because they are tables or results of extract. A wildcard or
 	// placeholder matches each of them, or a folder above it.
 	Written []string
+	// Lost are links, below the root, in the places of folders that may have requested files. They lead to nothing, or to themselves.
+	Lost []string
 }
 
 // Find lists the files of the requested days and kinds. If kinds is empty, it lists all kinds.
@@ -124,17 +127,45 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 	for _, info := range infos {
 		name := dfs.Base(info.Name)
 		next, ok := s.match(name, at, f.paths)
-		if !ok || info.Dir == last || !f.wants(next) {
+		if !ok || last && info.Dir || !f.wants(next) {
 			continue
 		}
 		below, relBelow := join(dir, name), path.Join(rel, name)
-		if last {
+		switch {
+		case last:
 			f.add(info, below, relBelow, next)
-		} else if err := f.walk(ctx, below, relBelow, depth+1, next); err != nil {
+		case info.Dir:
+			err = f.walk(ctx, below, relBelow, depth+1, next)
+		default:
+			err = f.lose(ctx, below, relBelow)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lose records that name, called rel below the root, is a link in the place of a folder, if it leads to nothing.
+func (f *finder) lose(ctx context.Context, name, rel string) error {
+	_, err := f.files.Stat(ctx, name)
+	lost, err := leadsNowhere(ctx, f.files, name, err)
+	if lost && !slices.Contains(f.found.Lost, rel) {
+		f.found.Lost = append(f.found.Lost, rel)
+	}
+	return err
+}
+
+// leadsNowhere reports whether name is a link to nothing, or to itself. err is the error of Stat. If name does not exist,
+// leadsNowhere returns false and no error.
+func leadsNowhere(ctx context.Context, files dfs.FS, name string, err error) (bool, error) {
+	switch {
+	case errors.Is(err, syscall.ELOOP):
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return dfs.IsLink(ctx, files, name)
+	}
+	return false, err
 }
 
 // leavesOut reports whether dir, called rel below the root, is a table or a result of extract. look has returned infos for dir and s.
@@ -160,10 +191,19 @@ func (f *finder) leavesOut(ctx context.Context, dir, rel string, s *segment, inf
 }
 
 // look returns the files in dir that s may match. It returns none if the file or folder does
-// not exist.
+// not exist. A link that leads nowhere is a file, except a marker.
 func (f *finder) look(ctx context.Context, dir string, s *segment) ([]dfs.Info, error) {
 	if s.expr == nil {
-		return f.stat(ctx, dir, s.name)
+		name := join(dir, s.name)
+		info, err := f.files.Stat(ctx, name)
+		if err == nil {
+			return []dfs.Info{info}, nil
+		}
+		lost, err := leadsNowhere(ctx, f.files, name, err)
+		if lost && f.written != nil {
+			return []dfs.Info{{Name: name}}, nil
+		}
+		return nil, err
 	}
 	infos, err := f.files.List(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -177,7 +217,7 @@ func (f *finder) stat(ctx context.Context, dir string, names ...string) ([]dfs.I
 	var infos []dfs.Info
 	for _, name := range names {
 		info, err := f.files.Stat(ctx, join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
 			continue
 		}
 		if err != nil {

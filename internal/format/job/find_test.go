@@ -199,6 +199,41 @@ func TestFindLeavesOutResults(t *testing.T) {
 	}
 }
 
+// TestLinksThatLeadNowhereAreFound has such links in the places of folders and files. A link in the place of a log is a log.
+func TestLinksThatLeadNowhereAreFound(t *testing.T) {
+	for _, c := range []struct{ paths, want, lost string }{
+		{`"logs/{date}/*.csv"`, "2014-09-01/gone.csv 2014-09-01/play.csv", "2014-09-02 2014-09-03"},
+		{`"logs/{date}/gone.csv"`, "2014-09-01/gone.csv", "2014-09-02 2014-09-03"},
+		{`"logs/{date}/self/*.csv"`, "", "2014-09-01/self 2014-09-02 2014-09-03"},
+		{`"logs/{date}/self"`, "2014-09-01/self", "2014-09-02 2014-09-03"},
+		{`["logs/{date}/play.csv", "logs/{date}/other.csv"]`, "2014-09-01/play.csv", "2014-09-02 2014-09-03"},
+		{`"logs/{date}/plain/*.csv"`, "", "2014-09-02 2014-09-03"},
+	} {
+		root := t.TempDir()
+		tree(t, root, "logs/2014-09-01/play.csv logs/2014-09-01/plain")
+		for name, target := range map[string]string{"2014-09-01/gone.csv": "nowhere", "2014-09-01/self": "self", "2014-09-02": "/nowhere/at/all", "2014-09-03": "2014-09-03", "2014-09-09": "nowhere"} {
+			if err := os.Symlink(target, filepath.Join(root, "logs", name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j, err := job.Parse(root+"/job.yaml", []byte("logs: "+c.paths+"\nbehaviours: {play: {id: 1}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := j.Find(t.Context(), local.New(), behaviour.Span{From: date(t, "2014-09-01"), To: date(t, "2014-09-03")}, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.paths, err)
+		}
+		var rels []string
+		for _, in := range found.Inputs {
+			rels = append(rels, in.Rel)
+		}
+		if got, lost := strings.Join(rels, " "), strings.Join(found.Lost, " "); got != c.want || lost != c.lost {
+			t.Errorf("%s: found %q, lost %q; want %q, %q", c.paths, got, lost, c.want, c.lost)
+		}
+	}
+}
+
 // TestFindSaysWhatFailed fails each operation of a search, one after the other. Find must fail too, wrap
 // the cause, and not report missing input.
 func TestFindSaysWhatFailed(t *testing.T) {
