@@ -1,9 +1,7 @@
 package inspect
 
 import (
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"strings"
 	"time"
 
@@ -57,11 +55,11 @@ func (l *look) extract(r *Report, dir, name string) error {
 	if err := manifest.Read(l.ctx, l.fs, name, m); err != nil {
 		return manifest.AdviseExtract(err)
 	}
-	_, err := l.fs.Stat(l.ctx, dfs.Join(dir, manifest.SuccessName))
-	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+	complete, err := manifest.IsComplete(l.ctx, l.fs, dir)
+	if err != nil {
 		return err
 	}
-	if err != nil {
+	if !complete {
 		r.incomplete = fmt.Errorf("%s: %w: it is gone: the extract is not finished, or was copied only in part", manifest.SuccessName, dfs.ErrDamaged)
 	}
 	e := &Extract{

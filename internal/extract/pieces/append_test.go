@@ -152,7 +152,7 @@ func TestAKilledCommitOfAnAppendKeepsForeignFiles(t *testing.T) {
 		"a file in the place":          {".out.partial/mine.txt", false, "mine.txt"},
 		"a file in a staged directory": {".out.partial/_answer/date=" + g.Spans[last].To.String() + "/mine.txt", false, "mine.txt"},
 		"a file in the result":         {"out/mine.txt", false, "it holds mine.txt"},
-		"no _SUCCESS":                  {"out/_SUCCESS", true, "it has no _SUCCESS"},
+		"no _SUCCESS":                  {"out/_SUCCESS", true, "it has no file _SUCCESS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(h.Dir, name, "out")

@@ -69,11 +69,11 @@ func (p *Place) incomplete(ctx context.Context) (why string, err error) {
 	if err != nil || !there {
 		return "", err
 	}
-	_, err = p.FS.Stat(ctx, dfs.Join(p.Out, SuccessName))
-	if errors.Is(err, iofs.ErrNotExist) {
-		return "it has no " + SuccessName + ", so it is not a complete result", nil
+	complete, err := manifest.IsComplete(ctx, p.FS, p.Out)
+	if err != nil || complete {
+		return "", err
 	}
-	return "", err
+	return "it has no file " + SuccessName + ", so it is not a complete result", nil
 }
 
 // Base returns the result in OUT to which next can be appended, or nil if OUT does not exist or an

@@ -2,10 +2,8 @@ package place
 
 import (
 	"context"
-	"errors"
-	iofs "io/fs"
 
-	"usertrail/internal/store/dfs"
+	"usertrail/internal/format/manifest"
 )
 
 // Undo moves the old result back to Out if a command with Overwrite was killed between its two renames. Otherwise it
@@ -57,12 +55,8 @@ func (p *Place) halfReplaced(ctx context.Context) (bool, error) {
 // finished reports whether the place has a complete result, of one process or of pieces.
 func (p *Place) finished(ctx context.Context) (bool, error) {
 	for _, dir := range []string{p.Dir, p.Name(ResultName)} {
-		_, err := p.FS.Stat(ctx, dfs.Join(dir, SuccessName))
-		if err == nil {
-			return true, nil
-		}
-		if !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, dfs.ErrNotDir) {
-			return false, err
+		if complete, err := manifest.IsComplete(ctx, p.FS, dir); err != nil || complete {
+			return complete, err
 		}
 	}
 	return false, nil

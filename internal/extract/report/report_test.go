@@ -322,6 +322,10 @@ func TestOtherDirectoriesAreRefused(t *testing.T) {
 		{"a file", manifest.ErrNoResult, "no _manifest.json", func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)) }},
 		{"no manifest", manifest.ErrNoResult, "no _manifest.json", func(dir string) error { return os.Remove(filepath.Join(dir, "_manifest.json")) }},
 		{"unfinished", manifest.ErrNoResult, "not finished", func(dir string) error { return os.Remove(filepath.Join(dir, "_SUCCESS")) }},
+		{"_SUCCESS is a directory", manifest.ErrNoResult, "not finished", func(dir string) error {
+			name := filepath.Join(dir, "_SUCCESS")
+			return errors.Join(os.Remove(name), os.Mkdir(name, 0o777))
+		}},
 		{"a part gone", dfs.ErrDamaged, "part-00001.parquet: damaged file: it is gone: extract the result again", func(dir string) error { return os.Remove(filepath.Join(dir, "part-00001.parquet")) }},
 		{"a part cut off", dfs.ErrDamaged, "part-00001.parquet: damaged file: its size is not the size in _manifest.json", func(dir string) error { return os.Truncate(filepath.Join(dir, "part-00001.parquet"), 5) }},
 		{"a damaged manifest", manifest.ErrDamaged, "_manifest.json", func(dir string) error { return os.Truncate(filepath.Join(dir, "_manifest.json"), 100) }},

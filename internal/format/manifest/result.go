@@ -40,12 +40,21 @@ func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 	if err != nil {
 		return nil, AdviseExtract(err)
 	}
-	if _, err := fs.Stat(ctx, dfs.Join(dir, SuccessName)); errors.Is(err, iofs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s has no %s: the extract is not finished, or was copied only in part", ErrNoResult, dir, SuccessName)
-	} else if err != nil {
+	if complete, err := IsComplete(ctx, fs, dir); err != nil {
 		return nil, err
+	} else if !complete {
+		return nil, fmt.Errorf("%w: %s has no %s: the extract is not finished, or was copied only in part", ErrNoResult, dir, SuccessName)
 	}
 	return m, nil
+}
+
+// IsComplete reports whether a directory has the file of a complete result. A directory in its place is no such file.
+func IsComplete(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
+	info, err := fs.Stat(ctx, dfs.Join(dir, SuccessName))
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return false, nil
+	}
+	return err == nil && !info.Dir, err
 }
 
 // Foreign returns the names, below the directory of the result e, of the files and directories that do not belong to e. A
