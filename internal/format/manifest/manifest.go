@@ -65,16 +65,19 @@ var (
 	ErrNewer = exit.New(exit.Usage, "a newer usertrail wrote it")
 )
 
+// A Versioned is a struct of this package that a JSON file holds.
+type Versioned interface{ version() int }
+
 // Read reads the JSON file called name into v. It rejects versions that it does not know, files with a wrong
 // checksum, and file names that leave the folder which the file describes. A file without a
 // checksum was written by an older version or by hand.
-func Read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) error {
+func Read(ctx context.Context, fs dfs.FS, name string, v Versioned) error {
 	_, err := read(ctx, fs, name, v)
 	return err
 }
 
 // read does Read and returns the digest of the file's content.
-func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() int }) (sum string, err error) {
+func read(ctx context.Context, fs dfs.FS, name string, v Versioned) (sum string, err error) {
 	f, err := fs.Open(ctx, name)
 	if err != nil {
 		return "", unread(name, v, err)
@@ -116,8 +119,12 @@ func read(ctx context.Context, fs dfs.FS, name string, v interface{ version() in
 
 // unread returns the error of a file that could not be read into v.
 func unread(name string, v any, err error) error {
-	if errors.Is(err, syscall.EISDIR) && dfs.Base(name) != TableName { // without a manifest it is no table: another status
+	switch {
+	case dfs.Base(name) == TableName: // without a manifest it is no table: another status
+	case errors.Is(err, syscall.EISDIR):
 		return fmt.Errorf("%s: %w: %w", name, damaged(v), dfs.ErrDirectory)
+	case errors.Is(err, syscall.ELOOP):
+		return fmt.Errorf("%s: %w: a link to itself is in its place", name, damaged(v))
 	}
 	return err
 }
@@ -156,6 +163,10 @@ func damaged(v any) error {
 		return damage{"list of retired files"}
 	case *Loading:
 		return damage{"record of a load"}
+	case *Begun:
+		return damage{"record of unfinished loads"}
+	case *Handover:
+		return damage{"record of a handover"}
 	}
 	return ErrDamaged
 }

@@ -42,11 +42,20 @@ func Left(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
 // leftByLoads returns the part of Left that loads wrote. It leaves out the pieces of plans.
 func leftByLoads(ctx context.Context, fs dfs.FS, dir string) (*manifest.Begun, error) {
 	b := new(manifest.Begun)
-	err := manifest.Read(ctx, fs, dfs.Join(dir, begunName), b)
+	err := read(ctx, fs, dfs.Join(dir, begunName), b)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return new(manifest.Begun), nil
 	}
-	return b, unreadable(err)
+	return b, putAgain(err)
+}
+
+// putAgain adds the next step to the error of a damaged record of records that a killed load gave to HBase. The same load writes the
+// same cells again.
+func putAgain(err error) error {
+	if !errors.Is(err, manifest.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: put it back from a copy of the catalog; or remove it, and run the load or the piece that was killed again", err)
 }
 
 // merged returns the files and rolls of a and b together. b replaces the entries that both

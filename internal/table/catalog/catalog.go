@@ -90,7 +90,7 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Catalog, error) {
 // manifest.ErrDamaged and has the next step.
 func ReadTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, error) {
 	m := new(manifest.Table)
-	err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m)
+	err := read(ctx, fs, dfs.Join(dir, ManifestName), m)
 	if err == nil {
 		err = m.Validate()
 	}
@@ -99,11 +99,11 @@ func ReadTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, err
 		err = fmt.Errorf("%w: put %s back from a copy of the table, or let bulkload rebuild make it again", err, ManifestName)
 	case errors.Is(err, dfs.ErrNotDir):
 		err = fmt.Errorf("%w: a table is a directory: correct the name of the table", err)
-	case errors.Is(err, syscall.EISDIR):
+	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ELOOP):
 		err = fmt.Errorf("%w: move it away, then let bulkload rebuild make the file again", err)
 	}
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, err
 	}
 	return m, nil
 }
@@ -410,9 +410,15 @@ func lockRun(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 // pre-checks do. A retry does not help.
 func unwritable(err error) error { return precheck.Unwritable(err) }
 
+// read reads a JSON file of the catalog into v. If this user may not read the file, the
+// error wraps table.ErrUnfit.
+func read(ctx context.Context, fs dfs.FS, name string, v manifest.Versioned) error {
+	return unreadable(manifest.Read(ctx, fs, name, v))
+}
+
 // unreadable wraps the error of a table that this user may not read with table.ErrUnfit.
 func unreadable(err error) error {
-	if errors.Is(err, iofs.ErrPermission) {
+	if errors.Is(err, iofs.ErrPermission) && !errors.Is(err, table.ErrUnfit) {
 		return fmt.Errorf("%w: %w: run as a user who may read the table, or let the owner grant the right", table.ErrUnfit, err)
 	}
 	return err

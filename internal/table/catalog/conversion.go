@@ -30,7 +30,7 @@ func (w Workshop) part(load int) string { return w.at(fmt.Sprintf("%06d.json", l
 // Plan returns the plan of the conversion, or nil if none is under way.
 func (w Workshop) Plan(ctx context.Context) (*manifest.Conversion, error) {
 	c := new(manifest.Conversion)
-	err := manifest.Read(ctx, w.FS, w.at(planName), c)
+	err := read(ctx, w.FS, w.at(planName), c)
 	if absent(err) {
 		return nil, nil
 	}
@@ -65,7 +65,7 @@ func (w Workshop) Done(ctx context.Context) ([]*manifest.Converted, error) {
 			continue // the plan
 		}
 		c := new(manifest.Converted)
-		if err := manifest.Read(ctx, w.FS, f.Name, c); err != nil {
+		if err := read(ctx, w.FS, f.Name, c); err != nil {
 			return nil, w.advised(err)
 		}
 		if c.Load != load {

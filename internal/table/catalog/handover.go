@@ -19,11 +19,11 @@ func (c *Catalog) Handover(ctx context.Context) (*manifest.Handover, error) {
 // the catalog, it includes a load that the manifest does not have.
 func Handover(ctx context.Context, fs dfs.FS, dir string) (*manifest.Handover, error) {
 	h := new(manifest.Handover)
-	err := manifest.Read(ctx, fs, dfs.Join(dir, handoverName), h)
+	err := read(ctx, fs, dfs.Join(dir, handoverName), h)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
 	}
-	return h, unreadable(err)
+	return h, putAgain(err)
 }
 
 // SetHandover writes h. EndHandover removes it.

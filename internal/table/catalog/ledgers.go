@@ -61,7 +61,8 @@ type readLedger struct {
 
 // Ledger reads the ledger of one load and checks it against ref.
 func (c *Catalog) Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error) {
-	return manifest.ReadLedger(ctx, c.fs, c.dir, ref)
+	l, err := manifest.ReadLedger(ctx, c.fs, c.dir, ref)
+	return l, unreadable(err)
 }
 
 // writeLedger writes a ledger and fails if the file exists. Sweep removes every ledger that no

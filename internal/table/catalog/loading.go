@@ -24,7 +24,7 @@ func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 // returns an empty record if there is none.
 func readLoading(ctx context.Context, fs dfs.FS, dir string) (*manifest.Loading, error) {
 	l := new(manifest.Loading)
-	err := manifest.Read(ctx, fs, dfs.Join(dir, loadingName), l)
+	err := read(ctx, fs, dfs.Join(dir, loadingName), l)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return new(manifest.Loading), nil
@@ -116,7 +116,7 @@ func beginTable(ctx context.Context, fs dfs.FS, dir string) error {
 		return setLoading(ctx, fs, dir, 1)
 	}
 	m := new(manifest.Table)
-	if err := manifest.Read(ctx, fs, dfs.Join(dir, ManifestName), m); err != nil {
+	if err := read(ctx, fs, dfs.Join(dir, ManifestName), m); err != nil {
 		return nil //nolint:nilerr // Open reports what is wrong with it
 	}
 	return endLoaded(ctx, fs, dir, n, m)

@@ -57,7 +57,7 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 	}
 	name := dfs.Join(c.dir, baseOf(m.Rewritten))
 	b := new(manifest.Table)
-	err := manifest.Read(ctx, c.fs, name, b)
+	err := read(ctx, c.fs, name, b)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return c.checkNoBase(ctx, name)

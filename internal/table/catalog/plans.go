@@ -73,7 +73,7 @@ func (f Folder) Begin(ctx context.Context, p *manifest.Plan) error {
 // fs.ErrNotExist.
 func (f Folder) Plan(ctx context.Context) (*manifest.Plan, error) {
 	p := new(manifest.Plan)
-	return p, manifest.Read(ctx, f.FS, f.at(planName), p)
+	return p, read(ctx, f.FS, f.at(planName), p)
 }
 
 // Next steps after the error of a directory in the place of a file of a plan.
@@ -167,7 +167,7 @@ func (f Folder) Lock(ctx context.Context, piece int) (dfs.Lock, error) {
 func (f Folder) Report(ctx context.Context, piece int) (*manifest.Report, error) {
 	r := new(manifest.Report)
 	name := f.piece(piece, ".json")
-	err := manifest.Read(ctx, f.FS, name, r)
+	err := read(ctx, f.FS, name, r)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
 	}
@@ -321,12 +321,12 @@ func leftByPieces(ctx context.Context, fs dfs.FS, dir string) (map[string]*manif
 				continue
 			}
 			b := new(manifest.Begun)
-			err := manifest.Read(ctx, fs, f.Name, b)
+			err := read(ctx, fs, f.Name, b)
 			if errors.Is(err, iofs.ErrNotExist) {
 				continue // a load that holds it ended meanwhile
 			}
 			if err != nil {
-				return nil, err
+				return nil, putAgain(err)
 			}
 			out[f.Name] = b
 		}

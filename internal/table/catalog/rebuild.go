@@ -42,7 +42,7 @@ func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 			newest = max(newest, n)
 		}
 	}
-	return newest, err
+	return newest, unreadable(err)
 }
 
 // needsBase reports whether the ledgers cannot make m again.
@@ -241,7 +241,7 @@ func (r *rebuild) base(ctx context.Context) error {
 	if err != nil || newest < 0 {
 		return err
 	}
-	err = manifest.Read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
+	err = read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
 	if errors.Is(err, manifest.ErrDamaged) {
 		return fmt.Errorf("%w: the manifest cannot be made again: put this file or %s back from a copy of the table", err, ManifestName)
 	}

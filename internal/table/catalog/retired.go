@@ -130,7 +130,7 @@ type retired struct {
 
 func (c *Catalog) retired(ctx context.Context) (retired, error) {
 	r := new(manifest.Retired)
-	err := manifest.Read(ctx, c.fs, dfs.Join(c.dir, retiredName), r)
+	err := read(ctx, c.fs, dfs.Join(c.dir, retiredName), r)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return retired{}, nil

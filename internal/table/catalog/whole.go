@@ -72,7 +72,7 @@ func sameTable(a, b *manifest.Table) bool {
 func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
 	there, err := sizes(ctx, fs, dfs.Join(dir, loadsName))
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, err
 	}
 	for _, ref := range m.Loads {
 		name := dfs.Base(ref.Name)
@@ -108,14 +108,14 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 // olderThanBase returns as wrong that the manifest is older than a base. If the base is of another state of the table, it is wrong.
 func olderThanBase(ctx context.Context, fs dfs.FS, dir string, number int) (wrong, err error) {
 	b := new(manifest.Table)
-	err = manifest.Read(ctx, fs, dfs.Join(dir, baseOf(number)), b)
+	err = read(ctx, fs, dfs.Join(dir, baseOf(number)), b)
 	switch {
 	case err == nil && b.Rewritten != number:
 		return strangeBase(number, b.Rewritten), nil
 	case err == nil, isFault(err), errors.Is(err, iofs.ErrNotExist), errors.Is(err, dfs.ErrDirectory): // Rebuild says what is wrong with it
 		return older(baseOf(number)), nil
 	}
-	return nil, unreadable(err)
+	return nil, err
 }
 
 // olderThanLedger returns as wrong that the manifest m is older than ledger n. If the ledger is the next one and does not follow the last
@@ -156,12 +156,12 @@ func olderThanDrop(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table
 // listOf returns the list of retired files, nil if there is none or if it is damaged.
 func listOf(ctx context.Context, fs dfs.FS, dir string) (*manifest.Retired, error) {
 	list := new(manifest.Retired)
-	err := manifest.Read(ctx, fs, dfs.Join(dir, retiredName), list)
+	err := read(ctx, fs, dfs.Join(dir, retiredName), list)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, manifest.ErrDamaged):
 		return nil, nil
 	case err != nil:
-		return nil, unreadable(err)
+		return nil, err
 	}
 	return list, nil
 }
@@ -205,7 +205,7 @@ type laterFile struct {
 func laterFiles(ctx context.Context, fs dfs.FS, dir, family string, last int) (out []laterFile, err error) {
 	there, err := sizes(ctx, fs, dfs.Join(dir, family))
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		match := ofLoad.FindStringSubmatch(name)
@@ -242,7 +242,7 @@ func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) 
 func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error) {
 	list, err := fs.List(ctx, dir)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	out := map[string]int64{}
 	for _, f := range list {
