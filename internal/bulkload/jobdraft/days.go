@@ -26,6 +26,7 @@ var daySpellings = []daySpelling{
 	// A day followed by hours and minutes, 2014090113 or 20140901130500.
 	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})()([0-9]{2})()([0-9]{2})(?:[0-9]{2}){1,3}(?:[^0-9]|$)`), "y-m-d", false},
 	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "Y-m-d", true},
+	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "d-m-Y", true},
 }
 
 // placeholders are the parts of a day, as a job writes them.
@@ -124,24 +125,40 @@ func (s *daySpelling) markDays(rel string) (marked string, day time.Time, ok boo
 	return b.String(), days[0].day, same
 }
 
-// chooseDays returns the spelling of the day in most paths, nil if they have none. It is
-// unsure if another spelling matches as many.
+// chooseDays returns the spelling of the day in most paths, nil if they have none. Of several guesses it takes the one whose
+// days are closest together, because logs are of days in a row. It is unsure if another spelling matches as many.
 func chooseDays(files []file) (spelling *daySpelling, unsure bool) {
-	best := 0
+	best, shortest := 0, time.Duration(0)
 	for i := range daySpellings {
 		s := &daySpellings[i]
-		n := 0
-		for _, f := range files {
-			if _, _, ok := s.markDays(f.rel); ok {
-				n++
-			}
-		}
+		n, span := s.count(files)
 		switch {
 		case n > best:
-			best, spelling, unsure = n, s, s.guess && s.parts[0] == 'Y'
+			best, shortest, spelling, unsure = n, span, s, s.guess && s.parts[0] == 'Y'
 		case n == best && n > 0 && s.guess && spelling.guess:
 			unsure = true
+			if span < shortest {
+				shortest, spelling = span, s
+			}
 		}
 	}
 	return spelling, unsure
+}
+
+// count returns the number of paths that have a day in one spelling, and the time from the first to the last day.
+func (s *daySpelling) count(files []file) (n int, span time.Duration) {
+	var first, last time.Time
+	for _, f := range files {
+		_, day, ok := s.markDays(f.rel)
+		if !ok {
+			continue
+		}
+		if n++; n == 1 || day.Before(first) {
+			first = day
+		}
+		if day.After(last) {
+			last = day
+		}
+	}
+	return n, last.Sub(first)
 }

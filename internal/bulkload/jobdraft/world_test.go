@@ -71,13 +71,14 @@ var pathWays = []pathWay{
 	{"{date}/{behaviour}"}, {"{behaviour}/{date:yyyyMMdd}"}, {"year={date:yyyy}/month={date:MM}/day={date:dd}/{behaviour}"},
 	{"{date:yyyy}/{date:MM}/{date:dd}/{behaviour}-#"}, {"{behaviour}_{date:yyyy_MM_dd}_#"}, {"event={behaviour}/dt={date}/part-#-abcdef012345"},
 	{"eu/{behaviour}/{behaviour}.{date:dd-MM-yyyy}"}, {"eu/{behaviour}/{behaviour}_{date:ddMMyyyy}"}, {"{date}/events"},
+	{"{behaviour}.{date:ddMMyy}"}, {"{behaviour}.{date:MM-dd-yyyy}"},
 }
 
 // file returns the path of a day's file of a behaviour.
 func (p pathWay) file(day time.Time, kind string) string {
 	r := strings.NewReplacer("{date}", day.Format("2006-01-02"), "{date:yyyyMMdd}", day.Format("20060102"), "{date:yyyy}", day.Format("2006"),
 		"{date:MM}", day.Format("01"), "{date:dd}", day.Format("02"), "{date:yyyy_MM_dd}", day.Format("2006_01_02"),
-		"{date:dd-MM-yyyy}", day.Format("02-01-2006"), "{date:ddMMyyyy}", day.Format("02012006"), "{behaviour}", kind, "#", fmt.Sprintf("%05d", day.Day()%3))
+		"{date:dd-MM-yyyy}", day.Format("02-01-2006"), "{date:ddMMyyyy}", day.Format("02012006"), "{date:ddMMyy}", day.Format("020106"), "{date:MM-dd-yyyy}", day.Format("01-02-2006"), "{behaviour}", kind, "#", fmt.Sprintf("%05d", day.Day()%3))
 	return r.Replace(p.pattern)
 }
 
