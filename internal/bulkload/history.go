@@ -18,17 +18,17 @@ const (
 	oldDayMemory  = 300
 )
 
-// Ledgers returns the ledgers of a table, if they fit into memory, see FitHistory.
+// Ledgers returns the ledgers of a table, if they fit into memory, see fitHistory.
 func Ledgers(ctx context.Context, t table.Loader, memory int64, log *slog.Logger) ([]*manifest.Load, error) {
-	if err := FitHistory(memory, t, log); err != nil {
+	if err := fitHistory(memory, t, log); err != nil {
 		return nil, err
 	}
 	return table.Ledgers(ctx, t)
 }
 
-// FitHistory returns an error if the delivered files and the days of behaviours in the ledgers of a table need more memory than a process
+// fitHistory returns an error if the delivered files and the days of behaviours in the ledgers of a table need more memory than a process
 // with some bytes of memory has for them. If they need three quarters of it, it logs a warning. It does not count loads of older versions.
-func FitHistory(memory int64, t table.Table, log *slog.Logger) error {
+func fitHistory(memory int64, t table.Table, log *slog.Logger) error {
 	m := table.Known(t)
 	if m == nil {
 		return nil

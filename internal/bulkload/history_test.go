@@ -51,7 +51,7 @@ func TestTheHistoryFitsIntoTheMemory(t *testing.T) {
 		{[]manifest.LoadRef{{Size: 1 << 40}}, 64 << 20, false, ""}, // of an older version
 	} {
 		var said strings.Builder
-		err := FitHistory(c.memory, described{m: &manifest.Table{Loads: c.loads}}, slog.New(slog.NewTextHandler(&said, nil)))
+		err := fitHistory(c.memory, described{m: &manifest.Table{Loads: c.loads}}, slog.New(slog.NewTextHandler(&said, nil)))
 		if (err != nil) != (c.wants != "") || err != nil && (!errors.Is(err, ErrRequest) || !strings.Contains(err.Error(), c.wants)) {
 			t.Errorf("%d loads of %+v with %d bytes: %v, want %q", len(c.loads), c.loads[:min(len(c.loads), 1)], c.memory, err, c.wants)
 		}
