@@ -135,25 +135,14 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 		case last:
 			f.add(info, below, relBelow, next)
 		case info.Dir:
-			err = f.walk(ctx, below, relBelow, depth+1, next)
-		default:
-			err = f.lose(ctx, below, relBelow)
-		}
-		if err != nil {
-			return err
+			if err := f.walk(ctx, below, relBelow, depth+1, next); err != nil {
+				return err
+			}
+		case info.Lost && !slices.Contains(f.found.Lost, relBelow):
+			f.found.Lost = append(f.found.Lost, relBelow)
 		}
 	}
 	return nil
-}
-
-// lose records that name, called rel below the root, is a link in the place of a folder, if it leads to nothing.
-func (f *finder) lose(ctx context.Context, name, rel string) error {
-	_, err := f.files.Stat(ctx, name)
-	lost, err := leadsNowhere(ctx, f.files, name, err)
-	if lost && !slices.Contains(f.found.Lost, rel) {
-		f.found.Lost = append(f.found.Lost, rel)
-	}
-	return err
 }
 
 // leadsNowhere reports whether name is a link to nothing, or to itself. err is the error of Stat. If name does not exist,
@@ -201,7 +190,7 @@ func (f *finder) look(ctx context.Context, dir string, s *segment) ([]dfs.Info, 
 		}
 		lost, err := leadsNowhere(ctx, f.files, name, err)
 		if lost && f.written != nil {
-			return []dfs.Info{{Name: name}}, nil
+			return []dfs.Info{{Name: name, Lost: true}}, nil
 		}
 		return nil, err
 	}

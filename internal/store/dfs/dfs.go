@@ -98,4 +98,5 @@ type Info struct {
 	Modified time.Time
 	Dir      bool
 	Special  bool // neither a file nor a directory: a pipe, socket or device
+	Lost     bool // List found a link to nothing, or to itself
 }

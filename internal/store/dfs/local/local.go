@@ -170,6 +170,7 @@ func named(op, name string, err error) error {
 func info(name string, fi fs.FileInfo) dfs.Info {
 	in := dfs.Info{Name: name, Modified: fi.ModTime(), Dir: fi.IsDir()}
 	in.Special = fi.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) != 0
+	in.Lost = fi.Mode()&fs.ModeSymlink != 0 // Stat follows a link
 	if !in.Dir {
 		in.Size = fi.Size()
 	}
