@@ -300,12 +300,12 @@ func (c Counts) Check() error {
 // If files of a load exist that neither a Loading nor the manifest names, no killed load left
 // them.
 //
-// A drop or undrop writes a Loading with Dropping before it changes the list of retired files. The Loading is removed once the
-// manifest and the list have the same date.
+// A compact, drop or undrop writes a Loading with Replacing before it changes the list of retired files. The Loading is removed
+// after the manifest was replaced.
 type Loading struct {
-	Version  int  `json:"version"`
-	Load     int  `json:"load"` // number; 0 if no load is being made
-	Dropping bool `json:"dropping,omitempty"`
+	Version   int  `json:"version"`
+	Load      int  `json:"load"` // number; 0 if no load is being made
+	Replacing bool `json:"replacing,omitempty"`
 }
 
 func (l *Loading) version() int { return l.Version }

@@ -11,8 +11,10 @@ import (
 // Retired lists files of a table that its manifest named before and no longer names. Readers
 // that opened the table before may still read them.
 type Retired struct {
-	Version int           `json:"version"`
-	Files   []RetiredFile `json:"files"`
+	Version int `json:"version"`
+	// Rewritten is Table.Rewritten of the manifest for which the list was written; 0 in lists of older releases.
+	Rewritten int           `json:"rewritten,omitempty"`
+	Files     []RetiredFile `json:"files"`
 	// Undrop holds the entries that restore the days of the last drop; nil if no drop can be
 	// undone.
 	Undrop *Undrop `json:"undrop,omitempty"`

@@ -290,11 +290,11 @@ func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	return c.sweep(ctx, folder, r, r.kept(time.Now(), c.Manifest()))
+	return unwritable(c.sweep(ctx, folder, r, r.kept(time.Now(), c.Manifest())))
 }
 
 // sweep is Sweep with the list of retired files before and after. It removes files before it replaces the
-// list, so that a retired file which exists is always in the list. Then the list fits the manifest, and no drop is under way.
+// list, so that a retired file which exists is always in the list. Then the list fits the manifest, and no replacement is under way.
 func (c *Catalog) sweep(ctx context.Context, folder string, before, kept retired) error {
 	if err := sweepPending(ctx, c.fs, c.dir); err != nil {
 		return err
@@ -330,7 +330,7 @@ func (c *Catalog) sweep(ctx context.Context, folder string, before, kept retired
 	if err := c.setRetired(ctx, before, kept); err != nil {
 		return err
 	}
-	return c.endDropping(ctx)
+	return c.endReplacing(ctx)
 }
 
 // SweepLedgers removes the ledgers that the manifest does not name. Callers run it before they
@@ -408,7 +408,12 @@ func lockRun(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 
 // unwritable wraps the error of a table that cannot be written with table.ErrUnfit, as
 // pre-checks do. A retry does not help.
-func unwritable(err error) error { return precheck.Unwritable(err) }
+func unwritable(err error) error {
+	if errors.Is(err, table.ErrUnfit) {
+		return err // it has a next step
+	}
+	return precheck.Unwritable(err)
+}
 
 // read reads a JSON file of the catalog into v. If this user may not read the file, the
 // error wraps table.ErrUnfit.

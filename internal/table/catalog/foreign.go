@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -99,8 +100,11 @@ func linkToNothing(ctx context.Context, fs dfs.FS, dir string) error {
 
 func hasManifest(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
 	_, err := fs.Stat(ctx, dfs.Join(dir, ManifestName))
-	if absent(err) {
+	switch {
+	case absent(err):
 		return false, nil
+	case errors.Is(err, syscall.ELOOP):
+		return true, nil // ReadTable has the next step
 	}
 	return err == nil, unreadable(err)
 }

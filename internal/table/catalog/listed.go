@@ -54,6 +54,22 @@ func (c *Catalog) checkRetired(ctx context.Context) error {
 		c.dir, table.ErrDamaged, retiredName, what, name, adviceRetired)
 }
 
+// checkRetiredNow is checkRetired for callers without the lock: if a load, compact or drop has replaced the manifest meanwhile, it
+// compares the list with the newer manifest.
+func (c *Catalog) checkRetiredNow(ctx context.Context) error {
+	for {
+		err := c.checkRetired(ctx)
+		if !isFault(err) {
+			return err
+		}
+		again, fail := ReadTable(ctx, c.fs, c.dir)
+		if fail != nil || sameTable(c.Manifest(), again) {
+			return err
+		}
+		c = &Catalog{fs: c.fs, dir: c.dir, layout: c.layout, m: again}
+	}
+}
+
 // unlisted returns the name of a retired file that exists and is not in the list. It returns "" if
 // there is none, or if the manifest does not record that the list has all of them.
 func (c *Catalog) unlisted(ctx context.Context, r retired) (string, error) {

@@ -328,8 +328,8 @@ func TestAMissingBaseIsMended(t *testing.T) {
 	}
 }
 
-// dropped drops the days before a date from the table in dir: the manifest, and the list of the drop.
-func dropped(t *testing.T, dir string, date behaviour.Date, goes string) *catalog.Catalog {
+// dropped drops the days before a date from the table in dir. It removes a file from the manifest, and adds files that were made.
+func dropped(t *testing.T, dir string, date behaviour.Date, goes string, made ...string) *catalog.Catalog {
 	t.Helper()
 	c := opened(t, dir)
 	m := *c.Manifest()
@@ -337,6 +337,9 @@ func dropped(t *testing.T, dir string, date behaviour.Date, goes string) *catalo
 	m.Files = slices.DeleteFunc(slices.Clone(m.Files), func(f manifest.File) bool { return f.Name == goes })
 	for i := range m.Files {
 		m.Files[i].Span.From = date
+	}
+	for _, name := range made {
+		m.Files = append(m.Files, manifest.File{Name: name + ".hfile", Roll: name + ".roll", Size: 4, RollSize: 2, Load: 3, Span: behaviour.Span{From: date, To: date}})
 	}
 	m.DroppedBefore = &date
 	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {

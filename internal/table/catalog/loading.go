@@ -20,8 +20,8 @@ func loadingIn(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	return l.Load, err
 }
 
-// readLoading returns the record of the load, drop or undrop that is being made, or was being made when its process was killed. It
-// returns an empty record if there is none.
+// readLoading returns the record of the load, compact, drop or undrop that is being made, or was being made when its process was
+// killed. It returns an empty record if there is none.
 func readLoading(ctx context.Context, fs dfs.FS, dir string) (*manifest.Loading, error) {
 	l := new(manifest.Loading)
 	err := read(ctx, fs, dfs.Join(dir, loadingName), l)
@@ -45,19 +45,19 @@ func setLoading(ctx context.Context, fs dfs.FS, dir string, n int) error {
 	return manifest.Write(ctx, fs, dfs.Join(dir, loadingName), &manifest.Loading{Version: manifest.Version, Load: n})
 }
 
-// beginDropping records that the list of retired files and the manifest may have different dates until endDropping.
-func (c *Catalog) beginDropping(ctx context.Context) error {
-	err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, loadingName), &manifest.Loading{Version: manifest.Version, Dropping: true})
+// beginReplacing records that the list of retired files may be of a later state than the manifest until endReplacing.
+func (c *Catalog) beginReplacing(ctx context.Context) error {
+	err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, loadingName), &manifest.Loading{Version: manifest.Version, Replacing: true})
 	if err != nil {
-		return fmt.Errorf("change the days of %s: %w", c.dir, unwritable(err))
+		return fmt.Errorf("replace files of %s: %w", c.dir, unwritable(err))
 	}
 	return nil
 }
 
-// endDropping removes the record of beginDropping.
-func (c *Catalog) endDropping(ctx context.Context) error {
+// endReplacing removes the record of beginReplacing.
+func (c *Catalog) endReplacing(ctx context.Context) error {
 	l, err := readLoading(ctx, c.fs, c.dir)
-	if err != nil || !l.Dropping {
+	if err != nil || !l.Replacing {
 		return err
 	}
 	return c.fs.Remove(ctx, dfs.Join(c.dir, loadingName))

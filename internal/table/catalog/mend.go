@@ -12,8 +12,8 @@ import (
 	"usertrail/internal/table"
 )
 
-// Faults returns the faults of the files of the catalog that no extract reads: the list of retired
-// files, the base, the record of the load that is being made, and the plans of loads in pieces.
+// Faults returns the faults of the files of the catalog that no extract of a table of files reads: the list of retired
+// files, the base, the records of loads that are being made or were killed, and the plans of loads in pieces.
 func (c *Catalog) Faults(ctx context.Context) ([]table.Fault, error) {
 	var out []table.Fault
 	look := func(name string, err error) error {
@@ -24,7 +24,10 @@ func (c *Catalog) Faults(ctx context.Context) ([]table.Fault, error) {
 		return nil
 	}
 	base := baseOf(c.Manifest().Rewritten)
-	if err := errors.Join(look(retiredName, c.checkRetired(ctx)), look(base, c.checkBase(ctx)), look(loadingName, c.checkLoading(ctx))); err != nil {
+	_, begun := leftByLoads(ctx, c.fs, c.dir)
+	_, handover := c.Handover(ctx)
+	if err := errors.Join(look(retiredName, c.checkRetiredNow(ctx)), look(base, c.checkBase(ctx)), look(loadingName, c.checkLoading(ctx)),
+		look(begunName, begun), look(handoverName, handover)); err != nil {
 		return nil, err
 	}
 	all, err := listDirs(ctx, c.fs, Plans(c.dir))
@@ -81,7 +84,7 @@ func (c *Catalog) checkNoBase(ctx context.Context, name string) error {
 	if slices.ContainsFunc(m.Loads, func(l manifest.LoadRef) bool { return l.SHA256 == "" }) {
 		return nil
 	}
-	r := &rebuild{fs: c.fs, dir: c.dir, m: new(manifest.Table)}
+	r := newRebuild(c.fs, c.dir)
 	if _, err := r.fromLedgers(ctx); !isFault(err) && (err != nil || len(r.missing) == 0) {
 		return err
 	}

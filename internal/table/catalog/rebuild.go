@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ import (
 // that time. Rebuild makes the manifest again from these ledgers. Ledgers do not have the
 // files that a compact or drop makes, and ledgers of older versions have no files. In both
 // cases the catalog keeps a copy of the manifest, the base. The ledgers after the base add
-// to it.
+// to it. If the directory has a manifest that can be read, and no newer base, Rebuild adds the
+// ledgers to that manifest: so it never makes an older one.
 
 const baseName = "base"
 
@@ -100,7 +102,8 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 		return nil, fmt.Errorf("table %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	r := &rebuild{fs: fs, dir: dir, m: new(manifest.Table), withDropped: withDropped}
+	r := newRebuild(fs, dir)
+	r.withDropped = withDropped
 	err = r.read(ctx)
 	if err == nil {
 		err = r.fitRetired(ctx)
@@ -109,7 +112,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	if len(r.missing) > 0 {
-		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s", dir, table.ErrDamaged, listed(r.missing))
+		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s%s", dir, table.ErrDamaged, listed(r.missing), r.otherTable())
 	}
 	r.m.SetVersion()
 	if err := r.m.Validate(); err != nil {
@@ -129,10 +132,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 	if err != nil {
 		return r.m, err
 	}
-	if withDropped {
-		err = c.fitList(ctx)
-	}
-	if err == nil {
+	if err = c.fitList(ctx); err == nil {
 		err = c.checkRetired(ctx)
 	}
 	if isFault(err) {
@@ -144,7 +144,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 // maxListed is the maximum number of missing things that an error names.
 const maxListed = 10
 
-// listed lists the errors of missing things, and adds the next step unless an error of the list has one.
+// listed lists the errors of missing things, and adds the next step of those without one of their own.
 func listed(all []error) string {
 	shown := all[:min(len(all), maxListed)]
 	var texts []string
@@ -155,7 +155,7 @@ func listed(all []error) string {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	list := strings.Join(texts, "; ")
-	if own := (*manifest.Advised)(nil); errors.As(errors.Join(shown...), &own) {
+	if !slices.ContainsFunc(all, func(err error) bool { return !errors.As(err, new(*manifest.Advised)) }) {
 		return list
 	}
 	return list + ": put these files back from a copy of the table, or load all nights into a new table"
@@ -167,37 +167,69 @@ type rebuild struct {
 	dir     string
 	m       *manifest.Table
 	missing []error
+	brought map[string]bool // the files that ledgers list as written by their loads
 
-	withDropped bool // the manifest may have dropped days again
+	there       *manifest.Table // the manifest in the directory; nil if it cannot be read, or must not be used
+	withDropped bool            // the manifest may have dropped days again
+}
+
+func newRebuild(fs dfs.FS, dir string) *rebuild {
+	return &rebuild{fs: fs, dir: dir, m: new(manifest.Table), brought: map[string]bool{}}
 }
 
 func (r *rebuild) miss(err error) { r.missing = append(r.missing, err) }
 
+// otherTable returns the next step for a manifest that is of another table than the ledgers.
+func (r *rebuild) otherTable() string {
+	if r.there == nil {
+		return ""
+	}
+	return fmt.Sprintf("; or, if %s is a file of another table, move it away and rebuild again", ManifestName)
+}
+
 // read makes the manifest, and records the missing files, and files of loads that no ledger has.
 func (r *rebuild) read(ctx context.Context) error {
+	there, err := ReadTable(ctx, r.fs, r.dir)
+	switch {
+	case err == nil:
+		r.there = there
+	case !isFault(err) && !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.ELOOP):
+		return err
+	}
 	last, err := r.fromLedgers(ctx)
 	if err != nil || len(r.missing) > 0 {
 		return err
 	}
-	return r.later(ctx, last)
+	if err := r.later(ctx, last); err != nil {
+		return err
+	}
+	return r.laterPieces(ctx)
 }
 
-// fromLedgers makes the manifest from the base and the ledgers, and records the missing files. It returns the number of the last load.
+// fromLedgers makes the manifest from the manifest in the directory or the base, and the ledgers. It records the missing files. It
+// returns the number of the last load.
 func (r *rebuild) fromLedgers(ctx context.Context) (last int, err error) {
-	if err := r.base(ctx); err != nil {
+	if err := r.begin(ctx); err != nil {
 		return 0, err
 	}
-	there, err := sizes(ctx, r.fs, dfs.Join(r.dir, loadsName))
+	ledgers, err := sizes(ctx, r.fs, dfs.Join(r.dir, loadsName))
 	if err != nil {
 		return 0, err
 	}
-	last = max(r.m.Next()-1, highest(there))
+	last = max(r.m.Next()-1, highest(ledgers))
+	if r.there != nil {
+		last = max(last, r.there.Next()-1)
+	}
 	if last == 0 {
 		r.miss(&manifest.Advised{Err: errors.New("no ledger is there"), Step: fmt.Sprintf("put the folder %s back from a copy of the table", loadsName)})
 		return 0, nil
 	}
 	for i := range r.m.Loads {
-		if _, err := manifest.ReadLedger(ctx, r.fs, r.dir, &r.m.Loads[i]); err != nil {
+		l, err := manifest.ReadLedger(ctx, r.fs, r.dir, &r.m.Loads[i])
+		if err == nil {
+			err = r.bring(l)
+		}
+		if err != nil {
 			r.miss(err)
 		}
 	}
@@ -216,39 +248,104 @@ func (r *rebuild) fromLedgers(ctx context.Context) (last int, err error) {
 	return last, err
 }
 
-// fitRetired compares the manifest with the list of retired files. It records that a drop is missing which the list names.
+// bring records the files that a load wrote, if its ledger has them.
+func (r *rebuild) bring(l *manifest.Load) error {
+	m, err := l.Manifest()
+	if m != nil {
+		maps.Copy(r.brought, namesOf(m))
+	}
+	return err
+}
+
+// fitRetired compares the manifest with the list of retired files. It records that a drop or undrop is missing which the list has.
 // It sets the number of the manifest so that the next compact or drop writes no file with the name of a retired file.
 func (r *rebuild) fitRetired(ctx context.Context) error {
 	list, err := listOf(ctx, r.fs, r.dir) // Rebuild checks the list when the manifest is made again
 	if list == nil || err != nil {
 		return err
 	}
+	record, err := readLoading(ctx, r.fs, r.dir)
+	if err != nil {
+		return err
+	}
+	before, had := list.Dropped(), r.m.DroppedBefore
+	switch killed := record.Replacing; {
+	case killed || len(r.missing) > 0:
+	case before != nil && (had == nil || *had < *before) && !r.withDropped:
+		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", before), Step: fmt.Sprintf(
+			"put the newest %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
+	case had != nil && list.Rewritten > r.m.Rewritten && (before == nil || *before < *had):
+		r.miss(&manifest.Advised{Err: fmt.Errorf("an undrop of the days before %s", had), Step: fmt.Sprintf(
+			"put the newest %s or the newest file of %s back from a copy of the table", ManifestName, baseName)})
+	}
 	for _, f := range list.Files {
 		if n, ok := rewriteOf(dfs.Base(f.Name)); ok {
 			r.m.Rewritten = max(r.m.Rewritten, n)
 		}
 	}
-	if before := laterDrop(list, r.m); before != nil && !r.withDropped && len(r.missing) == 0 {
-		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", before), Step: fmt.Sprintf(
-			"put %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
-	}
 	return nil
 }
 
-// base reads the newest base, if a base exists.
-func (r *rebuild) base(ctx context.Context) error {
+// begin reads the manifest to which the ledgers are added: the manifest in the directory, or the newest base if it is newer or there is
+// no manifest. It is empty if there is neither.
+func (r *rebuild) begin(ctx context.Context) error {
 	newest, err := newestBase(ctx, r.fs, r.dir)
-	if err != nil || newest < 0 {
+	if err != nil {
 		return err
 	}
-	err = read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
-	if errors.Is(err, manifest.ErrDamaged) {
-		return fmt.Errorf("%w: the manifest cannot be made again: put this file or %s back from a copy of the table", err, ManifestName)
+	if r.there != nil && newest <= r.there.Rewritten {
+		m := *r.there
+		m.Loads = slices.Clone(m.Loads)
+		r.m = &m
+		return nil
 	}
-	if err == nil && r.m.Rewritten != newest {
+	if newest < 0 {
+		return nil
+	}
+	err = read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
+	switch {
+	case errors.Is(err, manifest.ErrDamaged):
+		return fmt.Errorf("%w: the manifest cannot be made again: put this file or %s back from a copy of the table", err, ManifestName)
+	case errors.Is(err, iofs.ErrNotExist):
+		return fmt.Errorf("%w: %s is a link to nothing, and the manifest cannot be made again: put this file or %s back from a copy of the table", table.ErrDamaged, baseOf(newest), ManifestName)
+	case err != nil:
+		return err
+	case r.m.Rewritten != newest:
 		return strangeBase(newest, r.m.Rewritten)
 	}
-	return err
+	return r.fitBase(ctx, newest)
+}
+
+// fitBase returns an error if the base is of another state of the table than the manifest in the directory: a file that the manifest
+// names exists, and neither the base nor the list of retired files has it.
+func (r *rebuild) fitBase(ctx context.Context, number int) error {
+	if r.there == nil {
+		return nil
+	}
+	list, err := listOf(ctx, r.fs, r.dir)
+	if err != nil {
+		return err
+	}
+	known := namesOf(r.m)
+	if list != nil {
+		for _, f := range list.Files {
+			known[f.Name] = true
+		}
+	}
+	for i := range r.there.Files {
+		for _, name := range r.there.Files[i].Names() {
+			if known[name] {
+				continue
+			}
+			if _, err := r.fs.Stat(ctx, dfs.Join(r.dir, name)); err == nil {
+				return fmt.Errorf("%w: %s is not a file of this state of the table, because it does not have %s, which %s names: if %s is the newest manifest, move %s away; otherwise put the newest %s back from a copy of the table",
+					table.ErrDamaged, baseOf(number), name, ManifestName, ManifestName, baseOf(number), ManifestName)
+			} else if !errors.Is(err, iofs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // strangeBase returns the error for a base whose name has another number than its content.
@@ -273,6 +370,12 @@ func (r *rebuild) add(ctx context.Context, n int) error {
 	}
 	if l.Number != n {
 		return fmt.Errorf("%s: it is the ledger of load %d", ref.Name, l.Number)
+	}
+	if len(r.missing) > 0 {
+		return nil // the ledger before may be missing
+	}
+	if err := r.bring(l); err != nil {
+		return err
 	}
 	if loads := r.m.Loads; len(loads) > 0 && !l.Follows(loads[len(loads)-1]) {
 		return strangeLedger(ref.Name)
@@ -327,6 +430,38 @@ func (r *rebuild) later(ctx context.Context, last int) error {
 	for _, f := range later {
 		if f.load != loading {
 			r.miss(fmt.Errorf("%s, whose load has files: %s", ledgerOf(f.load), f.name))
+		}
+	}
+	return nil
+}
+
+// laterPieces records files of a load in pieces that no ledger has. The plan of such a load exists until the load is committed.
+func (r *rebuild) laterPieces(ctx context.Context) error {
+	all, err := listDirs(ctx, r.fs, dfs.Join(r.dir, piecesName))
+	if err != nil {
+		return err
+	}
+	for _, dir := range all {
+		id := dfs.Base(dir)
+		if _, err := r.fs.Stat(ctx, dfs.Join(Plans(r.dir), id, planName)); err == nil {
+			continue
+		} else if !errors.Is(err, iofs.ErrNotExist) {
+			return err
+		}
+		there, err := sizes(ctx, r.fs, dir)
+		if err != nil {
+			return err
+		}
+		folder := PieceFolder(id)
+		if slices.ContainsFunc(slices.Collect(maps.Keys(there)), func(base string) bool { return r.brought[folder+"/"+base] }) {
+			continue
+		}
+		for _, base := range slices.Sorted(maps.Keys(there)) {
+			if name := folder + "/" + base; isOurs(name, false) {
+				r.miss(&manifest.Advised{Err: fmt.Errorf("the ledger of a load in pieces, which wrote %s", name), Step: fmt.Sprintf(
+					"put it back from a copy of the table; if the plan was removed and no load has committed it, move the folder %s away", folder)})
+				break
+			}
 		}
 	}
 	return nil

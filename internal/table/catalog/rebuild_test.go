@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
@@ -217,5 +219,229 @@ func TestAStrayBaseReplacesNoManifest(t *testing.T) {
 	remove(t, dir, "base/000009.json")
 	if _, err := catalog.Open(t.Context(), local.New(), dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// refused checks that rebuild returns an error with each of the wanted texts and without the others, and changes no manifest.
+func refused(t *testing.T, dir string, wants, others []string) {
+	t.Helper()
+	was, _ := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	_, err := catalog.Rebuild(t.Context(), local.New(), dir, false)
+	if err == nil {
+		t.Errorf("rebuilt; want an error with %q", wants)
+		return
+	}
+	for _, want := range wants {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	for _, other := range others {
+		if strings.Contains(err.Error(), other) {
+			t.Errorf("%v; want nothing of %q", err, other)
+		}
+	}
+	if is, _ := os.ReadFile(filepath.Join(dir, "manifest.json")); string(is) != string(was) {
+		t.Errorf("the manifest was %q and is %q", was, is)
+	}
+}
+
+// TestRebuildMakesNoOlderManifest loses ledgers, with and without the manifest. The manifest names the lost ledger, or the files of its
+// load show that it was there.
+func TestRebuildMakesNoOlderManifest(t *testing.T) {
+	pieces := func(t *testing.T) string {
+		dir, _ := loadedTable(t)
+		c := opened(t, dir)
+		f := fileIn(t, dir, "pieces/5d0c/00000-0000", 4)
+		if err := c.Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 4}, []manifest.File{f}); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	dir := pieces(t)
+	ledger := readText(t, dir, "loads/000004.json")
+	remove(t, dir, "loads/000004.json")
+	refused(t, dir, []string{"ledger of load 4", "put these files back", "if manifest.json is a file of another table, move it away"}, nil)
+	remove(t, dir, "manifest.json")
+	refused(t, dir, []string{"the ledger of a load in pieces, which wrote pieces/5d0c/00000-0000.hfile: put it back"}, nil)
+	writeText(t, dir, "plans/5d0c/plan.json", "{}")
+	remove(t, dir, "pieces/5d0c/00000-0000.roll")
+	if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); err != nil { // the pieces of a plan are no files of the table
+		t.Errorf("with a plan: %v", err)
+	}
+	remove(t, dir, "plans/5d0c/plan.json")
+	fileIn(t, dir, "pieces/5d0c/00000-0000", 4)
+	writeText(t, dir, "loads/000004.json", ledger)
+	if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); err != nil {
+		t.Errorf("with the ledger: %v", err)
+	}
+	if got := opened(t, dir).Manifest(); len(got.Loads) != 4 || len(got.Files) != 4 {
+		t.Errorf("rebuilt: %+v", got)
+	}
+
+	dir, _ = loadedTable(t) // the last ledger and the files of its load are lost
+	for _, name := range []string{"loads/000003.json", "d/000003-0000.hfile", "d/000003-0000.roll"} {
+		remove(t, dir, name)
+	}
+	refused(t, dir, []string{"ledger of load 3"}, nil)
+}
+
+// TestALostLedgerBlamesNoOther loses the manifest and a ledger in the middle. The later ledgers are of this table.
+func TestALostLedgerBlamesNoOther(t *testing.T) {
+	dir, _ := loadedTable(t)
+	remove(t, dir, "manifest.json")
+	remove(t, dir, "loads/000002.json")
+	refused(t, dir, []string{"the ledger of load 2", "put these files back from a copy of the table"}, []string{"another table"})
+}
+
+// TestTheRecordOfALoadHidesNoLaterLedger puts the manifest and the record of a load that was being made back. Later loads were committed.
+func TestTheRecordOfALoadHidesNoLaterLedger(t *testing.T) {
+	dir, manifests := loadedTable(t)
+	writeText(t, dir, "manifest.json", manifests[0])
+	writeText(t, dir, "loading.json", `{"version": 1, "load": 2}`)
+	if _, err := catalog.Open(t.Context(), local.New(), dir); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), "it does not name loads/000003.json") &&
+		!strings.Contains(err.Error(), "which does not name loads/000003.json") {
+		t.Errorf("a manifest of before two loads: %v", err)
+	}
+	if m, err := catalog.Rebuild(t.Context(), local.New(), dir, false); err != nil || len(m.Loads) != 3 {
+		t.Errorf("rebuilt: %+v, %v", m, err)
+	}
+	opened(t, dir)
+}
+
+// TestRebuildStartsFromTheManifest has a manifest that is newer than the list of retired files or than the base, and a base of a copy of
+// the table that was changed on its own.
+func TestRebuildStartsFromTheManifest(t *testing.T) {
+	dir, manifests := loadedTable(t)
+	c := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile")
+	if err := c.Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	list, base := readText(t, dir, "retired.json"), readText(t, dir, "base/000001.json")
+	undropped(t, dir)
+
+	// The list and the base of before the undrop: the manifest is the newest file.
+	writeText(t, dir, "retired.json", list)
+	remove(t, dir, "base/000002.json")
+	writeText(t, dir, "base/000001.json", base)
+	opened(t, dir)
+	if _, err := catalog.Mend(t.Context(), local.New(), dir); err != nil {
+		t.Error(err)
+	}
+	if m := opened(t, dir).Manifest(); m.DroppedBefore != nil || len(m.Files) != 3 {
+		t.Errorf("mended: %+v; want the manifest without the drop", m)
+	}
+
+	// A manifest of before the undrop, without the newer base.
+	dir, _ = loadedTable(t)
+	if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	afterDrop := readText(t, dir, "manifest.json")
+	compacted(t, dir) // so that the list has a file after the undrop
+	undropped(t, dir)
+	remove(t, dir, "base/000003.json")
+	writeText(t, dir, "manifest.json", afterDrop)
+	if _, err := catalog.Open(t.Context(), local.New(), dir); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), "from before the undrop of the days before 2014-09-02") {
+		t.Errorf("a manifest of before the undrop: %v", err)
+	}
+	refused(t, dir, []string{"an undrop of the days before 2014-09-02: put the newest manifest.json"}, []string{"--with-dropped"})
+
+	// A manifest of before a drop that wrote a file, without the newer base.
+	dir, _ = loadedTable(t)
+	compacted(t, dir)
+	before := readText(t, dir, "manifest.json")
+	fileIn(t, dir, "d/r000002-0000", 3)
+	if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile", "d/r000002-0000").Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, dir, "base/000002.json")
+	writeText(t, dir, "manifest.json", before)
+	refused(t, dir, []string{"a drop of the days before 2014-09-02", "--with-dropped"}, nil)
+	if m, err := catalog.Rebuild(t.Context(), local.New(), dir, true); err != nil || m.DroppedBefore != nil || len(m.Files) != 3 {
+		t.Errorf("rebuilt with the dropped days: %+v, %v", m, err)
+	}
+	c = opened(t, dir)
+	if err := errors.Join(c.CheckFiles(t.Context()), c.Sweep(t.Context(), "d")); err != nil {
+		t.Error(err)
+	}
+	if m := opened(t, dir).Manifest(); m.DroppedBefore != nil || len(m.Files) != 3 {
+		t.Errorf("after a sweep: %+v", m)
+	}
+
+	// A base of a copy of the table.
+	dir, manifests = loadedTable(t)
+	other := t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := dropped(t, other, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, dir, "base/000001.json", readText(t, other, "base/000001.json"))
+	refused(t, dir, []string{"base/000001.json is not a file of this state of the table", "move base/000001.json away"}, nil)
+	remove(t, dir, "base/000001.json")
+	opened(t, dir)
+	if readText(t, dir, "manifest.json") != manifests[2] {
+		t.Error("the manifest has changed")
+	}
+}
+
+// undropped undoes the drop of the files of load 1, and sweeps.
+func undropped(t *testing.T, dir string) {
+	t.Helper()
+	c := opened(t, dir)
+	m := *c.Manifest()
+	m.Rewritten++
+	m.DroppedBefore = nil
+	m.Files = append([]manifest.File{{Name: "d/000001-0000.hfile", Roll: "d/000001-0000.roll", Size: 4, RollSize: 2, Load: 1}}, m.Files...)
+	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compacted replaces the last file by a new one, and sweeps.
+func compacted(t *testing.T, dir string) {
+	t.Helper()
+	c := opened(t, dir)
+	m := *c.Manifest()
+	m.Rewritten++
+	m.Files = slices.Clone(m.Files)
+	m.Files[len(m.Files)-1] = fileIn(t, dir, fmt.Sprintf("d/r%06d-0000", m.Rewritten), 3)
+	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestALinkToNothingIsNoBase has such a link in the place of the base. Verify reports it, and a sweep or a mend writes the base again.
+func TestALinkToNothingIsNoBase(t *testing.T) {
+	for _, mend := range []bool{false, true} {
+		dir, _ := loadedTable(t)
+		c := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile")
+		if err := c.Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		base := readText(t, dir, "base/000001.json")
+		replaceByLink(t, dir, "base/000001.json")
+		c = opened(t, dir)
+		if faults, err := c.Faults(t.Context()); err != nil || len(faults) != 1 || faults[0].Name != "base/000001.json" {
+			t.Errorf("the faults are %v, %v", faults, err)
+		}
+		if mend {
+			if done, err := catalog.Mend(t.Context(), local.New(), dir); err != nil || done.Base != "base/000001.json" {
+				t.Errorf("mended %+v, %v", done, err)
+			}
+		} else if err := c.Sweep(t.Context(), "d"); err != nil {
+			t.Error(err)
+		}
+		if readText(t, dir, "base/000001.json") != base {
+			t.Error("the base has another content")
+		}
 	}
 }

@@ -38,12 +38,8 @@ func (c *Catalog) retire(ctx context.Context, m *manifest.Table, keepFor time.Du
 		return err
 	}
 	was := c.Manifest()
-	if !sameDate(m.DroppedBefore, was.DroppedBefore) && (keepFor > 0 || before.dropped != nil) {
-		if err := c.beginDropping(ctx); err != nil {
-			return err
-		}
-	}
 	after := before.kept(time.Time{}, was)
+	after.rewritten = m.Rewritten
 	if keepFor > 0 {
 		now := time.Now().UTC().Truncate(time.Second)
 		for _, name := range gone(was, m) {
@@ -52,6 +48,11 @@ func (c *Catalog) retire(ctx context.Context, m *manifest.Table, keepFor time.Du
 		after.dropped = m.DroppedBefore
 		if m.DroppedBefore != nil && (was.DroppedBefore == nil || *was.DroppedBefore < *m.DroppedBefore) {
 			after.undrop = undropOf(was, m)
+		}
+	}
+	if m.Rewritten > was.Rewritten && !before.same(after) {
+		if err := c.beginReplacing(ctx); err != nil {
+			return err
 		}
 	}
 	if err := c.setRetired(ctx, before, after); err != nil {
@@ -123,9 +124,21 @@ func namesOf(m *manifest.Table) map[string]bool {
 
 // A retired is the content of retired.json.
 type retired struct {
-	files   []manifest.RetiredFile
-	undrop  *manifest.Undrop
-	dropped *behaviour.Date // before this date, all days were dropped
+	rewritten int // of the manifest for which the list was written
+	files     []manifest.RetiredFile
+	undrop    *manifest.Undrop
+	dropped   *behaviour.Date // before this date, all days were dropped
+}
+
+// empty reports whether no list is needed.
+func (r retired) empty() bool { return len(r.files) == 0 && r.undrop == nil }
+
+// same reports whether r and o list the same.
+func (r retired) same(o retired) bool {
+	if r.empty() && o.empty() {
+		return true
+	}
+	return slices.Equal(r.files, o.files) && r.undrop == o.undrop && sameDate(r.dropped, o.dropped)
 }
 
 func (c *Catalog) retired(ctx context.Context) (retired, error) {
@@ -137,7 +150,7 @@ func (c *Catalog) retired(ctx context.Context) (retired, error) {
 	case errors.Is(err, manifest.ErrDamaged):
 		return retired{}, fmt.Errorf("%w: %s", err, adviceRetired)
 	}
-	return retired{r.Files, r.Undrop, r.Dropped()}, err
+	return retired{r.Rewritten, r.Files, r.Undrop, r.Dropped()}, err
 }
 
 // kept returns the files whose time has not passed. It leaves out files that m names: the
@@ -145,7 +158,7 @@ func (c *Catalog) retired(ctx context.Context) (retired, error) {
 // while m lacks the dropped days and all its files are kept.
 func (r retired) kept(now time.Time, m *manifest.Table) retired {
 	named := namesOf(m)
-	out := retired{undrop: r.undrop, dropped: m.DroppedBefore, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
+	out := retired{rewritten: m.Rewritten, undrop: r.undrop, dropped: m.DroppedBefore, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
 		return named[f.Name] || !f.Until.After(now)
 	})}
 	if u := out.undrop; u != nil && (m.DroppedBefore == nil || *m.DroppedBefore != u.Before || !out.has(u.Files)) {
@@ -173,23 +186,22 @@ func (r retired) names() []string {
 	return out
 }
 
-// setRetired replaces the list before by the list after.
+// setRetired replaces the list before by the list after. It writes nothing if both list the same, unless the list before is of a
+// manifest that was never written: the process was killed before it replaced the manifest.
 func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
-	empty := len(after.files) == 0 && after.undrop == nil
-	if empty {
-		after.dropped = nil
-	}
-	if slices.Equal(before.files, after.files) && before.undrop == after.undrop && sameDate(before.dropped, after.dropped) {
+	if before.same(after) && (before.empty() || before.rewritten <= after.rewritten) {
 		return nil
 	}
 	name := dfs.Join(c.dir, retiredName)
-	if empty {
+	if after.empty() {
 		return c.fs.Remove(ctx, name)
 	}
-	return manifest.Write(ctx, c.fs, name, &manifest.Retired{Version: manifest.Version, Files: after.files, Undrop: after.undrop, DroppedBefore: after.dropped})
+	return manifest.Write(ctx, c.fs, name, &manifest.Retired{
+		Version: manifest.Version, Rewritten: after.rewritten, Files: after.files, Undrop: after.undrop, DroppedBefore: after.dropped,
+	})
 }
 
-// fitList removes a drop from the list of retired files that the manifest does not have. It keeps the files.
+// fitList makes the list of retired files fit the manifest, which may be of before the last drop in the list. It keeps the files.
 func (c *Catalog) fitList(ctx context.Context) error {
 	r, err := c.retired(ctx)
 	if err != nil {

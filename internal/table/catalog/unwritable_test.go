@@ -122,7 +122,7 @@ func problem(t *testing.T, fs dfs.FS, dir string) error {
 func TestFilesOfTheCatalogThatCannotBeRead(t *testing.T) {
 	for name, step := range map[string]string{
 		"manifest.json":     "move it away, then let bulkload rebuild make the file again",
-		"loads/000002.json": "were written: put the file back from a copy of the table",
+		"loads/000002.json": "is missing, the ledger of load 2: put the file back from a copy of the table",
 		"base/000001.json":  "let bulkload rebuild make it again",
 		"retired.json":      "put it back from a copy of the table, or let bulkload rebuild give up the replaced files",
 		"loading.json":      "remove it, then type the same command again",

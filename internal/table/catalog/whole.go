@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -94,12 +93,14 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 		if !ok {
 			continue
 		}
-		if being, err := beingMade(ctx, fs, dir, n); being || err != nil {
+		switch being, err := beingMade(ctx, fs, dir, n); {
+		case err != nil:
 			return nil, err
+		case !being:
+			return olderThanLedger(ctx, fs, dir, m, n)
 		}
-		return olderThanLedger(ctx, fs, dir, m, n)
 	}
-	if wrong, err := olderThanDrop(ctx, fs, dir, m); wrong != nil || err != nil {
+	if wrong, err := olderThanList(ctx, fs, dir, m); wrong != nil || err != nil {
 		return wrong, err
 	}
 	return wrongFile(ctx, fs, dir, m)
@@ -132,25 +133,33 @@ func olderThanLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Tab
 	return nil, unreadable(err)
 }
 
-// olderThanDrop returns as wrong that the list of retired files has a later drop than m, unless a drop or undrop is under way or was
-// killed. Without the lock a drop may begin or end meanwhile, so it reads the list before and after the record of the drop.
-func olderThanDrop(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
+// olderThanList returns as wrong that the list of retired files is of a later state of the table than m, unless a compact, drop or
+// undrop is under way or was killed. Without the lock it may begin or end meanwhile, so olderThanList reads the list before and after
+// the record of the replacement.
+func olderThanList(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
 	for range 2 {
 		list, err := listOf(ctx, fs, dir)
-		if list == nil || err != nil {
+		if list == nil || err != nil || list.Rewritten <= m.Rewritten {
 			return nil, err
 		}
-		before := laterDrop(list, m)
-		if before == nil {
-			return nil, nil
-		}
-		if l, err := readLoading(ctx, fs, dir); err != nil || l.Dropping {
+		if l, err := readLoading(ctx, fs, dir); err != nil || l.Replacing {
 			return nil, err
 		}
-		wrong = fmt.Errorf("%w: %s is an older one, from before the drop of the days before %s, which %s has: put the newest manifest back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped",
-			table.ErrDamaged, ManifestName, before, retiredName)
+		wrong = fmt.Errorf("%w: %s is an older one, from before the %s: put back the newest manifest, or let bulkload rebuild make it again",
+			table.ErrDamaged, ManifestName, changeOf(list, m))
 	}
 	return wrong, nil
+}
+
+// changeOf describes the newest change of the table that the list of retired files has and m does not have.
+func changeOf(list *manifest.Retired, m *manifest.Table) string {
+	switch before, had := list.Dropped(), m.DroppedBefore; {
+	case before != nil && (had == nil || *had < *before):
+		return fmt.Sprintf("drop of the days before %s, which %s has", before, retiredName)
+	case had != nil && (before == nil || *before < *had):
+		return fmt.Sprintf("undrop of the days before %s, which %s has", had, retiredName)
+	}
+	return fmt.Sprintf("compact, drop or undrop number %d, which %s has", list.Rewritten, retiredName)
 }
 
 // listOf returns the list of retired files, nil if there is none or if it is damaged.
@@ -164,14 +173,6 @@ func listOf(ctx context.Context, fs dfs.FS, dir string) (*manifest.Retired, erro
 		return nil, err
 	}
 	return list, nil
-}
-
-// laterDrop returns the date of the drop in the list of retired files if m does not have this drop, nil otherwise.
-func laterDrop(list *manifest.Retired, m *manifest.Table) *behaviour.Date {
-	if before := list.Dropped(); before != nil && (m.DroppedBefore == nil || *m.DroppedBefore < *before) {
-		return before
-	}
-	return nil
 }
 
 // wrongFile returns as wrong the first file of a load that m does not name, unless the load is being made. Releases that wrote
@@ -237,7 +238,7 @@ func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) 
 	return h != nil && h.Load.Number == n, err
 }
 
-// sizes returns the sizes in bytes of the files in a folder, by name. The result is empty if
+// sizes returns the sizes in bytes of the files in a folder, by name. A link to nothing is no file. The result is empty if
 // the folder does not exist.
 func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error) {
 	list, err := fs.List(ctx, dir)
@@ -246,7 +247,7 @@ func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error)
 	}
 	out := map[string]int64{}
 	for _, f := range list {
-		if !f.Dir {
+		if !f.Dir && !f.Lost {
 			out[dfs.Base(f.Name)] = f.Size
 		}
 	}
@@ -270,7 +271,7 @@ func Check(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error 
 // damaged or not whole, or if the record of the load that is being made is damaged. It reads no other
 // file than these two.
 func (c *Catalog) CheckFiles(ctx context.Context) error {
-	if err := c.checkRetired(ctx); err != nil {
+	if err := c.checkRetiredNow(ctx); err != nil {
 		return err
 	}
 	if err := c.checkLoading(ctx); err != nil {
