@@ -21,6 +21,9 @@ AIRFLOW = Path(sys.executable).with_name("airflow")
 # No wait takes this long, even on a busy machine. A longer wait fails the test.
 WATCHDOG_SECONDS = 3000
 
+# How often a process of Airflow is started again, like by a supervisor, before the test fails.
+MAX_RESTARTS = 10
+
 # Replacements in the DAGs, by DAG: waits of seconds in place of minutes.
 SHORTER_WAITS = {
     "usertrail_nightly": {
@@ -68,6 +71,8 @@ def environment(home):
         "PATH": f"{AIRFLOW.parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
         "AIRFLOW_HOME": str(home),
+        # By default, a process that waits five seconds for another one's write to SQLite ends.
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home}/airflow.db?timeout=600",
         "AIRFLOW__CORE__DAGS_FOLDER": str(home / "dags"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
@@ -118,12 +123,26 @@ class Airflow:
         self.env = environment(home)
         self.url = self.env["AIRFLOW__API__BASE_URL"]
         self.processes = []
+        self.sessions = set()
+        self.restarts = 0
+
+    def start(self, args):
+        with open(self.home / f"{args[0]}.out", "ab") as log:
+            process = subprocess.Popen([AIRFLOW, *args], env=self.env, stdout=log, stderr=log, start_new_session=True)
+        self.sessions.add(process.pid)
+        return process
+
+    def keep_up(self):
+        """Starts each process again that has ended: SQLite refuses some writes of a process without waiting."""
+        for i, p in enumerate(self.processes):
+            if p.poll() is not None:
+                assert self.restarts < MAX_RESTARTS, self.logs()
+                self.restarts += 1
+                self.processes[i] = self.start(self.PROCESSES[i])
 
     def __enter__(self):
         try:
-            for args in self.PROCESSES:
-                log = open(self.home / f"{args[0]}.out", "wb")
-                self.processes.append(subprocess.Popen([AIRFLOW, *args], env=self.env, stdout=log, stderr=log, start_new_session=True))
+            self.processes = [self.start(args) for args in self.PROCESSES]
             self.until(self.healthy, "Airflow is not up")
             self.token = self.ask("GET", "/auth/token")["access_token"]
         except BaseException:
@@ -133,7 +152,6 @@ class Airflow:
 
     def __exit__(self, *_):
         """Ends all processes of the sessions that were started, by their process IDs."""
-        sessions = {p.pid for p in self.processes}
         for p in self.processes:
             p.terminate()
         for p in self.processes:
@@ -141,7 +159,7 @@ class Airflow:
                 p.wait(20)
             except subprocess.TimeoutExpired:
                 pass
-        for pid in processes_of(sessions):
+        for pid in processes_of(self.sessions):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -150,8 +168,6 @@ class Airflow:
             p.wait()
 
     def healthy(self):
-        for p in self.processes:
-            assert p.poll() is None, self.logs()
         try:
             parts = self.ask("GET", "/api/v2/monitor/health")
         except (urllib.error.URLError, OSError):
@@ -184,6 +200,7 @@ class Airflow:
         Airflow's logs."""
         end = time.monotonic() + WATCHDOG_SECONDS
         while not (found := true()):
+            self.keep_up()
             assert time.monotonic() < end, f"waited {WATCHDOG_SECONDS} s: {what}\n{self.logs()}"
             time.sleep(0.3)
         return found
