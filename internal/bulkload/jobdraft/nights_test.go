@@ -208,6 +208,38 @@ func TestDraftsOfNights(t *testing.T) {
 	}
 }
 
+// TestDraftsOfNightsWithoutAZone drafts the jobs without the zone that a user would name. If the draft has the zone of
+// the careful job, its records are the same.
+func TestDraftsOfNightsWithoutAZone(t *testing.T) {
+	for _, n := range nights() {
+		dir := t.TempDir()
+		n.deliver(t, dir)
+		careful, err := os.ReadFile(filepath.Join("testdata", "nights", n.name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		right, err := job.Parse(filepath.Join(dir, "careful.yaml"), careful)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := jobdraft.Make(t.Context(), jobdraft.Config{FS: local.New(), Logs: filepath.Join(dir, "logs"), Name: filepath.Join(dir, "usertrail.yaml")})
+		if err != nil {
+			t.Errorf("%s: %v", n.name, err)
+			continue
+		}
+		if !slices.ContainsFunc(d.Unsure, func(text string) bool { return strings.HasPrefix(text, "logs.zone: ") }) {
+			t.Errorf("%s: no comment on the zone\n%s", n.name, d.Text)
+		}
+		j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
+		if err != nil || j.Format.Zone.String() != right.Format.Zone.String() {
+			continue
+		}
+		if diff := alike(loads(t, j), loads(t, right)); diff != "" {
+			t.Errorf("%s: the draft reads %s\n%s", n.name, diff, d.Text)
+		}
+	}
+}
+
 // table returns the table of the drafts for the page of docs.
 func table(verdicts []verdict) string {
 	var b strings.Builder

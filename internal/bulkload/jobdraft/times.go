@@ -3,7 +3,6 @@ package jobdraft
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,10 +118,18 @@ func bestTimes(texts []stamped) []timing {
 		if strings.Contains(format, "MST") {
 			read, cut = texts, nil
 		}
-		if t, ok := tryFormat(c.reader(format), format, read); ok && t.takeZones(cut) {
-			t.rank = rank
-			out = append(out, t)
+		t, ok := tryFormat(c.reader(format), format, read)
+		if !ok || !t.takeZones(cut) {
+			continue
 		}
+		if len(cut) > 0 && t.zoned {
+			// Only the names have the offsets.
+			if t, ok = tryFormat(c.reader(t.format), t.format, texts); !ok {
+				continue
+			}
+		}
+		t.rank = rank
+		out = append(out, t)
 	}
 	slices.SortStableFunc(out, func(a, b timing) int {
 		return cmp.Or(cmp.Compare(a.outside, b.outside), -cmp.Compare(a.read, b.read), cmp.Compare(a.late(), b.late()), cmp.Compare(a.rank, b.rank))
@@ -140,7 +147,10 @@ func (t *timing) late() int {
 }
 
 // zoneName matches a time with the name of a zone after it.
-var zoneName = regexp.MustCompile(`^(.*[0-9]) ?\b([A-Z]{3,5})$`)
+var zoneName = regexp.MustCompile(`^(.*[0-9]) ?\b(GMT[-+][0-9]{1,2}|[A-Z]{3,5})$`)
+
+// fixedZone matches the names of zones that mean the same offset in each zone of a table.
+var fixedZone = regexp.MustCompile(`^(UTC|GMT([-+][0-9]{1,2})?)$`)
 
 // logLevels are words after a time that are no zones.
 var logLevels = []string{"INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL"}
@@ -171,8 +181,13 @@ func (t *timing) takeZones(zones map[string]bool) bool {
 		return false
 	}
 	t.zones = zones
-	t.zoned = !slices.ContainsFunc(slices.Collect(maps.Keys(zones)), func(z string) bool { return z != "UTC" && z != "GMT" })
-	if t.format != "" || !t.zoned {
+	t.zoned = true
+	inISO := true
+	for z := range zones {
+		t.zoned = t.zoned && fixedZone.MatchString(z)
+		inISO = inISO && (z == "UTC" || z == "GMT")
+	}
+	if t.format != "" || !inISO {
 		t.format = cmp.Or(t.format, time.DateTime) + " MST"
 	}
 	return true
