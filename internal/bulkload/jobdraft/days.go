@@ -2,6 +2,7 @@ package jobdraft
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,30 +100,40 @@ func (s *daySpelling) show(layout string, inner bool) string {
 	return "{date:" + layout + "}"
 }
 
-// markDays replaces the day in a path by the notation of a job. If a path has several
-// different days, it is a path of a span, and its days become wildcards.
-func (s *daySpelling) markDays(rel string) (marked string, day time.Time, ok bool) {
+// markDays replaces the days in a path by the notation of a job, and returns the day of the path. If a path has several
+// different days, the name of the file has the day, because a folder often has the day on which files arrived. Other days
+// become wildcards. If the name has no day or several different days, it is a path of a span, and all its days become wildcards.
+func (s *daySpelling) markDays(rel string) (marked string, day dayIn, ok bool) {
 	days := s.daysIn(rel)
 	if len(days) == 0 {
 		return rel, day, false
 	}
-	same := true
-	for _, d := range days {
-		same = same && d.day.Equal(days[0].day)
+	name := strings.LastIndexByte(rel, '/')
+	day, ok = oneDay(days)
+	if !ok {
+		day, ok = oneDay(slices.DeleteFunc(slices.Clone(days), func(d dayIn) bool { return d.from < name }))
 	}
 	var b strings.Builder
 	at := 0
 	for _, d := range days {
 		b.WriteString(rel[at:d.from])
-		if same {
+		if ok && d.day.Equal(day.day) {
 			b.WriteString(mark(d.text))
 		} else {
-			b.WriteString(wild)
+			b.WriteString(wild + strings.Repeat("/"+wild, strings.Count(rel[d.from:d.to], "/")))
 		}
 		at = d.to
 	}
 	b.WriteString(rel[at:])
-	return b.String(), days[0].day, same
+	return b.String(), day, ok
+}
+
+// oneDay returns the first of days, and whether all are the same day.
+func oneDay(days []dayIn) (day dayIn, ok bool) {
+	if len(days) == 0 || slices.ContainsFunc(days, func(d dayIn) bool { return !d.day.Equal(days[0].day) }) {
+		return day, false
+	}
+	return days[0], true
 }
 
 // chooseDays returns the spelling of the day in most paths, nil if they have none. Of several guesses it takes the one whose
@@ -149,15 +160,15 @@ func chooseDays(files []file) (spelling *daySpelling, unsure bool) {
 func (s *daySpelling) count(files []file) (n int, span time.Duration) {
 	var first, last time.Time
 	for _, f := range files {
-		_, day, ok := s.markDays(f.rel)
+		_, d, ok := s.markDays(f.rel)
 		if !ok {
 			continue
 		}
-		if n++; n == 1 || day.Before(first) {
-			first = day
+		if n++; n == 1 || d.day.Before(first) {
+			first = d.day
 		}
-		if day.After(last) {
-			last = day
+		if d.day.After(last) {
+			last = d.day
 		}
 	}
 	return n, last.Sub(first)

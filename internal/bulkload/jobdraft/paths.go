@@ -38,10 +38,11 @@ var number = regexp.MustCompile(`^([0-9]+|[Tt][0-9]{2,6}|[0-9]{2}[hH]|[0-9a-f]{8
 // A placed is a file with the information from its path.
 type placed struct {
 	file
-	parts  []string        // of its marked path, without the ending of a compression
-	ending string          // of its compression
-	day    *behaviour.Date // nil if the path has none
-	shape  int             // index in arrangement.shapes
+	parts   []string        // of its marked path, without the ending of a compression
+	ending  string          // of its compression
+	day     *behaviour.Date // nil if the path has none
+	dayText string          // of day, in the notation of a job
+	shape   int             // index in arrangement.shapes
 }
 
 // words returns the path with all its words, but without days and numbers.
@@ -84,7 +85,7 @@ func arrange(files []file) *arrangement {
 	for _, f := range files {
 		p := place(f, spelling)
 		if p.day != nil && a.dayText == "" {
-			a.dayText = spelling.daysIn(f.rel)[0].text
+			a.dayText = p.dayText
 		}
 		key := skeleton(p.parts)
 		i, ok := byKey[key]
@@ -127,8 +128,8 @@ func place(f file, spelling *daySpelling) placed {
 	if spelling != nil {
 		marked, day, ok := spelling.markDays(rel)
 		if rel = marked; ok {
-			d := behaviour.DateOf(day.Date())
-			p.day = &d
+			d := behaviour.DateOf(day.day.Date())
+			p.day, p.dayText = &d, day.text
 		}
 	}
 	for text := range strings.SplitSeq(rel, "/") {
@@ -314,6 +315,9 @@ func (s *shape) paths(named int) []string {
 	}
 	return out
 }
+
+// dated reports whether a path of a job has a day.
+func dated(path string) bool { return strings.Contains(path, "{date") }
 
 // dayless returns a path without its days.
 func dayless(path string) string {

@@ -32,10 +32,9 @@ func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 	var whyBad []string
 	j, err := job.Parse(cfg.Name, []byte(w.String()))
 	if err == nil {
-		for i := range g.arranged.files {
-			if _, _, ok := j.Pattern.Match(nameFor(cfg, g.arranged.files[i].rel, g.found.single)); !ok {
-				d.SkippedFiles++
-			}
+		if example := d.countSkipped(cfg, j, g); d.SkippedFiles > 0 {
+			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("no path matches %s, such as %s: a load does not read such a file", english.Plural(d.SkippedFiles, "file", ""), example))
+			w = g.body(cfg)
 		}
 		t, err := d.readSample(ctx, cfg, j, g)
 		if err != nil {
@@ -53,6 +52,18 @@ func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 		d.Problem = err
 	}
 	return d, nil
+}
+
+// countSkipped counts the files that the job's paths do not match, and returns the first.
+func (d *Draft) countSkipped(cfg Config, j *job.Job, g *guessed) (example string) {
+	for i := range g.arranged.files {
+		rel := g.arranged.files[i].rel
+		if _, _, ok := j.Pattern.Match(nameFor(cfg, rel, g.found.single)); !ok {
+			d.SkippedFiles++
+			example = cmp.Or(example, rel)
+		}
+	}
+	return example
 }
 
 // nameFor returns the name of a file in the job.
@@ -169,9 +180,6 @@ func (d *Draft) head(cfg Config, g *guessed, whyBad []string) string {
 	}
 	for _, reason := range slices.Sorted(maps.Keys(g.skipped)) {
 		say("Records that a load skips: %s (%s).", humanize.Comma(g.skipped[reason]), reason)
-	}
-	if d.SkippedFiles > 0 {
-		say("Not among the paths below: %s.", english.Plural(d.SkippedFiles, "file", ""))
 	}
 	for _, l := range g.left {
 		say("Left out, because it is no log: %s (%s): %s.", l.Example, english.Plural(l.Files, "file", ""), l.Why)

@@ -1,6 +1,7 @@
 package jobdraft
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -141,13 +142,15 @@ func (g *guessed) guessSlack() {
 		}
 		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s in a path is not the day of its records, which are up to %s off: * stands for it, and every load reads all files", g.arranged.dayText, english.Plural(furthest, "day", "")))
 	}
-	g.paths = slices.Compact(slices.Sorted(slices.Values(g.paths)))
-	dated := !slices.ContainsFunc(g.paths, func(p string) bool { return !strings.Contains(p, "{date") })
+	// The first path that matches a file determines its day.
+	slices.SortFunc(g.paths, func(a, b string) int { return cmp.Or(compareBool(!dated(a), !dated(b)), cmp.Compare(a, b)) })
+	g.paths = slices.Compact(g.paths)
+	all := !slices.ContainsFunc(g.paths, func(p string) bool { return !dated(p) })
 	for i := range g.kinds {
 		w := &g.kinds[i].timeSource
-		w.noYear = w.column != "" && !record.FormatHasYear(w.format) && !dated
+		w.noYear = w.column != "" && !record.FormatHasYear(w.format) && !all
 	}
-	if g.arranged.daysUnsure && slices.ContainsFunc(g.paths, func(p string) bool { return strings.Contains(p, "{date") }) && outside == 0 {
+	if g.arranged.daysUnsure && slices.ContainsFunc(g.paths, dated) && outside == 0 {
 		if !g.near() {
 			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s may be written in another order", g.arranged.dayText))
 		}
