@@ -91,8 +91,11 @@ func (f *file) Each(ctx context.Context, do func(batch.Texts) error) error {
 // Header implements batch.Corrected. It reads the header of the delivered file, if the job reads the names of
 // the columns there.
 func (f *file) Header(ctx context.Context) ([]string, error) {
-	if !f.job.Format.Header || len(f.job.Format.Names) > 0 {
+	switch {
+	case len(f.job.Format.Names) > 0:
 		return f.job.Format.Names, nil
+	case !f.job.Format.Header:
+		return nil, nil // an empty list would be a header without columns
 	}
 	path, err := f.delivered(ctx)
 	if err != nil {

@@ -122,6 +122,42 @@ func TestATextReplacesBytes(t *testing.T) {
 	y.WantCounts(y.Replay(nil, name), 1, 1, 0, 0, 0)
 }
 
+// TestReplayOfALogWithoutNames corrects a record of a log that has no header. The job reads columns by number or from the
+// whole line, and has no names.
+func TestReplayOfALogWithoutNames(t *testing.T) {
+	byNumber := `
+user: $2
+time: $1
+behaviours: {join: {id: 1, fields: {room: {column: $4}}}}
+`
+	byLine := `
+user: {column: $line, pattern: "u[0-9]+"}
+time: {column: $line, pattern: "^[0-9a-zT:-]+"}
+behaviours: {join: {id: 1, fields: {room: {column: $line, pattern: "room[0-9]"}}}}
+`
+	for _, c := range []struct{ format, delimiter, behaviour, columns string }{
+		{"csv, header: false", ",", "$3", byNumber},
+		{"tsv, header: false", "\t", "$3", byNumber},
+		{"blanks", " ", "$3", byNumber},
+		{"csv, header: false", ",", "", byNumber},
+		{"csv, header: false", ",", `{column: $line, pattern: "join"}`, byLine},
+	} {
+		name, behaviour := "2014-09-01.log", ""
+		if c.behaviour != "" {
+			behaviour = ", behaviour: " + c.behaviour
+		}
+		y := bulkloadtest.New(t, "\nlogs: {path: \"logs/{date}.log\", max_bad: 50%, format: "+c.format+behaviour+"}"+c.columns)
+		y.Write(name, strings.ReplaceAll("2014-09-01T10:00:00 u1 join room1\nyesterday u2 join room2\n", " ", c.delimiter))
+		y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 2, 1, 1, 0, 0)
+		y.Correct(name, "yesterday", "2014-09-01T11:00:00")
+		y.WantCounts(y.Replay(nil, name), 1, 1, 0, 0, 0)
+		y.WantTrails(
+			"u1 2014-09-01 2014-09-01T10:00:00Z join room=room1",
+			"u2 2014-09-01 2014-09-01T11:00:00Z join room=room2",
+		)
+	}
+}
+
 // TestReplayNeedsTheFileThatWasLoaded changes the delivered file before a replay. The column
 // names come from this file, so it must be the file that was loaded.
 func TestReplayNeedsTheFileThatWasLoaded(t *testing.T) {
