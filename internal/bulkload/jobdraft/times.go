@@ -266,6 +266,11 @@ func swapped(all []timing) string {
 	return ""
 }
 
+// mayTurn reports whether a format with day and month exchanged reads as many texts, on the days of their paths or not.
+func mayTurn(all []timing) bool {
+	return slices.ContainsFunc(all[1:], func(t timing) bool { return t.read == all[0].read && sameLetters(t.format, all[0].format) })
+}
+
 // sameLetters reports whether two formats differ only in order.
 func sameLetters(a, b string) bool {
 	x, y := []byte(a), []byte(b)

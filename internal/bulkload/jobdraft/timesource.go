@@ -16,6 +16,7 @@ type timeSource struct {
 	column  string // "" if none was found
 	pattern string
 	timing
+	turns  bool // a format with day and month exchanged reads it, too
 	noYear bool
 	year   int   // 0 is none
 	taken  []int // the columns of the sheet that it uses
@@ -55,7 +56,7 @@ func (s *sheet) timeSourceOf(columns []column, f *format) timeSource {
 		return s.monthDays(columns)
 	}
 	c := columns[best]
-	w := timeSource{column: c.name, timing: c.times[0], taken: []int{best}}
+	w := timeSource{column: c.name, timing: c.times[0], turns: mayTurn(c.times), taken: []int{best}}
 	w.doubtOrder(swapped(c.times))
 	if c.times[0].epoch() && hint(c.name, timeWords) < 0 && !c.times[0].near() && !ordered[best] {
 		w.unsure = append(w.unsure, "these may be numbers that are no times")

@@ -151,14 +151,23 @@ func (g *guessed) guessSlack() {
 		w.noYear = w.column != "" && !record.FormatHasYear(w.format) && !all
 	}
 	if g.arranged.daysUnsure && slices.ContainsFunc(g.paths, dated) && outside == 0 {
-		if !g.near() {
+		switch near, turn := g.near(); {
+		case near && turn:
+			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s may be written in another order, and so may the times", g.arranged.dayText))
+		case !near:
 			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s may be written in another order", g.arranged.dayText))
 		}
 	}
 }
 
-// near reports whether times are near the days of the paths, so that the days are read in the
-// right way.
-func (g *guessed) near() bool {
-	return slices.ContainsFunc(g.kinds, func(k kind) bool { return k.timeSource.near() && k.timeSource.column != "" })
+// near reports whether times are near the days of the paths. turn is set if all these times are read with day and month
+// exchanged, too, so that they do not show that the days are read in the right way.
+func (g *guessed) near() (near, turn bool) {
+	turn = true
+	for i := range g.kinds {
+		if w := &g.kinds[i].timeSource; w.near() && w.column != "" {
+			near, turn = true, turn && w.turns
+		}
+	}
+	return near, turn
 }
