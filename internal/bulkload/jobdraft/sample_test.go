@@ -86,6 +86,34 @@ func TestADraftAllowsBadRecordsOfAKnownReason(t *testing.T) {
 	}
 }
 
+// TestRareTextsForNullAreNoUsers drafts the job of a log in which few records have null, None or undefined in place of the
+// user. The draft leaves the same texts in other columns.
+func TestRareTextsForNullAreNoUsers(t *testing.T) {
+	for _, user := range []bool{true, false} {
+		var b strings.Builder
+		for i := range 900 {
+			id, note := fmt.Sprintf("u%02d", i%40), fmt.Sprintf("note %d", i)
+			if i%300 == 200 {
+				text := []string{"null", "None", "undefined"}[i/300]
+				if user {
+					id = text
+				} else {
+					note = text
+				}
+			}
+			fmt.Fprintf(&b, `{"user_id":%q,"time":"2014-09-01 10:%02d:%02d","note":%q}`+"\n", id, i/60, i%60, note)
+		}
+		d := draftOf(t, "log.jsonl", b.String(), jobdraft.Config{Zone: "UTC"})
+		const nulls = "  nulls: [None, \"null\", undefined] # unsure: these texts mean null in every column\n"
+		if strings.Contains(d.Text, nulls) != user || !user && strings.Contains(d.Text, "nulls:") {
+			t.Errorf("null in place of the user is %t\n%s", user, d.Text)
+		}
+		if want := map[bool]int64{true: 3}[user]; d.Bad != want || d.Good != 900-want || !strings.Contains(d.Text, "\nuser: user_id\n") {
+			t.Errorf("null in place of the user is %t: %d good, %d bad, want %d\n%s", user, d.Good, d.Bad, want, d.Text)
+		}
+	}
+}
+
 // TestAnswersAreTaken asks every question that a log without names leaves open.
 func TestAnswersAreTaken(t *testing.T) {
 	var b strings.Builder

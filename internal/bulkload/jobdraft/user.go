@@ -67,7 +67,26 @@ func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string)
 			}
 		}
 	}
-	return g.askUser(s, of, w, all)
+	w, err := g.askUser(s, of, w, all)
+	if w.taken >= 0 {
+		columns[w.taken].nulls = s.nullUsers(w.taken, &columns[w.taken])
+	}
+	return w, err
+}
+
+// noUser are texts that programs write in place of a user. They are no users even if they are rare.
+var noUser = append(slices.Clone(nullStrings), "None")
+
+// nullUsers returns the texts that mean null in a column that is the user.
+func (s *sheet) nullUsers(at int, c *column) []string {
+	out := slices.Clone(c.nulls)
+	count := s.countTexts(at)
+	for _, n := range noUser {
+		if count[n] > 0 && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // userSourceOf makes a candidate the user.
@@ -92,7 +111,7 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 		if c.typ != behaviour.String && c.typ != behaviour.Int64 {
 			continue
 		}
-		u := s.candidateOf(i, c.nulls...)
+		u := s.candidateOf(i, s.nullUsers(i, &c)...)
 		u.score, u.sparse = s.userScore(i, &c, &u), s.sparse(i, &c)
 		if u.score > 0 {
 			out = append(out, u)
