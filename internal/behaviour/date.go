@@ -183,6 +183,20 @@ func Join(spans []Span) []Span {
 	return out
 }
 
+// HasDay reports whether d is in one of the spans, which are as Join returns them.
+func HasDay(spans []Span, d Date) bool {
+	_, found := slices.BinarySearchFunc(spans, d, func(s Span, d Date) int {
+		switch {
+		case s.To < d:
+			return -1
+		case s.From > d:
+			return 1
+		}
+		return 0
+	})
+	return found
+}
+
 // AllDays is the span of every date.
 var AllDays = Span{From: MinDate, To: MaxDate}
 

@@ -38,22 +38,28 @@ func (n *NotRead) Warn(log *slog.Logger) {
 // An UnreadField is a field of the job that a behaviour did not have when files were loaded, or that the job of the load read by other
 // settings, without a value. The records of these files have no value for the field.
 type UnreadField struct {
-	Behaviour string         `json:"behaviour"`
-	Field     string         `json:"field"`
-	Files     int            `json:"files"` // at most; if a column names the behaviour, a ledger does not count the records of each file
-	Dates     behaviour.Span `json:"dates"` // of the files, or of the records if the paths have no date; of both if the day in a path was dropped
+	Behaviour string `json:"behaviour"`
+	Field     string `json:"field"`
+	Files     int    `json:"files"` // at most; if a column names the behaviour, a ledger does not count the records of each file
+	// Dates are of the files, or of the records if the paths have no date. They are of both if the day in a path was dropped, or has values.
+	Dates behaviour.Span `json:"dates"`
 
-	Paths map[string]bool `json:"-"` // of the files
+	Paths map[string][]behaviour.Span `json:"-"` // of the files, with the days on which the records lack the field, in order
 }
 
-// AddUnread adds f to a list, which has one entry for each field of a behaviour. Files follows from Paths.
+// AddUnread adds f to a list, which has one entry for each field of a behaviour. Files follows from Paths. The list and f share days.
 func AddUnread(list []UnreadField, f UnreadField) []UnreadField {
 	i := slices.IndexFunc(list, func(o UnreadField) bool { return o.Behaviour == f.Behaviour && o.Field == f.Field })
 	if i < 0 {
 		f.Files, f.Paths = len(f.Paths), maps.Clone(f.Paths)
 		return append(list, f)
 	}
-	maps.Copy(list[i].Paths, f.Paths)
+	for path, days := range f.Paths {
+		if had := list[i].Paths[path]; had != nil && !slices.Equal(had, days) {
+			days = behaviour.Join(slices.Concat(had, days))
+		}
+		list[i].Paths[path] = days
+	}
 	list[i].Files = len(list[i].Paths)
 	list[i].Dates.Add(f.Dates)
 	return list

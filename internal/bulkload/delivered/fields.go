@@ -10,7 +10,7 @@ import (
 )
 
 // UnreadFields returns the fields of the job that the given files were loaded without, and that no later load read
-// again, in order of the job. A file was also loaded without a field if no record of its days got a value, and the job reads the
+// again, in order of the job. A file was also loaded without a field on the days on which no record got a value, if the job reads the
 // field by other settings now. loads are all loads of the table, the oldest first. The table has no days before
 // dropped, which may be nil.
 func (s *Search) UnreadFields(loads []*manifest.Load, files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
@@ -49,6 +49,10 @@ func (u *unreadFields) add(of *manifest.Load) error {
 		return err
 	}
 	others := u.readByOthers(of)
+	var have map[string][]behaviour.Span
+	if len(others) > 0 || slices.ContainsFunc(unread, func(fields map[string][]string) bool { return len(fields) > 0 }) {
+		have = recordsOf(of.Days)
+	}
 	for i := len(of.Inputs) - 1; i >= 0; i-- { // an import joins loads into one
 		in := &of.Inputs[i]
 		file := u.asked[in.Path]
@@ -59,16 +63,15 @@ func (u *unreadFields) add(of *manifest.Load) error {
 			u.again[in.Path] = append(u.again[in.Path], in)
 		}
 		if in.Loaded > 0 && !u.ofDropped(file) {
+			all := []behaviour.Span{in.Part.Dates()}
 			for kind, fields := range unread[i] {
 				for _, field := range fields {
-					u.addFile(of.Days, in, file, fieldOf{kind, field})
+					u.addFile(have[kind], all, in, file, fieldOf{kind, field})
 				}
 			}
-			for field, groups := range others {
-				for _, days := range groups {
-					if in.Asks(field.behaviour) {
-						u.addFile(days, in, file, field)
-					}
+			for field, days := range others {
+				if in.Asks(field.behaviour) {
+					u.addFile(have[field.behaviour], days, in, file, field)
 				}
 			}
 		}
@@ -76,76 +79,115 @@ func (u *unreadFields) add(of *manifest.Load) error {
 	return nil
 }
 
-// readByOthers returns the fields that a load read without a value, and that the job reads by other settings. Each has groups of the
-// days of the load on which it has no value. Fields share the groups.
-func (u *unreadFields) readByOthers(of *manifest.Load) map[fieldOf][][]manifest.Day {
-	out := map[fieldOf][][]manifest.Day{}
+// recordsOf returns those of the days of a load that have records, by behaviour.
+func recordsOf(days []manifest.Day) map[string][]behaviour.Span {
+	out := map[string][]behaviour.Span{}
+	for i := range days { // in order of their dates
+		d := &days[i]
+		if d.Records == 0 {
+			continue
+		}
+		of := out[d.Behaviour]
+		if n := len(of); n > 0 && of[n-1].To+1 >= d.Date {
+			of[n-1].To = d.Date
+		} else {
+			out[d.Behaviour] = append(of, behaviour.Span{From: d.Date, To: d.Date})
+		}
+	}
+	return out
+}
+
+// readByOthers returns the fields that a load read without a value, and that the job reads by other settings. Each has the days on which
+// it has no value. The files of the load share them.
+func (u *unreadFields) readByOthers(of *manifest.Load) map[fieldOf][]behaviour.Span {
+	out := map[fieldOf][]behaviour.Span{}
 	if of.NoValue == nil {
 		return out
 	}
 	for i := range of.NoValue.Days {
 		n := &of.NoValue.Days[i]
-		var days []manifest.Day // of n
 		for field := range of.NoValue.FieldsOf(n) {
-			now := u.by(n.Behaviour, field.Name)
-			if now == "" || now == field.By {
-				continue
+			if now := u.by(n.Behaviour, field.Name); now != "" && now != field.By {
+				key := fieldOf{n.Behaviour, field.Name}
+				out[key] = append(out[key], n.Days...)
 			}
-			if days == nil {
-				days = daysIn(of.Days, n)
-			}
-			key := fieldOf{n.Behaviour, field.Name}
-			out[key] = append(out[key], days)
 		}
+	}
+	for key, days := range out {
+		out[key] = slices.Clone(behaviour.Join(days)) // they have more memory
 	}
 	return out
 }
 
-// daysIn returns those of the days of a load that are days of n.
-func daysIn(days []manifest.Day, n *manifest.NoValueDays) (out []manifest.Day) {
-	for _, d := range days {
-		if d.Behaviour == n.Behaviour && n.Has(d.Date) {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-// addFile adds a field that the records of some days of a load lack, if the file may have some of them.
-func (u *unreadFields) addFile(days []manifest.Day, in *manifest.Input, file *job.Input, of fieldOf) {
-	dates := u.datesOf(days, in, of)
+// addFile adds a field that the records of some days lack, if the file may have some of them. have are the days on which the load has
+// records of the behaviour.
+func (u *unreadFields) addFile(have, days []behaviour.Span, in *manifest.Input, file *job.Input, of fieldOf) {
+	days = without(days, u.given(in.Path, of))
+	dates := bounds(have, days, u.possible(in))
 	if dates == behaviour.NoDays {
 		return
 	}
 	switch {
 	case file.Date == nil:
-	case file.Date.Before(u.dropped): // the table has records of later days only
+	case file.Date.Before(u.dropped), !behaviour.HasDay(days, *file.Date): // only records of other days lack the field
 		dates.AddDay(*file.Date)
 	default:
 		dates = behaviour.Span{From: *file.Date, To: *file.Date}
 	}
-	u.found = bulkload.AddUnread(u.found, bulkload.UnreadField{Behaviour: of.behaviour, Field: of.field, Dates: dates, Paths: map[string]bool{in.Path: true}})
+	u.found = bulkload.AddUnread(u.found, bulkload.UnreadField{
+		Behaviour: of.behaviour, Field: of.field, Dates: dates, Paths: map[string][]behaviour.Span{in.Path: days},
+	})
 }
 
-// datesOf returns those of the days of a load that have records of a behaviour, as far as its file in may have
-// them without a field. Days that were dropped are not among them.
-func (u *unreadFields) datesOf(days []manifest.Day, in *manifest.Input, of fieldOf) behaviour.Span {
-	out := behaviour.NoDays
-	for _, d := range days {
-		if d.Date.Before(u.dropped) {
-			continue
-		}
-		possible := in.Dates != nil && in.Dates.Has(d.Date) || in.Dates == nil && u.Span.Has(d.Date)
-		if d.Behaviour == of.behaviour && d.Records > 0 && possible && !u.gave(in.Path, of.field, d.Date, d.Behaviour) {
-			out.AddDay(d.Date)
+// possible returns the dates that the records of a loaded file may have, without dropped days.
+func (u *unreadFields) possible(in *manifest.Input) behaviour.Span {
+	out := u.Span
+	if in.Dates != nil {
+		out = *in.Dates
+	}
+	if u.dropped != nil {
+		out.From = max(out.From, *u.dropped)
+	}
+	return out
+}
+
+// given returns the days for which later loads read a field of a file again.
+func (u *unreadFields) given(path string, of fieldOf) (out []behaviour.Span) {
+	for _, in := range u.again[path] {
+		if in.Missed == 0 && slices.Contains(in.Reread[of.behaviour], of.field) && in.Part.Names(of.behaviour, nil) {
+			out = append(out, in.Part.Dates())
 		}
 	}
 	return out
 }
 
-// gave reports whether a later load read the field of a file again, for the records of a date and behaviour.
-func (u *unreadFields) gave(path, field string, d behaviour.Date, kind string) bool {
-	return slices.ContainsFunc(u.again[path], func(in *manifest.Input) bool { return in.Missed == 0 && in.Gave(field, d, kind) })
+// without returns the days of spans that are not in others, in order. It sorts others.
+func without(spans, others []behaviour.Span) []behaviour.Span {
+	if len(others) == 0 {
+		return spans
+	}
+	var out []behaviour.Span
+	for _, s := range spans {
+		out = append(out, s.Gaps(others)...)
+	}
+	return out
+}
+
+// bounds returns the smallest span that includes the days of within that are in a and in b. Both lists are in order.
+func bounds(a, b []behaviour.Span, within behaviour.Span) behaviour.Span {
+	out := behaviour.NoDays
+	for len(a) > 0 && len(b) > 0 {
+		both := behaviour.Span{From: max(a[0].From, b[0].From, within.From), To: min(a[0].To, b[0].To, within.To)}
+		if both.From <= both.To {
+			out.Add(both)
+		}
+		if a[0].To < b[0].To {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return out
 }
 
 // inOrder returns the fields in order of the job.

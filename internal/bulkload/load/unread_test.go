@@ -90,9 +90,9 @@ func TestLoadedFilesWithoutAFieldAreNamed(t *testing.T) {
 func TestAFileOfSeveralDaysIsCountedOnce(t *testing.T) {
 	day := func(date string, paths ...string) bulkload.Result {
 		at := bulkloadtest.Date(t, date)
-		f := bulkload.UnreadField{Behaviour: "play", Field: "m", Files: len(paths), Dates: behaviour.Span{From: at, To: at}, Paths: map[string]bool{}}
+		f := bulkload.UnreadField{Behaviour: "play", Field: "m", Files: len(paths), Dates: behaviour.Span{From: at, To: at}, Paths: map[string][]behaviour.Span{}}
 		for _, path := range paths {
-			f.Paths[path] = true
+			f.Paths[path] = []behaviour.Span{f.Dates}
 		}
 		return bulkload.Result{NotRead: bulkload.NotRead{Unread: []bulkload.UnreadField{f}}}
 	}

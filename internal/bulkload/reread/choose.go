@@ -56,7 +56,9 @@ func (x *reread) warnOfGone(found []job.Input) error {
 	}
 	paths := map[string]bool{}
 	for _, u := range unread {
-		maps.Copy(paths, u.Paths)
+		for path := range u.Paths {
+			paths[path] = true
+		}
 	}
 	if len(paths) > 0 {
 		x.cfg.Log.Warn("logs are gone or have other names, so their records stay without values: put the logs back under the names of the load, and repeat the command",
@@ -92,7 +94,8 @@ func (x *reread) loadsOf() map[uint32][]int {
 func (x *reread) input(of job.Input, unread []bulkload.UnreadField) *input {
 	var in *input
 	for _, u := range unread {
-		if !u.Paths[of.Rel] {
+		days := u.Paths[of.Rel]
+		if days == nil {
 			continue
 		}
 		if in == nil {
@@ -100,7 +103,7 @@ func (x *reread) input(of job.Input, unread []bulkload.UnreadField) *input {
 		}
 		k, _ := x.to.Schema.Kind(u.Behaviour)
 		i := slices.IndexFunc(x.to.Schema.Kinds[k].Fields, func(f behaviour.Field) bool { return f.Name == u.Field })
-		mark(in.fields, k, i, len(x.to.Schema.Kinds[k].Fields))
+		in.fields.add(k, i, len(x.to.Schema.Kinds[k].Fields), days)
 		mark(x.fields, k, i, len(x.to.Schema.Kinds[k].Fields))
 		in.names[u.Behaviour] = slices.Sorted(slices.Values(append(in.names[u.Behaviour], u.Field)))
 	}
@@ -113,7 +116,7 @@ func (x *reread) newInput(of job.Input) *input {
 	content := ledger.Content{SHA256: loaded.SHA256, Behaviour: f.Behaviour(x.cfg.Job.Schema)}
 	again := func(in *manifest.Input) bool { return in.Reread != nil }
 	return &input{
-		Input: batch.NewInput(f), loaded: loaded, fields: make([][]bool, len(x.to.Schema.Kinds)), names: map[string][]string{}, replayed: x.known.Replayed(content),
+		Input: batch.NewInput(f), loaded: loaded, fields: make(lacking, len(x.to.Schema.Kinds)), names: map[string][]string{}, replayed: x.known.Replayed(content),
 		begun: slices.ContainsFunc(x.known.Begun(of.Rel), again), given: slices.DeleteFunc(slices.Clone(x.known.Inputs(of.Rel)), func(in *manifest.Input) bool { return !again(in) }),
 	}
 }

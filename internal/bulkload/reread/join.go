@@ -187,8 +187,8 @@ func (in *input) wants(r *behaviour.Record, offset int64, s *behaviour.Schema) b
 	if p := in.Part; p != nil && (p.Span != nil && !p.Span.Has(r.Date) || p.Behaviours != nil && !slices.Contains(p.Behaviours, s.Kinds[r.Kind].Name)) {
 		return false
 	}
-	for f, wanted := range in.fields[r.Kind] {
-		if wanted && r.Values[f] == nil {
+	for f, days := range in.fields[r.Kind] {
+		if r.Values[f] == nil && behaviour.HasDay(days, r.Date) {
 			return true
 		}
 	}

@@ -180,7 +180,7 @@ func (p *parser) text() *string {
 func (p *parser) keep(r *behaviour.Record) error {
 	offset := r.ID
 	p.values = p.to.Remap(r, p.values)
-	if p.in.fields[r.Kind] == nil {
+	if !p.in.fields.some(r.Kind, r.Date) {
 		return nil
 	}
 	if _, found := slices.BinarySearch(p.in.replayed, offset); found {
@@ -219,12 +219,12 @@ func (p *parser) keep(r *behaviour.Record) error {
 	return nil
 }
 
-// only removes the values of all fields of r but those that are read. It reports whether a value is left.
+// only removes the values of all fields of r but those that are read on its date. It reports whether a value is left.
 func (p *parser) only(r *behaviour.Record) bool {
 	some := false
 	p.values = append(p.values[:0], r.Values...) // the parser's values are not changed
-	for i, wanted := range p.in.fields[r.Kind] {
-		if !wanted || p.in.begun && p.given(r, i) {
+	for i := range p.values {
+		if !p.in.fields.has(r.Kind, i, r.Date) || p.in.begun && p.given(r, i) {
 			p.values[i] = nil
 		}
 		if p.values[i] != nil {

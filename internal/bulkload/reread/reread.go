@@ -129,12 +129,12 @@ func (x *reread) holds(bytes int) {
 type input struct {
 	*batch.Input
 	loaded   *manifest.Input // the file in a load
-	fields   [][]bool        // as in reread
-	names    map[string][]string
-	replayed []int64           // offsets of its records that replays added, in order
-	places   map[int][]*place  // that can have its records, by region
-	begun    bool              // a killed reread may have put some of its values
-	given    []*manifest.Input // rereads of the file that are in the table
+	fields   lacking
+	names    map[string][]string // of the fields, by behaviour
+	replayed []int64             // offsets of its records that replays added, in order
+	places   map[int][]*place    // that can have its records, by region
+	begun    bool                // a killed reread may have put some of its values
+	given    []*manifest.Input   // rereads of the file that are in the table
 	counts   counts
 }
 

@@ -126,18 +126,7 @@ type DayOf struct {
 }
 
 // Has reports whether d is one of the days.
-func (n *NoValueDays) Has(d behaviour.Date) bool {
-	_, found := slices.BinarySearchFunc(n.Days, d, func(s behaviour.Span, d behaviour.Date) int {
-		switch {
-		case s.To < d:
-			return -1
-		case s.From > d:
-			return 1
-		}
-		return 0
-	})
-	return found
-}
+func (n *NoValueDays) Has(d behaviour.Date) bool { return behaviour.HasDay(n.Days, d) }
 
 // NoValues makes a NoValue: it groups days of the same fields. The zero NoValues has no days.
 type NoValues struct {

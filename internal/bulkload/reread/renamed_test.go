@@ -1,0 +1,91 @@
+package reread_test
+
+import (
+	"strings"
+	"testing"
+
+	"usertrail/internal/bulkload"
+	"usertrail/internal/bulkload/bulkloadtest"
+)
+
+const second = "2014-09-02"
+
+// renamedJob returns a job of orders, whose price is in a column.
+func renamedJob(layout, path, column string) string {
+	return "logs: {path: \"logs/" + path + "\", format: jsonl, behaviour: kind}\nlayout: " + layout + "\nuser: user\n" +
+		"behaviours: {order: {id: 1, fields: {n: int64, price: {type: double, column: " + column + "}}}}\n"
+}
+
+// orders returns the log of a day. Each text has the members of an order.
+func orders(day string, members ...string) string {
+	var b strings.Builder
+	for i, more := range members {
+		b.WriteString(`{"kind":"order","user":"` + string(rune('1'+i)) + `","time":"` + day + ` 10:00:00","n":1,` + more + "}\n")
+	}
+	return b.String()
+}
+
+// TestARereadLeavesTheDaysOnWhichAFieldHasValues renames the column of a field on the second day. The first day has values, and a record
+// without one. The record gets none from the new column, however the days were loaded.
+func TestARereadLeavesTheDaysOnWhichAFieldHasValues(t *testing.T) {
+	one, two := orders(first, `"price":5,"amount":77`, `"price":null,"amount":77`), orders(second, `"amount":6.5`, `"amount":7.5`)
+	for name, way := range map[string]struct {
+		path  string
+		logs  map[string]string
+		loads [][2]string
+		dates string // of the days without a value, as a load names them
+		again error  // of a load of both days
+	}{
+		"one load":                {"{date}/*.jsonl", map[string]string{first + "/a.jsonl": one, second + "/a.jsonl": two}, [][2]string{{first, second}}, first + ".." + second, bulkload.ErrNothing},
+		"night by night":          {"{date}/*.jsonl", map[string]string{first + "/a.jsonl": one, second + "/a.jsonl": two}, [][2]string{{first, first}, {second, second}}, second, bulkload.ErrNothing},
+		"no date":                 {"*.jsonl", map[string]string{"a.jsonl": one + two}, [][2]string{{first, second}}, second, bulkload.ErrNothing},
+		"no date, night by night": {"*.jsonl", map[string]string{"a.jsonl": one + two}, [][2]string{{first, first}, {second, second}}, second, nil},
+		"late records":            {"{date}/*.jsonl", map[string]string{first + "/a.jsonl": one + two}, [][2]string{{first, second}}, first + ".." + second, bulkload.ErrNothing},
+	} {
+		for _, layout := range layouts {
+			t.Run(name+", "+layout, func(t *testing.T) {
+				y := bulkloadtest.New(t, renamedJob(layout, way.path, "price"))
+				for path, text := range way.logs {
+					y.Write(path, text)
+				}
+				for _, days := range way.loads {
+					y.Load(nil, days[0], days[1])
+				}
+				y.SetJob(renamedJob(layout, way.path, "amount"))
+				if r := y.Load(way.again, first, second); len(r.Unread) != 1 || r.Unread[0].Dates.String() != way.dates {
+					t.Errorf("without a value are %+v; want the price of %s", r.Unread, way.dates)
+				}
+				r := run(t, y, nil, first, second)
+				if want := (bulkload.Reread{Records: 2}); *r.Reread != want {
+					t.Errorf("the reread counts %+v, want %+v", *r.Reread, want)
+				}
+				has(t, y, "price=77", 0)
+				has(t, y, "price=", 3)
+				verified(t, y)
+				if r := y.Load(bulkload.ErrNothing, first, second); r.Unread != nil {
+					t.Errorf("after the reread without a value are %+v", r.Unread)
+				}
+				run(t, y, bulkload.ErrNothing, first, second)
+			})
+		}
+	}
+}
+
+// TestARereadLeavesTheDaysThatWereReadAgain reads one day of a file again, and then the whole file by another column. The first day keeps
+// its values, and its record without one.
+func TestARereadLeavesTheDaysThatWereReadAgain(t *testing.T) {
+	plain := strings.Replace(renamedJob("reversed", "*.jsonl", "x"), ", price: {type: double, column: x}", "", 1)
+	y := bulkloadtest.New(t, plain)
+	y.Write("a.jsonl", orders(first, `"amount":5,"total":77`, `"amount":null,"total":77`)+orders(second, `"total":6.5`))
+	y.Load(nil, first, second)
+	y.SetJob(renamedJob("reversed", "*.jsonl", "amount"))
+	run(t, y, nil, first, first)
+	y.SetJob(renamedJob("reversed", "*.jsonl", "total"))
+	r := run(t, y, nil, first, second)
+	if want := (bulkload.Reread{Records: 1}); *r.Reread != want {
+		t.Errorf("the reread counts %+v, want %+v", *r.Reread, want)
+	}
+	has(t, y, "price=77", 0)
+	has(t, y, "price=6.5", 1)
+	verified(t, y)
+}
