@@ -64,7 +64,8 @@ type Found struct {
 // A Refused is a file or folder that was found and cannot be read.
 type Refused struct {
 	Path string
-	Err  error // has the path and the next step
+	Rel  string // the path below the root, as text
+	Err  error  // has the path and the next step
 }
 
 // RefusedOf returns the files with names that are not UTF-8, and the folders that are links to nothing. root is the folder of the
@@ -73,11 +74,11 @@ func RefusedOf(found *job.Found, root string) []Refused {
 	var out []Refused
 	for _, rel := range found.NotUTF8 {
 		name := fmt.Sprintf("%q", root+"/"+rel)
-		out = append(out, Refused{name, fmt.Errorf("%w: %s: the name of a delivered file must be UTF-8, since the table remembers it: rename the file", bulkload.ErrRequest, name)})
+		out = append(out, Refused{name, fmt.Sprintf("%q", rel), fmt.Errorf("%w: %s: the name of a delivered file must be UTF-8, since the table remembers it: rename the file", bulkload.ErrRequest, name)})
 	}
 	for _, rel := range found.Lost {
 		name := dfs.Join(root, rel)
-		out = append(out, Refused{name, fmt.Errorf("%s: it is in the place of a folder of logs, and is a link to nothing or to itself: mount the disk to which the link leads, or remove the link; then load again", name)})
+		out = append(out, Refused{name, rel, fmt.Errorf("%s: it is in the place of a folder of logs, and is a link to nothing or to itself: mount the disk to which the link leads, or remove the link; then load again", name)})
 	}
 	return out
 }

@@ -189,9 +189,14 @@ func (l *Load) dropGrowing(ctx context.Context, files []*delivered.File) ([]*del
 
 // leaveOut records that nothing of a file is loaded, and why.
 func (l *Load) leaveOut(in job.Input, err error) {
-	l.Failures.Add(in.Path, err)
+	l.addLeftOut(in.Path, in.Rel, l.Search.Part(in), err)
+}
+
+// addLeftOut records that nothing of a part of a file or folder is loaded, and why. rel is its path below the root.
+func (l *Load) addLeftOut(name, rel string, part *manifest.Part, err error) {
+	l.Failures.Add(name, err)
 	l.LeftOut = append(l.LeftOut, manifest.LeftOut{
-		Path: in.Rel, File: in.Path, Part: l.Search.Part(in), Error: err.Error(),
-		TooBad: errors.Is(err, bulkload.ErrTooBad), Growing: errors.Is(err, bulkload.ErrGrowing),
+		Path: rel, File: name, Part: part, Error: err.Error(),
+		TooBad: errors.Is(err, bulkload.ErrTooBad), Growing: errors.Is(err, bulkload.ErrGrowing), Refused: errors.Is(err, bulkload.ErrRequest),
 	})
 }

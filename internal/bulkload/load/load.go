@@ -116,13 +116,13 @@ func (l *Load) findWhole(ctx context.Context) error {
 
 // note records the files that were found.
 func (l *Load) note(found *delivered.Found) {
-	l.Failures = bulkload.Failures{}
+	l.Failures, l.LeftOut = bulkload.Failures{}, nil
 	if found == nil {
 		return
 	}
 	l.found, l.Result.Missing, l.Result.NoFile = found, len(found.Missing), l.cfg.Job.FirstMissing(found.Missing, bulkload.Shown)
 	for _, f := range found.Refused {
-		l.Failures.Add(f.Path, f.Err)
+		l.addLeftOut(f.Path, f.Rel, nil, f.Err)
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/format/job"
@@ -115,7 +117,7 @@ func (c *commit) committed(ctx context.Context, n int, finished []*manifest.Load
 }
 
 // stillOut records those of the files that were left out which no load from load first on has loaded. A file
-// of the same name in an earlier load is another file.
+// of the same name in an earlier load is another file. A folder is loaded if a file in it is.
 func (c *commit) stillOut(first int, all []manifest.LeftOut) {
 	since := map[string][]*manifest.Part{}
 	for _, l := range c.known.Loads() {
@@ -125,8 +127,12 @@ func (c *commit) stillOut(first int, all []manifest.LeftOut) {
 			}
 		}
 	}
+	paths := slices.Sorted(maps.Keys(since))
 	for _, out := range all {
-		if !manifest.Covered(since[out.Path], out.Part) {
+		folder := out.Path + "/"
+		i, _ := slices.BinarySearch(paths, folder)
+		inside := i < len(paths) && strings.HasPrefix(paths[i], folder)
+		if !inside && !manifest.Covered(since[out.Path], out.Part) {
 			c.refuse(out)
 		}
 	}
@@ -141,6 +147,8 @@ func (c *commit) refuse(out manifest.LeftOut) {
 		why.kind = bulkload.ErrTooBad
 	case out.Growing:
 		why.kind = bulkload.ErrGrowing
+	case out.Refused:
+		why.kind = bulkload.ErrRequest
 	}
 	c.failures.Add(cmp.Or(out.File, out.Path), why)
 }
@@ -148,7 +156,7 @@ func (c *commit) refuse(out manifest.LeftOut) {
 // A reportedError is the reason why the plan or a worker left out a file.
 type reportedError struct {
 	text string
-	kind error // ErrTooBad, ErrGrowing or nil
+	kind error // ErrTooBad, ErrGrowing, ErrRequest or nil
 }
 
 func (e *reportedError) Error() string { return e.text }

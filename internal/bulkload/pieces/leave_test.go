@@ -169,6 +169,45 @@ func TestCommitsRepeatWhatWasLeftOutOfAKnownName(t *testing.T) {
 	}
 }
 
+// TestAPlanLeavesOutAFolderThatIsALink has a link to nothing in the place of a folder, and a file whose name is not UTF-8. The plan has
+// the other files. Each commit ends with the status of a load, until a load has loaded the files.
+func TestAPlanLeavesOutAFolderThatIsALink(t *testing.T) {
+	for what, want := range map[string]error{"folder": nil, "name": bulkload.ErrRequest} {
+		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+		y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+		second := strings.ReplaceAll(bulkloadtest.Plays, "2014-09-01", "2014-09-02")
+		link := filepath.Join(y.Dir, "logs", "2014-09-02")
+		if what == "folder" {
+			if err := os.Symlink("/nowhere/at/all", link); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			y.Write("2014-09-02/play.\xb5.csv", second)
+		}
+		_, planned, err := pieces.Plan(t.Context(), y.Planning(1<<20, "2014-09-01", "2014-09-02"))
+		if err != nil || planned.Pieces != 1 || planned.Files != 1 || len(planned.Failed) != 1 || !strings.Contains(planned.Failed[0].Error, "2014-09-02") {
+			t.Fatalf("%s: planned %+v, %v; want a piece, and the refused name in failed", what, planned, err)
+		}
+		parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-02")
+		y.DoAll(parts)
+		for try := range 2 {
+			r, err := pieces.Commit(t.Context(), y.Worker(local.New()), parts)
+			if err == nil || errors.Is(err, bulkload.ErrNothing) || errors.Is(err, bulkload.ErrRequest) != (want != nil) || len(r.Failed) != 1 || r.Failed[0] != planned.Failed[0] || r.Files != 1-try {
+				t.Errorf("%s: commit %d: %+v, %v; want one file loaded the first time, and the failure of the plan", what, try+1, r, err)
+			}
+		}
+		if what != "folder" {
+			continue
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+		y.Write("2014-09-02/play.csv", second)
+		y.Load(nil, "2014-09-01", "2014-09-02")
+		y.Commit(bulkload.ErrNothing, parts)
+	}
+}
+
 // TestOldLedgersTellNothingOfWhatWasLeftOut reads one without left_out.
 func TestOldLedgersTellNothingOfWhatWasLeftOut(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)

@@ -104,9 +104,6 @@ func (p *planner) plan(ctx context.Context) (pieces []Piece, err error) {
 	if err := l.Find(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.Failures.Err(nil); err != nil {
-		return nil, err
-	}
 	lock, err := p.cfg.Store.Lock(ctx)
 	if err != nil {
 		return nil, err

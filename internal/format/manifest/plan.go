@@ -19,7 +19,7 @@ type Plan struct {
 func (p *Plan) version() int { return p.Version }
 
 // A LeftOut is a delivered file that a plan or a load requested, and from which no record was
-// loaded.
+// loaded. It may also be a link in the place of a folder of such files.
 type LeftOut struct {
 	Path    string `json:"path"`           // below the logs' root
 	File    string `json:"file,omitempty"` // the whole path. Files of older versions do not have it
@@ -27,6 +27,7 @@ type LeftOut struct {
 	Error   string `json:"error"`
 	TooBad  bool   `json:"too_bad,omitempty"` // it has more bad records than its job allows
 	Growing bool   `json:"growing,omitempty"` // it may still be written. Files of older versions do not have it
+	Refused bool   `json:"refused,omitempty"` // its name is not valid UTF-8. Files of older versions do not have it
 }
 
 // A PlannedFile is a delivered file and the part of it to load.
