@@ -26,6 +26,7 @@ type Input struct {
 	Kind     int // -1 if a column names it
 	Size     int64
 	Modified time.Time
+	Lost     bool // it is a link that leads nowhere
 }
 
 // File returns the description of in for the record reader.
@@ -57,7 +58,7 @@ type Found struct {
 
 // Find lists the files of the requested days and kinds. If kinds is empty, it lists all kinds.
 // If paths have no date, it lists all files. If the folder before the first placeholder or
-// wildcard does not exist, the error wraps ErrNoInput. Other folders and files may be missing.
+// wildcard does not exist or is a link that leads nowhere, the error wraps ErrNoInput. Other folders and files may be missing.
 //
 // Find lists each folder once, and only folders that can hold requested files. A wildcard or
 // placeholder at the beginning of a name does not match names that begin with . or _, and files
@@ -73,8 +74,8 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 		f.glob = &j.Pattern.globs[i]
 		f.paths = j.Pattern.paths
 		if _, err := files.Stat(ctx, f.glob.base); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %w: correct path under logs in the job, or mount the folder", ErrNoInput, err)
+			if nowhere(err) {
+				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %v: correct path under logs in the job, or mount the folder", ErrNoInput, err)
 			}
 			return Found{}, fmt.Errorf("job: find logs: %w", advised(err))
 		}
@@ -145,14 +146,26 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 	return nil
 }
 
+// nowhere reports whether err, an error of Stat, means that the name does not exist, or that a link leads nowhere: to nothing, to itself,
+// through a file, or to a name that is too long.
+func nowhere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || errors.Is(err, dfs.ErrNotDir) || errors.Is(err, syscall.ENAMETOOLONG)
+}
+
 // leadsNowhere reports whether name is a link to nothing, or to itself. err is the error of Stat. If name does not exist,
 // leadsNowhere returns false and no error.
 func leadsNowhere(ctx context.Context, files dfs.FS, name string, err error) (bool, error) {
 	switch {
+	case !nowhere(err):
+		return false, err
 	case errors.Is(err, syscall.ELOOP):
 		return true, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return dfs.IsLink(ctx, files, name)
+	}
+	infos, fail := files.List(ctx, dfs.Dir(name))
+	if fail == nil && slices.ContainsFunc(infos, func(in dfs.Info) bool { return in.Lost && dfs.Base(in.Name) == dfs.Base(name) }) {
+		return true, nil
 	}
 	return false, err
 }
@@ -206,7 +219,7 @@ func (f *finder) stat(ctx context.Context, dir string, names ...string) ([]dfs.I
 	var infos []dfs.Info
 	for _, name := range names {
 		info, err := f.files.Stat(ctx, join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
+		if nowhere(err) {
 			continue
 		}
 		if err != nil {
@@ -232,7 +245,7 @@ func (f *finder) add(info dfs.Info, name, rel string, at place) {
 		return
 	}
 	in := f.glob.input(at)
-	in.Path, in.Rel, in.Size, in.Modified = name, rel, info.Size, info.Modified
+	in.Path, in.Rel, in.Size, in.Modified, in.Lost = name, rel, info.Size, info.Modified, info.Lost
 	f.found.Inputs = append(f.found.Inputs, in)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/job"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
@@ -204,14 +205,24 @@ func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 	for _, c := range []struct{ paths, want, lost string }{
 		{`"logs/{date}/*.csv"`, "2014-09-01/gone.csv 2014-09-01/play.csv", "2014-09-02 2014-09-03"},
 		{`"logs/{date}/gone.csv"`, "2014-09-01/gone.csv", "2014-09-02 2014-09-03"},
+		{`"logs/{date}/through"`, "2014-09-01/through", "2014-09-02 2014-09-03"},
+		{`"logs/{date}/through/*.csv"`, "", "2014-09-01/through 2014-09-02 2014-09-03"},
+		{`"logs/{date}/long"`, "2014-09-01/long", "2014-09-02 2014-09-03"},
+		{`"logs/{date}/long/*.csv"`, "", "2014-09-01/long 2014-09-02 2014-09-03"},
+		{`"logs/{date}/tables/*.csv"`, "2014-09-01/tables/play.csv", "2014-09-02 2014-09-03"},
+		{`"logs/{date}/tables/play.csv"`, "2014-09-01/tables/play.csv", "2014-09-02 2014-09-03"},
 		{`"logs/{date}/self/*.csv"`, "", "2014-09-01/self 2014-09-02 2014-09-03"},
 		{`"logs/{date}/self"`, "2014-09-01/self", "2014-09-02 2014-09-03"},
 		{`["logs/{date}/play.csv", "logs/{date}/other.csv"]`, "2014-09-01/play.csv", "2014-09-02 2014-09-03"},
 		{`"logs/{date}/plain/*.csv"`, "", "2014-09-02 2014-09-03"},
 	} {
 		root := t.TempDir()
-		tree(t, root, "logs/2014-09-01/play.csv logs/2014-09-01/plain")
-		for name, target := range map[string]string{"2014-09-01/gone.csv": "nowhere", "2014-09-01/self": "self", "2014-09-02": "/nowhere/at/all", "2014-09-03": "2014-09-03", "2014-09-09": "nowhere"} {
+		tree(t, root, "logs/2014-09-01/play.csv logs/2014-09-01/plain logs/2014-09-01/tables/play.csv")
+		for name, target := range map[string]string{
+			"2014-09-01/gone.csv": "nowhere", "2014-09-01/self": "self", "2014-09-02": "/nowhere/at/all", "2014-09-03": "2014-09-03", "2014-09-09": "nowhere",
+			"2014-09-01/through": "plain/x", "2014-09-01/long": strings.Repeat("a", 300),
+			"2014-09-01/tables/manifest.json": "../plain/x", "2014-09-01/tables/_extract.json": strings.Repeat("a", 300),
+		} {
 			if err := os.Symlink(target, filepath.Join(root, "logs", name)); err != nil {
 				t.Fatal(err)
 			}
@@ -230,6 +241,27 @@ func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 		}
 		if got, lost := strings.Join(rels, " "), strings.Join(found.Lost, " "); got != c.want || lost != c.lost {
 			t.Errorf("%s: found %q, lost %q; want %q, %q", c.paths, got, lost, c.want, c.lost)
+		}
+	}
+}
+
+// TestTheFolderOfTheLogsLeadsNowhere has a link that leads nowhere in the place of the folder of the logs, or of the folder above it.
+func TestTheFolderOfTheLogsLeadsNowhere(t *testing.T) {
+	for _, target := range []string{"logs", "nowhere", "plain/x", strings.Repeat("a", 300)} {
+		for _, at := range []string{"logs", "logs/more"} {
+			root := t.TempDir()
+			tree(t, root, "plain")
+			if err := os.Symlink(target, filepath.Join(root, "logs")); err != nil {
+				t.Fatal(err)
+			}
+			j, err := job.Parse(root+"/job.yaml", []byte("logs: "+at+"/{date}.csv\nbehaviours: {play: {id: 1}}\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = j.Find(t.Context(), local.New(), behaviour.Span{From: date(t, "2014-09-01"), To: date(t, "2014-09-01")}, nil)
+			if exit.Of(err) != exit.NoInput || !strings.Contains(err.Error(), "mount the folder") {
+				t.Errorf("%s, the link leads to %s: %v", at, target, err)
+			}
 		}
 	}
 }

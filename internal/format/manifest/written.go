@@ -49,7 +49,7 @@ func Written(ctx context.Context, fs dfs.FS, infos []dfs.Info) (bool, error) {
 		case TableName:
 			v = new(Table)
 		}
-		if v == nil || info.Dir || info.Special {
+		if v == nil || info.Dir || info.Special || info.Lost {
 			continue
 		}
 		if is, err := isOurs(ctx, fs, info.Name, v); is || err != nil {
