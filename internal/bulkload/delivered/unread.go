@@ -37,8 +37,8 @@ func Unread(path string, err error) error {
 		step = "deliver a file in its place"
 	case errors.Is(err, iofs.ErrPermission):
 		step = "let the user that loads read the file"
-	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ELOOP):
-		step = "it was removed, or it is a link to nothing: deliver the file, or remove the link"
+	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, dfs.ErrNotDir):
+		step = "it was removed, or it is a link to nothing: mount the disk to which the link leads, or deliver the file"
 	case errors.Is(err, syscall.EIO):
 		step = "its disk is damaged: deliver the file again"
 	default:
@@ -47,7 +47,11 @@ func Unread(path string, err error) error {
 	if inner := (*iofs.PathError)(nil); errors.As(err, &inner) {
 		err = inner.Err
 	}
-	return &faultError{fmt.Sprintf("%s: it cannot be read: %v: %s; then load again", path, err, step), err}
+	text := fmt.Sprintf("%s: it cannot be read: %v: %s; then load again", path, err, step)
+	if errors.Is(err, dfs.ErrNotDir) {
+		err = iofs.ErrNotExist // its status is the status of a wrong command line
+	}
+	return &faultError{text, err}
 }
 
 // OwnFault reports whether an error is a fault of one delivered file alone.

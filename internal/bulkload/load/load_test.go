@@ -23,6 +23,7 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 )
@@ -453,7 +454,7 @@ a,2014-09-02 00:00:00,one,4
 // TestALinkToNothingIsNoMissingDay has links that lead nowhere in the places of a folder of logs, and of a log that the path
 // names. Each load names them and loads the other days.
 func TestALinkToNothingIsNoMissingDay(t *testing.T) {
-	for what, target := range map[string]string{"to nothing": "/nowhere/at/all", "to itself": "2014-09-02"} {
+	for what, target := range map[string]string{"to nothing": "/nowhere/at/all", "to itself": "2014-09-02", "through a file": "2014-09-01/play.csv/x", "of a long name": strings.Repeat("a", 300)} {
 		y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 		y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
 		link := filepath.Join(y.Dir, "logs", "2014-09-02")
@@ -471,6 +472,28 @@ func TestALinkToNothingIsNoMissingDay(t *testing.T) {
 		c := y.Config("2014-09-01", "2014-09-02")
 		if _, err := reread.Run(t.Context(), reread.Config{Resources: c.Resources, Job: c.Job, Span: c.Span}); err == nil || !strings.Contains(err.Error(), link) {
 			t.Errorf("%s: the load with --reread says %v", what, err)
+		}
+	}
+}
+
+// TestALinkToNothingIsNoLog has links that lead nowhere in the place of a log. The pre-check fails, and a load leaves out this log.
+func TestALinkToNothingIsNoLog(t *testing.T) {
+	for what, target := range map[string]string{"to nothing": "/nowhere/at/all", "to itself": "play.csv", "through a file": "../2014-09-01/play.csv/x", "of a long name": strings.Repeat("a", 300)} {
+		for _, path := range []string{"logs/{date}/*.csv", "logs/{date}/play.csv"} {
+			y := bulkloadtest.New(t, "logs: \""+path+"\"\nuser: user\nbehaviours: {play: {id: 1}}\n")
+			y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+			link := filepath.Join(y.Dir, "logs", "2014-09-02", "play.csv")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(target, link)); err != nil {
+				t.Fatal(err)
+			}
+			checks, _, err := load.PreCheck(t.Context(), y.Config("2014-09-01", "2014-09-02"))
+			if failure := precheck.Failure(checks); err != nil || exit.Of(failure) != exit.Failed || failure == nil || !strings.Contains(failure.Error(), link+": it cannot be read: ") {
+				t.Errorf("%s, %s: the pre-check says %+v, %v", what, path, checks, err)
+			}
+			r, err := load.Run(t.Context(), y.Config("2014-09-01", "2014-09-02"))
+			if exit.Of(err) != exit.Failed || err == nil || !strings.Contains(err.Error(), link+": it cannot be read: ") || len(r.Failed) != 1 || r.Files != 1 {
+				t.Errorf("%s, %s: %+v, %v; want the first day loaded, and an error that names the link", what, path, r, err)
+			}
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (p *preCheck) readable(ctx context.Context, files []*checked) {
 	switch {
 	case len(unread) > 0:
 		p.Fail(name, bulkload.Joined(unread), "")
-	case len(refused) > 0 && p.alone:
+	case p.alone && (len(refused) > 0 || slices.ContainsFunc(files, func(f *checked) bool { return f.Lost && f.err != nil })):
 		p.Fail(name, bulkload.Joined(append(left, refused...)), "the load would leave these files out")
 	case len(left) > 0 && p.alone: // a load returns them as its errors
 		err := bulkload.Joined(left)
