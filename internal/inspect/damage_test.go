@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"usertrail/internal/format/manifest"
@@ -117,6 +118,30 @@ func TestUnchangedFilesAreNotDamaged(t *testing.T) {
 		}
 		if err := r.Damage(); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPipesAreNotRead puts a pipe in the place of a file. To read it would block.
+func TestPipesAreNotRead(t *testing.T) {
+	dir := makeWorld(t)
+	for name, want := range map[string]error{
+		"out/part-00000.parquet":     inspect.ErrUnknown,
+		"out/_manifest.json":         manifest.ErrDamaged,
+		"trails/d/000001-0001.hfile": inspect.ErrUnknown,
+		"trails/loads/000001.json":   inspect.ErrUnknown,
+		"trails/manifest.json":       dfs.ErrSpecial,
+	} {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.Remove(name), syscall.Mkfifo(name, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		path := name
+		if want != inspect.ErrUnknown {
+			path = filepath.Dir(name)
+		}
+		if _, err := inspect.Path(t.Context(), local.New(), path, inspect.Options{}); !errors.Is(err, want) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %v that names %s", err, want, name)
 		}
 	}
 }

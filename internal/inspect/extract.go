@@ -106,7 +106,7 @@ func (l *look) extract(r *Report, dir, name string) error {
 
 // firstTrail reads the beginning of a part.
 func (l *look) firstTrail(name string) (*FirstTrail, error) {
-	f, err := l.fs.Open(l.ctx, name)
+	f, err := dfs.OpenRegular(l.ctx, l.fs, name)
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,10 @@ func (l *look) dir(r *Report) error {
 
 // file reports a file.
 func (l *look) file(r *Report) error {
-	f, err := l.fs.Open(l.ctx, l.path)
+	f, err := dfs.OpenRegular(l.ctx, l.fs, l.path)
+	if errors.Is(err, dfs.ErrSpecial) {
+		return fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (l *look) quarantines(r *Report) (found bool, err error) {
 
 // addQuarantine adds a file if it is a quarantine file.
 func (l *look) addQuarantine(to *quarantineCount, name string) (is bool, err error) {
-	f, err := l.fs.Open(l.ctx, name)
+	f, err := dfs.OpenRegular(l.ctx, l.fs, name)
 	if err != nil {
 		return false, err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -264,6 +265,25 @@ func TestMissingFilesAreNamed(t *testing.T) {
 		if want := int64(len(before) - len(gone)); r.Cells != want || (r.DifferingDays > 0) == roll {
 			t.Errorf("without %s: %d cells, %d days differ; want %d cells", name, r.Cells, r.DifferingDays, want)
 		}
+	}
+}
+
+// TestAPipeIsDamage puts a pipe in the place of a file. To read it would block.
+func TestAPipeIsDamage(t *testing.T) {
+	h := loaded(t, 8)
+	for _, name := range []string{h.manifest(t).Files[0].Name, h.manifest(t).Files[0].Roll} {
+		whole := read(t, h.path(name))
+		if err := errors.Join(os.Remove(h.path(name)), syscall.Mkfifo(h.path(name), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := h.verify(t)
+		if !errors.Is(err, verify.ErrDiffers) || r.DamagedFiles != 1 || r.MissingFiles != 0 || len(r.Files) != 1 || r.Files[0].Name != name {
+			t.Errorf("%s is a pipe: %v, %+v", name, err, r.Files)
+		}
+		if err := os.Remove(h.path(name)); err != nil {
+			t.Fatal(err)
+		}
+		write(t, h.path(name), whole)
 	}
 }
 

@@ -212,7 +212,7 @@ func (p *plan) lost(ctx context.Context, reports []*report) (all notfound.Count,
 
 // eachLine passes the lines of a file to yield.
 func (p *plan) eachLine(ctx context.Context, name string, yield func(line []byte) error) error {
-	f, err := p.FS.Open(ctx, name)
+	f, err := dfs.OpenRegular(ctx, p.FS, name)
 	if err != nil {
 		return err
 	}

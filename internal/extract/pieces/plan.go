@@ -338,7 +338,7 @@ func (p *plan) readUsers(ctx context.Context, s *userlist.Members, limit int64) 
 	if s == nil {
 		return userlist.All(), nil
 	}
-	f, err := p.FS.Open(ctx, p.Name(place.UsersName))
+	f, err := dfs.OpenRegular(ctx, p.FS, p.Name(place.UsersName))
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: the plan's list of users, %s, is gone: plan again", ErrStale, p.Name(place.UsersName))
 	}
@@ -353,11 +353,11 @@ func (p *plan) readUsers(ctx context.Context, s *userlist.Members, limit int64) 
 	return list, err
 }
 
-// inPlace explains the error of a directory in the place of a file of the plan. The plan is out of date
-// then, as after other damage of the file.
+// inPlace explains the error of a directory or pipe in the place of a file of the plan. The plan is out of
+// date then, as after other damage of the file.
 func inPlace(err error) error {
 	err = dfs.InPlace(err, "move it away, and plan again")
-	if errors.Is(err, dfs.ErrDirectory) {
+	if errors.Is(err, dfs.ErrDamaged) {
 		return fmt.Errorf("%w: %w", ErrStale, err)
 	}
 	return err

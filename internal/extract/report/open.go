@@ -122,8 +122,8 @@ func (s *source) changed(ctx context.Context, p *manifest.TrailPart, err error) 
 // part opens a part and compares it with the manifest.
 func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *trailfile.File, error) {
 	name := dfs.Join(s.dir, p.Name)
-	f, err := s.fs.Open(ctx, name)
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.EISDIR) {
+	f, err := dfs.OpenRegular(ctx, s.fs, name)
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, dfs.ErrSpecial) {
 		err = fmt.Errorf("%s: %w: it is gone: extract the result again with --overwrite", name, dfs.ErrDamaged)
 	}
 	if err != nil {

@@ -78,7 +78,7 @@ func Read(ctx context.Context, fs dfs.FS, name string, v Versioned) error {
 
 // read does Read and returns the digest of the file's content.
 func read(ctx context.Context, fs dfs.FS, name string, v Versioned) (sum string, err error) {
-	f, err := fs.Open(ctx, name)
+	f, err := dfs.OpenRegular(ctx, fs, name)
 	if err != nil {
 		return "", unread(name, v, err)
 	}
@@ -125,6 +125,8 @@ func unread(name string, v any, err error) error {
 		return fmt.Errorf("%s: %w: %w", name, damaged(v), dfs.ErrDirectory)
 	case errors.Is(err, syscall.ELOOP):
 		return fmt.Errorf("%s: %w: a link to itself is in its place", name, damaged(v))
+	case errors.Is(err, dfs.ErrSpecial):
+		return fmt.Errorf("%s: %w: a pipe, socket or device is in its place", name, damaged(v))
 	}
 	return err
 }

@@ -48,13 +48,14 @@ func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 	return m, nil
 }
 
-// IsComplete reports whether a directory has the file of a complete result. A directory in its place is no such file.
+// IsComplete reports whether a directory has the file of a complete result. A directory, pipe, socket or device
+// in its place is no such file.
 func IsComplete(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
 	info, err := fs.Stat(ctx, dfs.Join(dir, SuccessName))
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
 		return false, nil
 	}
-	return err == nil && !info.Dir, err
+	return err == nil && !info.Dir && !info.Special, err
 }
 
 // Foreign returns the names, below the directory of the result e, of the files and directories that do not belong to e. A
@@ -120,7 +121,7 @@ func StateOf(ctx context.Context, fs dfs.FS, name string, size int64) (FileState
 		return Missing, nil
 	case err != nil:
 		return "", err
-	case info.Dir || info.Size != size:
+	case info.Dir || info.Special || info.Size != size:
 		return OtherSize, nil
 	}
 	return Whole, nil

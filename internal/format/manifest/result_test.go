@@ -2,6 +2,7 @@ package manifest_test
 
 import (
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"usertrail/internal/format/manifest"
@@ -27,5 +28,21 @@ func TestStateOfAFile(t *testing.T) {
 		if err != nil || got != c.want {
 			t.Errorf("the state of %q, written with %d bytes, is %q, %v; want %q", c.name, c.size, got, err, c.want)
 		}
+	}
+}
+
+// TestAPipeIsNoFileOfAResult puts pipes in the places of the files of a result.
+func TestAPipeIsNoFileOfAResult(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"part", manifest.SuccessName} {
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := manifest.BytesOf(t.Context(), local.New(), filepath.Join(dir, "part"), 0, "ef46db3751d8e999"); got != manifest.OtherSize || err != nil {
+		t.Errorf("the state of a pipe is %q, %v; want %q", got, err, manifest.OtherSize)
+	}
+	if complete, err := manifest.IsComplete(t.Context(), local.New(), dir); complete || err != nil {
+		t.Errorf("a result whose %s is a pipe is complete: %t, %v", manifest.SuccessName, complete, err)
 	}
 }

@@ -17,18 +17,22 @@ var ErrDamaged = errors.New("damaged file")
 // ErrDirectory is wrapped when a directory has the name of a file that was written.
 var ErrDirectory = errors.New("a directory is in its place")
 
-// InPlace explains the error of a directory in the place of a file that a run writes. The result wraps
-// ErrDamaged and ErrDirectory, and has no status of a wrong command line. InPlace returns another
-// error as it is.
+// InPlace explains the error of a directory, pipe, socket or device in the place of a file that a run writes. The
+// result wraps ErrDamaged and either ErrDirectory or ErrSpecial, and has no status of a wrong command line. InPlace
+// returns another error as it is.
 func InPlace(err error, step string) error {
-	if !errors.Is(err, syscall.EISDIR) {
+	what := ErrDirectory
+	switch {
+	case errors.Is(err, ErrSpecial):
+		what = ErrSpecial
+	case !errors.Is(err, syscall.EISDIR):
 		return err
 	}
 	name := err.Error()
 	if p := (*iofs.PathError)(nil); errors.As(err, &p) {
 		name = p.Path
 	}
-	return fmt.Errorf("%s: %w: %w: %s", name, ErrDamaged, ErrDirectory, step)
+	return fmt.Errorf("%s: %w: %w: %s", name, ErrDamaged, what, step)
 }
 
 // checkBuffer is the number of bytes that CheckBytes reads at a time.
@@ -77,7 +81,7 @@ func sumOf(ctx context.Context, f File) (string, error) {
 // SumFile reads the file called name and returns what CheckFile compares: its size in bytes and
 // its xxh64, in hex.
 func SumFile(ctx context.Context, fs FS, name string) (size int64, sum string, err error) {
-	f, err := fs.Open(ctx, name)
+	f, err := OpenRegular(ctx, fs, name)
 	if err != nil {
 		return 0, "", err
 	}
@@ -87,11 +91,14 @@ func SumFile(ctx context.Context, fs FS, name string) (size int64, sum string, e
 }
 
 // CheckFile opens the file called name and checks it as CheckBytes does. Its errors name the
-// file. If the file does not exist, CheckFile fails with ErrDamaged too.
+// file. If the file does not exist, or a pipe, socket or device has its name, CheckFile fails with ErrDamaged too.
 func CheckFile(ctx context.Context, fs FS, name string, size int64, sum string) error {
-	f, err := fs.Open(ctx, name)
+	f, err := OpenRegular(ctx, fs, name)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return fmt.Errorf("%s: %w: it is gone", name, ErrDamaged)
+	}
+	if errors.Is(err, ErrSpecial) {
+		return fmt.Errorf("%s: %w: %w", name, ErrDamaged, ErrSpecial)
 	}
 	if err != nil {
 		return err

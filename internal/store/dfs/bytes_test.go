@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
@@ -49,5 +51,24 @@ func TestCheckFile(t *testing.T) {
 	cancel()
 	if err := dfs.CheckFile(ctx, local.New(), name, 1, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want it cancelled", err)
+	}
+}
+
+// TestPipesAreNotRead gives a pipe to the functions that read a file. To open it would block.
+func TestPipesAreNotRead(t *testing.T) {
+	ctx, files, name := t.Context(), local.New(), filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, read := dfs.ReadFile(ctx, files, name)
+	_, _, sum := dfs.SumFile(ctx, files, name)
+	check := dfs.CheckFile(ctx, files, name, 0, "")
+	for what, err := range map[string]error{"ReadFile": read, "SumFile": sum, "CheckFile": check, "Copy": dfs.Copy(ctx, files, name, name+".copy")} {
+		if !errors.Is(err, dfs.ErrSpecial) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want ErrSpecial that names the pipe", what, err)
+		}
+	}
+	if step := dfs.InPlace(read, "remove it"); !errors.Is(check, dfs.ErrDamaged) || !errors.Is(step, dfs.ErrDamaged) || step.Error() != check.Error()+": remove it" {
+		t.Errorf("CheckFile: %v, InPlace: %v; want ErrDamaged", check, step)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Copy copies the file from to the file to. The new file is whole, or it does not exist.
 func Copy(ctx context.Context, fs FS, from, to string) error {
-	in, err := fs.Open(ctx, from)
+	in, err := OpenRegular(ctx, fs, from)
 	if err != nil {
 		return err
 	}

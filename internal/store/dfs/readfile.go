@@ -16,11 +16,7 @@ var ErrSpecial = errors.New("a pipe, socket or device, and not a file")
 // device: opening a pipe could block without limit.
 func OpenRegular(ctx context.Context, fs FS, name string) (File, error) {
 	if Scheme(name) == "" {
-		info, err := fs.Stat(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if info.Special {
+		if info, err := fs.Stat(ctx, name); err == nil && info.Special {
 			return nil, &iofs.PathError{Op: "open", Path: name, Err: ErrSpecial}
 		}
 	}
@@ -29,7 +25,7 @@ func OpenRegular(ctx context.Context, fs FS, name string) (File, error) {
 
 // ReadFile reads the whole of a small file.
 func ReadFile(ctx context.Context, fs FS, name string) ([]byte, error) {
-	f, err := fs.Open(ctx, name)
+	f, err := OpenRegular(ctx, fs, name)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (f newFile) Commit() error {
 
 // Staged implements table.Stager.
 func (t *Table) Staged(ctx context.Context, name string) (dfs.File, error) {
-	return t.fs.Open(ctx, dfs.Join(t.Dir(), name))
+	return dfs.OpenRegular(ctx, t.fs, dfs.Join(t.Dir(), name))
 }
 
 // FileName implements table.Stager.

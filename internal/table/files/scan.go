@@ -63,7 +63,7 @@ func (t *Table) open(ctx context.Context, f *manifest.File) (dfs.File, *hfile.Re
 		return nil, nil, context.Cause(ctx)
 	}
 	name := dfs.Join(t.Dir(), f.Name)
-	file, err := t.fs.Open(context.WithoutCancel(ctx), name)
+	file, err := dfs.OpenRegular(context.WithoutCancel(ctx), t.fs, name)
 	if err != nil {
 		return nil, nil, gone(err)
 	}

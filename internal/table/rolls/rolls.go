@@ -137,7 +137,7 @@ func (o *opened) open(ctx context.Context, fs dfs.FS, name string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	file, err := fs.Open(context.WithoutCancel(ctx), name)
+	file, err := dfs.OpenRegular(context.WithoutCancel(ctx), fs, name)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"usertrail/internal/store/dfs"
@@ -231,6 +232,21 @@ func TestAFileOfOthersIsNoLock(t *testing.T) {
 		}
 		if err := l.Unlock(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestAPipeIsNoLock puts a pipe in the place of a lock. To read it would block.
+func TestAPipeIsNoLock(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, taken := New().Lock(t.Context(), name)
+	_, _, held := local{}.Held(t.Context(), name)
+	for what, err := range map[string]error{"Lock": taken, "Held": held} {
+		if !errors.Is(err, fs.ErrExist) || !errors.Is(err, dfs.ErrSpecial) || !strings.Contains(err.Error(), name+": ") || !strings.HasSuffix(err.Error(), "move it away") {
+			t.Errorf("%s: %v, want fs.ErrExist that names the pipe, and the next step", what, err)
 		}
 	}
 }

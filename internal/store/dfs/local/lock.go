@@ -41,6 +41,9 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	if err := mkdirAll(filepath.Dir(name)); err != nil {
 		return nil, unlockable(name, err)
 	}
+	if err := notSpecial(name); err != nil {
+		return nil, named("lock", name, err)
+	}
 	l, err := take(ctx, name)
 	if err != nil {
 		return nil, unlockable(name, err)
@@ -149,6 +152,15 @@ func (l *lock) Drop() error {
 		err = os.Remove(l.name)
 	}
 	return named("unlock", l.name, errors.Join(err, l.l.Unlock()))
+}
+
+// notSpecial returns fs.ErrExist if a pipe, socket or device is called name. To read a pipe would block without limit.
+func notSpecial(name string) error {
+	fi, err := os.Stat(name)
+	if err == nil && info(name, fi).Special {
+		return fmt.Errorf("%w: %w: it is no lock: move it away", fs.ErrExist, dfs.ErrSpecial)
+	}
+	return nil
 }
 
 // isLock returns fs.ErrExist if a file contains anything except the text of a lock's holder.
