@@ -99,7 +99,7 @@ func ReadTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, err
 		err = fmt.Errorf("%w: put %s back from a copy of the table, or let bulkload rebuild make it again", err, ManifestName)
 	case errors.Is(err, dfs.ErrNotDir):
 		err = fmt.Errorf("%w: a table is a directory: correct the name of the table", err)
-	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ELOOP):
+	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ELOOP), errors.Is(err, dfs.ErrSpecial):
 		err = fmt.Errorf("%w: move it away, then let bulkload rebuild make the file again", err)
 	}
 	if err != nil {

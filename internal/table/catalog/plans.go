@@ -101,7 +101,7 @@ func (f Folder) Lines() string { return f.at(linesName) }
 
 // OpenPieces opens the file that SetPieces wrote.
 func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
-	file, err := f.FS.Open(ctx, f.at(linesName))
+	file, err := dfs.OpenRegular(ctx, f.FS, f.at(linesName))
 	return file, dfs.InPlace(err, planAgain)
 }
 

@@ -117,7 +117,7 @@ func problem(t *testing.T, fs dfs.FS, dir string) error {
 	return err
 }
 
-// TestFilesOfTheCatalogThatCannotBeRead has a file of the catalog that the user may not read, or a link to itself in its place.
+// TestFilesOfTheCatalogThatCannotBeRead has a file of the catalog that the user may not read, or a link to itself or a pipe in its place.
 // The error has the name of the file, the status and the next step.
 func TestFilesOfTheCatalogThatCannotBeRead(t *testing.T) {
 	for name, step := range map[string]string{
@@ -145,12 +145,17 @@ func TestFilesOfTheCatalogThatCannotBeRead(t *testing.T) {
 		if err := problem(t, closedFile{local.New(), name}, dir); !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), name+": permission denied: run as a user who may read the table") {
 			t.Errorf("%s may not be read: got %v, want an unfit table and what to do", name, err)
 		}
-		remove(t, dir, name)
-		if err := os.Symlink(filepath.Base(name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-		if err := problem(t, local.New(), dir); err == nil || !strings.Contains(err.Error(), name) || !strings.HasSuffix(err.Error(), step) {
-			t.Errorf("%s is a link to itself: got %v, want %q", name, err, step)
+		for what, make := range map[string]func(path string) error{
+			"a link to itself": func(path string) error { return os.Symlink(filepath.Base(path), path) },
+			"a pipe":           func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		} {
+			remove(t, dir, name)
+			if err := make(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+			if err := problem(t, local.New(), dir); err == nil || !strings.Contains(err.Error(), name) || !strings.HasSuffix(err.Error(), step) {
+				t.Errorf("%s is %s: got %v, want %q", name, what, err, step)
+			}
 		}
 	}
 }
