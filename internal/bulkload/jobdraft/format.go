@@ -369,6 +369,23 @@ func (f *format) guessHeader(samples []*sample) {
 	}
 }
 
+// evenWidth returns the number of columns of all lines of samples without a header, except a few cut ones. It returns 0 if
+// lines have more columns than most. Blanks are not counted, because a text of several words has several columns there.
+func (f *format) evenWidth(samples []*sample) int {
+	if f.header || f.syntax != record.CSV && f.syntax != record.TSV {
+		return 0
+	}
+	var all [][]string
+	for _, s := range samples {
+		all = append(all, s.rows...)
+	}
+	width, n := usualWidth(all)
+	if !fewWrong(len(all)-n, len(all)) || slices.ContainsFunc(all, func(r []string) bool { return len(r) > width }) {
+		return 0
+	}
+	return width
+}
+
 // isHeader reports whether the first of rows is a header, and whether this is sure. repeated
 // is the number of files that begin with it.
 func isHeader(rows [][]string, repeated int) (is, sure bool) {

@@ -3,6 +3,7 @@ package jobdraft_test
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -83,6 +84,32 @@ func TestADraftAllowsBadRecordsOfAKnownReason(t *testing.T) {
 		if c.want != "" && j.MaxBad.Exceeded(d.Read, d.Bad) {
 			t.Errorf("one in %d: a load would refuse the file:\n%s", c.every, d.Text)
 		}
+	}
+}
+
+// TestAnInsertedColumnIsNotLoaded drafts the job of a log without a header. In the log of the next day, a column is
+// inserted before the user. With the draft, its records are bad, and nobody is loaded as another user.
+func TestAnInsertedColumnIsNotLoaded(t *testing.T) {
+	write := func(inserted string) string {
+		var b strings.Builder
+		for i := range 200 {
+			fmt.Fprintf(&b, "2014-09-01 10:%02d:%02d,%sapp_%02d,10.0.0.%d\n", i/60, i%60, inserted, i%40, i%17)
+		}
+		return b.String()
+	}
+	d := draftOf(t, "log.csv", write(""), jobdraft.Config{Zone: "UTC"})
+	if d.Good != 200 || d.Bad != 0 {
+		t.Fatalf("%d good, %d bad\n%s", d.Good, d.Bad, d.Text)
+	}
+	dir := t.TempDir()
+	name := filepath.Join(dir, "log.csv")
+	testkit.WriteFile(t, name, write("shop_1,"))
+	j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(regexp.MustCompile(`path: .*`).ReplaceAllString(d.Text, "path: log.csv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := loads(t, j); got.bad != 200 || !got.refused {
+		t.Errorf("%d of %d records are bad, refused %t\n%s", got.bad, got.read, got.refused, d.Text)
 	}
 }
 

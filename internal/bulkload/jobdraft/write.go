@@ -120,6 +120,13 @@ func (w *writer) logs(g *guessed, cfg Config) {
 	if f.header != (f.syntax == record.CSV || f.syntax == record.TSV) && f.syntax != record.JSONL {
 		fmt.Fprintf(w, "  header: %t\n", f.header)
 	}
+	if width := f.evenWidth(g.samples); width > 1 {
+		var names []string
+		for i := range width {
+			names = append(names, fmt.Sprintf("c%d", i+1))
+		}
+		fmt.Fprintf(w, "  names: [%s] # so that a line with another number of columns is bad\n", strings.Join(names, ", "))
+	}
 	if g.encoding != "" || g.encUnsure != "" {
 		w.line("logs.encoding", g.encUnsure, "  encoding: "+job.Quote(cmp.Or(g.encoding, "utf-8")))
 	}
