@@ -1,11 +1,14 @@
 package jobdraft
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -46,6 +49,12 @@ func (g *guessed) judgeZone() string {
 	case !clock && days > 0 && !zoned:
 		return "the times are days: write the zone of these days; the zone of a table never changes"
 	case !zoned || days == 0:
+		if names := g.zonesAfterTimes(); len(names) > 0 {
+			if len(names) == 1 && strings.Contains(names[0], "/") {
+				g.zone = names[0]
+			}
+			return fmt.Sprintf("the draft does not read the zone %s after the times: write the zone of the clocks; the zone of a table never changes", wordsOf(names))
+		}
 		return "the times name no zone: write the zone of the clocks, such as Asia/Shanghai; the zone of a table never changes"
 	}
 	best := 0
@@ -69,6 +78,41 @@ func (g *guessed) judgeZone() string {
 		return "by UTC the times are on the days of their paths; write the zone of these days"
 	}
 	return fmt.Sprintf("%+d hours from UTC the times are on the days of their paths; write the zone of these days", best)
+}
+
+// zoneAfterTime matches a time of day and the name of a zone that no format of a time reads.
+var zoneAfterTime = regexp.MustCompile(`[0-9]:[0-9]{2}(?:[.,][0-9]+)? ?\[?((?:UTC|GMT)[-+][0-9:]+|[A-Z][A-Za-z]+(?:/[A-Z][A-Za-z_]+)+)`)
+
+// zonesAfterTimes returns the names of zones that follow the times in most of the first lines.
+func (g *guessed) zonesAfterTimes() []string {
+	names := map[string]bool{} // whether it is a zone
+	lines, found := 0, 0
+	for _, s := range g.samples {
+		n := 0
+		for line := range bytes.Lines(s.text) {
+			if n++; n > firstRows {
+				break
+			}
+			lines++
+			m := zoneAfterTime.FindSubmatch(line)
+			if m == nil {
+				continue
+			}
+			name := string(m[1])
+			if _, known := names[name]; !known {
+				_, err := time.LoadLocation(name)
+				names[name] = err == nil || !strings.Contains(name, "/")
+			}
+			if names[name] {
+				found++
+			}
+		}
+	}
+	if found*2 <= lines {
+		return nil
+	}
+	maps.DeleteFunc(names, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(names))
 }
 
 // zoneByOffsets sets the zone that has the offsets of the times at these times, and returns the comment on it. It
