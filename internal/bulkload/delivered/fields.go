@@ -14,7 +14,7 @@ import (
 // field by other settings now. loads are all loads of the table, the oldest first. The table has no days before
 // dropped, which may be nil.
 func (s *Search) UnreadFields(loads []*manifest.Load, files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
-	u := &unreadFields{Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]*manifest.Input{}, by: s.Job.FieldsBy()}
+	u := &unreadFields{Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]again{}, by: s.Job.FieldsBy()}
 	for i := range files {
 		u.asked[files[i].Rel] = &files[i]
 	}
@@ -30,10 +30,17 @@ func (s *Search) UnreadFields(loads []*manifest.Load, files []job.Input, dropped
 type unreadFields struct {
 	*Search
 	dropped *behaviour.Date
-	asked   map[string]*job.Input        // by Rel
-	again   map[string][]*manifest.Input // by path, of the loads that were added: those that read fields again
+	asked   map[string]*job.Input // by Rel
+	again   map[string][]again    // by path, of the loads that were added
 	found   []bulkload.UnreadField
 	by      func(name, field string) string // by which settings the job reads a field; "" if it has no such field
+}
+
+// An again is a file of a load that read fields again. On the days of others, it found no value, and the job reads the fields by other
+// settings.
+type again struct {
+	*manifest.Input
+	others map[fieldOf][]behaviour.Span
 }
 
 // A fieldOf is a field of a behaviour.
@@ -48,7 +55,7 @@ func (u *unreadFields) add(of *manifest.Load) error {
 	if err != nil {
 		return err
 	}
-	others := u.readByOthers(of)
+	others := u.readByOthers(of.NoValue) // the files share the days
 	var have map[string][]behaviour.Span
 	if len(others) > 0 || slices.ContainsFunc(unread, func(fields map[string][]string) bool { return len(fields) > 0 }) {
 		have = recordsOf(of.Days)
@@ -60,7 +67,7 @@ func (u *unreadFields) add(of *manifest.Load) error {
 			continue
 		}
 		if in.Reread != nil {
-			u.again[in.Path] = append(u.again[in.Path], in)
+			u.again[in.Path] = append(u.again[in.Path], again{in, u.readByOthers(in.RereadNoValue)})
 		}
 		if in.Loaded > 0 && !u.ofDropped(file) {
 			all := []behaviour.Span{in.Part.Dates()}
@@ -97,16 +104,16 @@ func recordsOf(days []manifest.Day) map[string][]behaviour.Span {
 	return out
 }
 
-// readByOthers returns the fields that a load read without a value, and that the job reads by other settings. Each has the days on which
-// it has no value. The files of the load share them.
-func (u *unreadFields) readByOthers(of *manifest.Load) map[fieldOf][]behaviour.Span {
+// readByOthers returns those of the fields without a value that the job reads by other settings. Each has the days on which it has no
+// value.
+func (u *unreadFields) readByOthers(none *manifest.NoValue) map[fieldOf][]behaviour.Span {
 	out := map[fieldOf][]behaviour.Span{}
-	if of.NoValue == nil {
+	if none == nil {
 		return out
 	}
-	for i := range of.NoValue.Days {
-		n := &of.NoValue.Days[i]
-		for field := range of.NoValue.FieldsOf(n) {
+	for i := range none.Days {
+		n := &none.Days[i]
+		for field := range none.FieldsOf(n) {
 			if now := u.by(n.Behaviour, field.Name); now != "" && now != field.By {
 				key := fieldOf{n.Behaviour, field.Name}
 				out[key] = append(out[key], n.Days...)
@@ -155,7 +162,7 @@ func (u *unreadFields) possible(in *manifest.Input) behaviour.Span {
 func (u *unreadFields) given(path string, of fieldOf) (out []behaviour.Span) {
 	for _, in := range u.again[path] {
 		if in.Missed == 0 && slices.Contains(in.Reread[of.behaviour], of.field) && in.Part.Names(of.behaviour, nil) {
-			out = append(out, in.Part.Dates())
+			out = append(out, without([]behaviour.Span{in.Part.Dates()}, in.others[of])...)
 		}
 	}
 	return out

@@ -67,7 +67,7 @@ func (x *reread) entry(in *input) manifest.Input {
 	by := delivered.SelectionOf(x.cfg.Job).Of(kind)
 	out := manifest.Input{
 		Path: in.Rel, Behaviour: kind, Number: in.Number, Size: in.Size, Modified: in.Modified, SHA256: in.SHA256(),
-		Part: ledger.Undropped(in.Part, kind, x.to.Info().Dropped), Offsets: []int64{}, TextsBy: by.TextsBy, Reread: in.names, Missed: in.counts.again.Missed, Counts: in.counts.ofFile(),
+		Part: ledger.Undropped(in.Part, kind, x.to.Info().Dropped), Offsets: []int64{}, TextsBy: by.TextsBy, Reread: in.names, Missed: in.counts.again.Missed, RereadNoValue: in.noValue, Counts: in.counts.ofFile(),
 	}
 	out.SetSelection(by)
 	return out

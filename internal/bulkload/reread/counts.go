@@ -3,6 +3,7 @@ package reread
 import (
 	"sync"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/quarantine"
 	"usertrail/internal/format/manifest"
@@ -22,7 +23,8 @@ type parsed struct {
 	read manifest.Counts
 	// values counts the records with a value of one of the fields. They are in the table, or not.
 	values  int64
-	fields  [][]bool           // of the table, by kind: those of which a record has a value; nil if there are none
+	days    []daySet           // by kind of the table: the days of the records that lack a field
+	valued  [][]daySet         // by kind and field: the days on which a record has a value
 	reasons quarantine.Reasons // of the bad records
 	others  manifest.Unmapped  // texts that name no behaviour of the job
 }
@@ -42,27 +44,46 @@ func (c *counts) add(p *parsed, again *bulkload.Reread) {
 	c.values += p.values
 	c.reasons.Merge(&p.reasons)
 	c.others.Merge(&p.others)
-	for kind, fields := range p.fields {
-		for i, some := range fields {
-			if some {
-				c.mark(kind, i, len(fields))
-			}
+	for kind, days := range p.days {
+		c.day(kind).addAll(days)
+	}
+	for kind, fields := range p.valued {
+		for i, days := range fields {
+			c.value(kind, i, len(fields)).addAll(days)
 		}
 	}
 	c.again.Add(*again)
 }
 
-// mark records that a record has a value of field i of n of a kind.
-func (p *parsed) mark(kind, i, n int) {
-	for len(p.fields) <= kind {
-		p.fields = append(p.fields, nil)
+// day returns the days of a kind.
+func (p *parsed) day(kind int) *daySet {
+	for len(p.days) <= kind {
+		p.days = append(p.days, nil)
 	}
-	mark(p.fields, kind, i, n)
+	return &p.days[kind]
 }
 
-// has reports whether a record has a value of field i of a kind.
-func (p *parsed) has(kind, i int) bool {
-	return kind < len(p.fields) && p.fields[kind] != nil && p.fields[kind][i]
+// value returns the days with a value of field i of n of a kind.
+func (p *parsed) value(kind, i, n int) *daySet {
+	for len(p.valued) <= kind {
+		p.valued = append(p.valued, nil)
+	}
+	if p.valued[kind] == nil {
+		p.valued[kind] = make([]daySet, n)
+	}
+	return &p.valued[kind][i]
+}
+
+// of returns the days of the records that lack a field of a kind, and the days on which one of them has a value. lacks are the days on which the file lacks
+// the field.
+func (p *parsed) of(kind, i int, lacks []behaviour.Span) (days, valued daySet) {
+	if kind < len(p.days) {
+		days = p.days[kind].and(lacks)
+	}
+	if kind < len(p.valued) && p.valued[kind] != nil {
+		valued = p.valued[kind][i]
+	}
+	return days, valued
 }
 
 // join adds the counts of a part of the table.

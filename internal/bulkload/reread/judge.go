@@ -7,9 +7,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/quantity"
 )
 
@@ -51,37 +53,66 @@ func (in *input) why() string {
 	return strings.Join(out, ", ")
 }
 
-// leaveOut removes the fields of which no file has a value from the fields that the inputs give, and warns of them. They stay
-// unread, because the job may read a wrong column. A file of which the table has no record needs no value.
+// leaveOut removes the fields of which no file has a value on the days of an input from the fields that the input gives. They stay
+// unread, because the job may read a wrong column. If only some of the days have no value, the input keeps a list of them. leaveOut
+// warns of both. A file of which the table has no record needs no value.
 func (x *reread) leaveOut() {
+	by := x.cfg.Job.FieldsBy()
+	none := make([]manifest.NoValues, len(x.inputs))
 	for k := range x.to.Schema.Kinds {
 		kind := &x.to.Schema.Kinds[k]
 		for i, f := range kind.Fields {
-			if files := x.withoutValue(k, i, f.Name); files > 0 {
-				x.cfg.Log.Warn("no record of these files has a value of a field, which stays unread: if the logs have the field, correct its column in the job, and read them again",
-					"behaviour", kind.Name, "field", f.Name, "files", files)
+			if files, dates := x.withoutValue(k, i, manifest.FieldBy{Name: f.Name, By: by(kind.Name, f.Name)}, none); files > 0 {
+				x.cfg.Log.Warn("no record of these files has a value of a field, which stays unread on these dates: if the logs have the field, correct its column in the job, and read them again",
+					"behaviour", kind.Name, "field", f.Name, "files", files, "dates", dates.String())
 			}
 		}
 	}
+	for i := range none {
+		x.inputs[i].noValue = none[i].Result()
+	}
 }
 
-// withoutValue removes a field, which is field i of kind k, from what the inputs give, if no record has a value of it. It returns
-// the number of these inputs.
-func (x *reread) withoutValue(k, i int, field string) (files int) {
+// withoutValue removes a field, which is field i of kind k, from what the inputs give, if no file has a value of it on their days. It adds
+// the other days without a value to none. It returns the number of inputs with days without a value, and a span that includes these days.
+func (x *reread) withoutValue(k, i int, field manifest.FieldBy, none []manifest.NoValues) (files int, dates behaviour.Span) {
 	name := x.to.Schema.Kinds[k].Name
-	if slices.ContainsFunc(x.inputs, func(in *input) bool { return !in.Failed() && in.counts.has(k, i) }) {
-		return 0
-	}
-	for _, in := range x.inputs {
-		if in.Failed() || in.counts.met == 0 || !slices.Contains(in.names[name], field) {
+	valued := x.valued(k, i)
+	dates = behaviour.NoDays
+	for n, in := range x.inputs {
+		if in.Failed() || in.counts.met == 0 || !slices.Contains(in.names[name], field.Name) {
+			continue
+		}
+		days, _ := in.counts.of(k, i, in.fields[k][i])
+		without := days.without(valued)
+		if len(without) == 0 && len(valued) > 0 {
 			continue
 		}
 		files++
-		if in.names[name] = slices.DeleteFunc(in.names[name], func(n string) bool { return n == field }); len(in.names[name]) == 0 {
+		for _, s := range without {
+			dates.Add(s)
+		}
+		if len(days.without(without)) > 0 {
+			none[n].AddSpans(name, field, without)
+		} else if in.names[name] = slices.DeleteFunc(in.names[name], func(n string) bool { return n == field.Name }); len(in.names[name]) == 0 {
 			delete(in.names, name)
 		}
 	}
-	return files
+	if dates == behaviour.NoDays {
+		dates = x.cfg.Span
+	}
+	return files, dates
+}
+
+// valued returns the days on which a record of a file has a value of field i of kind k.
+func (x *reread) valued(k, i int) (out daySet) {
+	for _, in := range x.inputs {
+		if !in.Failed() {
+			_, valued := in.counts.of(k, i, nil)
+			out.addAll(valued)
+		}
+	}
+	return out
 }
 
 // remains reports whether the file can give values.

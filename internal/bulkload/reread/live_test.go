@@ -154,3 +154,34 @@ func killPut(p *bulkloadtest.HBase, n int64) bool {
 	p.Cluster.SetHooks(hbasetest.Hooks{})
 	return killed
 }
+
+// TestAKilledRereadOfDaysWithoutAValueIsFinished reads a log again whose second day has a value in another column only, and then by the
+// other column. It kills the second reread when it puts the n-th request. The same reread then finishes it.
+func TestAKilledRereadOfDaysWithoutAValueIsFinished(t *testing.T) {
+	for _, layout := range []string{"reversed", "tall"} {
+		for n := range int64(4) {
+			p := bulkloadtest.NewHBase(t)
+			p.Write("a.jsonl", orders(first, `"amount":5`, `"amount":6`)+orders(second, `"total":7`, `"total":8`))
+			p.SetJob(strings.Replace(renamedJob(layout, "*.jsonl", "x"), ", price: {type: double, column: x}", "", 1))
+			p.Loaded(bulkload.HFile, first, second)
+			p.SetJob(renamedJob(layout, "*.jsonl", "amount"))
+			if r, err := inHBase(t.Context(), p); err != nil || r.Reread.Records != 2 {
+				t.Fatalf("%s, kill %d: %+v, %v", layout, n, r.Reread, err)
+			}
+			p.SetJob(renamedJob(layout, "*.jsonl", "total"))
+			killed := killPut(p, n)
+			if killed {
+				if r, err := inHBase(t.Context(), p); err != nil || r.Reread.Records != 2 {
+					t.Fatalf("%s, kill %d: %+v, %v", layout, n, r.Reread, err)
+				}
+			}
+			verifiedInHBase(t, p)
+			if _, err := inHBase(t.Context(), p); !errors.Is(err, bulkload.ErrNothing) {
+				t.Errorf("%s, kill %d: again: %v, want ErrNothing", layout, n, err)
+			}
+			if !killed {
+				break
+			}
+		}
+	}
+}

@@ -187,6 +187,7 @@ func (p *parser) keep(r *behaviour.Record) error {
 		p.again.Replayed++
 		return nil
 	}
+	p.chunk.day(r.Kind).add(r.Date)
 	some := p.only(r)
 	if some {
 		p.chunk.values++
@@ -229,7 +230,7 @@ func (p *parser) only(r *behaviour.Record) bool {
 		}
 		if p.values[i] != nil {
 			some = true
-			p.chunk.mark(r.Kind, i, len(p.values))
+			p.chunk.value(r.Kind, i, len(p.values)).add(r.Date)
 		}
 	}
 	r.Values = p.values

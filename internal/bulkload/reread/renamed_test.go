@@ -1,11 +1,15 @@
 package reread_test
 
 import (
+	"bytes"
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
+	"usertrail/internal/bulkload/reread"
 )
 
 const second = "2014-09-02"
@@ -88,4 +92,60 @@ func TestARereadLeavesTheDaysThatWereReadAgain(t *testing.T) {
 	has(t, y, "price=77", 0)
 	has(t, y, "price=6.5", 1)
 	verified(t, y)
+}
+
+// TestADayWithoutAValueIsNotHidden adds a field whose column has another name on the last of three days. However the days are read again, a
+// warning names the last day, and a job with the other column gives its values. It gives none to the first day.
+func TestADayWithoutAValueIsNotHidden(t *testing.T) {
+	one, two := orders(first, `"amount":5`, `"amount":null,"total":77`), orders(second, `"amount":6`)
+	early, late := orders(last, `"total":7`, `"total":8`), strings.Replace(orders(last, `"total":9`), last+" 10", last+" 11", 1)
+	three := early + late
+	for name, way := range map[string]struct {
+		path    string
+		logs    map[string]string
+		rereads [][2]string
+	}{
+		"one reread":               {"{date}/*.jsonl", map[string]string{first + "/a.jsonl": one, second + "/a.jsonl": two, last + "/a.jsonl": three}, [][2]string{{first, last}}},
+		"a reread of each day":     {"{date}/*.jsonl", map[string]string{first + "/a.jsonl": one, second + "/a.jsonl": two, last + "/a.jsonl": three}, [][2]string{{first, first}, {second, second}, {last, last}}},
+		"late records":             {"{date}/*.jsonl", map[string]string{first + "/a.jsonl": one, second + "/a.jsonl": two + three}, [][2]string{{first, last}}},
+		"no date":                  {"*.jsonl", map[string]string{"a.jsonl": one + two + three}, [][2]string{{first, last}}},
+		"no date, each day":        {"*.jsonl", map[string]string{"a.jsonl": one + two + three}, [][2]string{{first, first}, {second, second}, {last, last}}},
+		"no date, in several logs": {"*.jsonl", map[string]string{"a.jsonl": one, "b.jsonl": two + early, "c.jsonl": late}, [][2]string{{first, last}}},
+	} {
+		for _, layout := range []string{"reversed", "tall"} {
+			t.Run(name+", "+layout, func(t *testing.T) {
+				y := bulkloadtest.New(t, strings.Replace(renamedJob(layout, way.path, "x"), ", price: {type: double, column: x}", "", 1))
+				for path, text := range way.logs {
+					y.Write(path, text)
+				}
+				y.Load(nil, first, last)
+				y.SetJob(renamedJob(layout, way.path, "amount"))
+				var log bytes.Buffer
+				for _, days := range way.rereads {
+					c := y.Config(days[0], days[1])
+					c.Log = slog.New(slog.NewTextHandler(&log, nil))
+					if _, err := reread.Run(t.Context(), reread.Config{Resources: c.Resources, Job: c.Job, Span: c.Span}); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+						t.Fatal(err)
+					}
+				}
+				if !strings.Contains(log.String(), "no record of these files has a value of a field, which stays unread on these dates") || !strings.Contains(log.String(), " field=price ") || !strings.Contains(log.String(), " dates="+last+"\n") {
+					t.Errorf("the log is %s; want a warning of the price of %s", &log, last)
+				}
+				y.SetJob(renamedJob(layout, way.path, "total"))
+				if r := y.Load(bulkload.ErrNothing, first, last); len(r.Unread) != 1 || !r.Unread[0].Dates.Has(bulkloadtest.Date(t, last)) {
+					t.Errorf("without a value are %+v; want the price of %s", r.Unread, last)
+				}
+				if r := run(t, y, nil, first, last); r.Reread.Records != 3 {
+					t.Errorf("the reread counts %+v, want 3 records", *r.Reread)
+				}
+				has(t, y, "price=77", 0)
+				has(t, y, "price=", 5)
+				verified(t, y)
+				if r := y.Load(bulkload.ErrNothing, first, last); r.Unread != nil {
+					t.Errorf("after the reread without a value are %+v", r.Unread)
+				}
+				run(t, y, bulkload.ErrNothing, first, last)
+			})
+		}
+	}
 }

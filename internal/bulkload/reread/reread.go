@@ -135,6 +135,7 @@ type input struct {
 	places   map[int][]*place    // that can have its records, by region
 	begun    bool                // a killed reread may have put some of its values
 	given    []*manifest.Input   // rereads of the file that are in the table
+	noValue  *manifest.NoValue   // the days without a value of fields of names, of which other days have one
 	counts   counts
 }
 

@@ -149,6 +149,9 @@ type Input struct {
 	// Missed is the number of records of the table that lack a value of Reread, and that the load did not read in the file. Another
 	// reread may read them.
 	Missed int64 `json:"reread_missed,omitempty"`
+	// RereadNoValue has the fields of Reread without a value on some days of the file. They are unread on these days if a job reads them by
+	// other settings. Ledgers of older versions do not have it.
+	RereadNoValue *NoValue `json:"reread_no_value,omitempty"`
 	// Older is the number of skipped records of days that were dropped before the load. In that
 	// case Part begins after these days.
 	Older int64 `json:"older,omitempty"`

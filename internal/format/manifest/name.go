@@ -57,7 +57,11 @@ func (t *Table) check() error {
 }
 
 func (l *Load) check() error {
-	if err := l.NoValue.check(); err != nil || l.Table == nil {
+	err := l.NoValue.check()
+	for i := range l.Inputs {
+		err = errors.Join(err, l.Inputs[i].RereadNoValue.check())
+	}
+	if err != nil || l.Table == nil {
 		return err
 	}
 	return l.Table.check()

@@ -181,6 +181,16 @@ func (n *NoValues) Add(group int, d behaviour.Date) {
 	}
 }
 
+// AddSpans adds the days of spans without a value of one field. Days that are added for several fields are in several groups.
+func (n *NoValues) AddSpans(name string, field FieldBy, spans []behaviour.Span) {
+	group := n.Group(name, n.Indexes(func(yield func(FieldBy) bool) { yield(field) }))
+	for _, s := range spans {
+		for d := s.From; d <= s.To; d++ {
+			n.Add(group, d)
+		}
+	}
+}
+
 // AddAll adds the days of other.
 func (n *NoValues) AddAll(other *NoValue) {
 	if other == nil {

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"reflect"
 	"slices"
 
 	"usertrail/internal/behaviour"
@@ -21,6 +22,9 @@ func (l *Load) SetVersion() {
 
 // HasReread reports whether in has all values of a file that was read again.
 func (in *Input) HasReread(of *Input) bool {
+	if in.RereadNoValue != nil && !reflect.DeepEqual(in.RereadNoValue, of.RereadNoValue) {
+		return false // of may have values of these days
+	}
 	for kind, fields := range of.Reread {
 		if slices.ContainsFunc(fields, func(field string) bool { return !slices.Contains(in.Reread[kind], field) }) {
 			return false
@@ -32,5 +36,22 @@ func (in *Input) HasReread(of *Input) bool {
 // Gave reports whether the load added the values of a field to the records of a date and behaviour that
 // earlier loads of the file had added.
 func (in *Input) Gave(field string, d behaviour.Date, behaviour string) bool {
-	return slices.Contains(in.Reread[behaviour], field) && in.Part.Has(d, behaviour, nil)
+	return slices.Contains(in.Reread[behaviour], field) && in.Part.Has(d, behaviour, nil) && !in.RereadNoValue.has(field, d, behaviour)
+}
+
+// has reports whether a field has no value on a date of a behaviour.
+func (n *NoValue) has(field string, d behaviour.Date, behaviour string) bool {
+	if n == nil {
+		return false
+	}
+	for i := range n.Days {
+		if days := &n.Days[i]; days.Behaviour == behaviour && days.Has(d) {
+			for f := range n.FieldsOf(days) {
+				if f.Name == field {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
