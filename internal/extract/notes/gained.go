@@ -11,10 +11,11 @@ import (
 	"usertrail/internal/extract/query"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/table"
+	"usertrail/internal/tally"
 )
 
 // Appended returns notes on a result to which c appends: days between its dates that it does not have, days that
-// were extracted before the table l was made again or from another table of its name, and days that gained records in l
+// were extracted before the table l was made again or from another table of its name, and days that gained records or values in l
 // after they were extracted.
 func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, error) {
 	m, err := place.At(c.FS, c.Out).Result(ctx)
@@ -50,7 +51,7 @@ func earlier(known *manifest.Table, m *manifest.Extract) (old []extracted, repla
 	return old, replaced
 }
 
-// gainedBy returns a note if days in the result m of c gained records in the table l after they were extracted.
+// gainedBy returns a note if days in the result m of c gained records or values in the table l after they were extracted.
 // It does not name days that the table has dropped. old are the extracts after which l has got loads.
 func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest.Extract, old []extracted) ([]string, error) {
 	if len(old) == 0 {
@@ -62,7 +63,7 @@ func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest
 	}
 	days, err := gained(ctx, l, old, q)
 	if err != nil {
-		return nil, fmt.Errorf("look for days that gained records: %w", err)
+		return nil, fmt.Errorf("look for days that gained records or values: %w", err)
 	}
 	dropped := l.Info().Dropped
 	days = slices.DeleteFunc(days, func(d behaviour.Date) bool { return d.Before(dropped) })
@@ -73,7 +74,7 @@ func gainedBy(ctx context.Context, l table.Loader, c extract.Config, m *manifest
 	if m.Query.Span.From.Before(dropped) {
 		step = fmt.Sprintf("extract the days from %s on into another directory, and keep this result for the days before, which were dropped from the table", dropped)
 	}
-	return []string{fmt.Sprintf("days of the result that gained records in the table after they were extracted: %s: --append does not add these records: to have them, %s",
+	return []string{fmt.Sprintf("days of the result that gained records or values in the table after they were extracted: %s: --append does not add them: to have them, %s",
 		table.Spans(behaviour.SpansOf(days)), step)}, nil
 }
 
@@ -84,7 +85,7 @@ type extracted struct {
 }
 
 // gained returns the days of extracts from t that gained records of the behaviours of a query, or values of its fields, after their
-// extract.
+// extract. If the values replaced cells, the load has as many cells as before, with other hashes.
 func gained(ctx context.Context, t table.Loader, extracts []extracted, q *query.Query) (days []behaviour.Date, err error) {
 	names := q.NamedAll()
 	loads := 0 // that were seen
@@ -94,7 +95,7 @@ func gained(ctx context.Context, t table.Loader, extracts []extracted, q *query.
 				continue
 			}
 			for _, d := range l.Days {
-				if e.span.Has(d.Date) && slices.Contains(names, d.Behaviour) && (d.Records > 0 || d.Tally.Cells > 0 && rereads(l, d.Behaviour, q)) {
+				if e.span.Has(d.Date) && slices.Contains(names, d.Behaviour) && (d.Records > 0 || d.Tally != (tally.Tally{}) && rereads(l, d.Behaviour, q)) {
 					days = append(days, d.Date)
 				}
 			}
