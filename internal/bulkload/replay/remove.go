@@ -52,6 +52,7 @@ func (p *replay) remove(ctx context.Context, inputs []*batch.Input) error {
 // endOf returns a function that returns the outcome of the line of the record at an offset.
 func (p *replay) endOf(f *file, in *batch.Input) func(offset int64) lineEnd {
 	places, bad := in.Places(), in.Bad().BadAt().List()
+	// If all bad records are known and none was skipped, the others are duplicates.
 	sure := !in.Failed() && p.result.Skipped == 0 && int64(len(bad)) == in.Bad().Count()
 	elsewhere := dfs.Base(p.from.name) != dfs.Base(in.Bad().Name())
 	return func(offset int64) lineEnd {
@@ -60,12 +61,13 @@ func (p *replay) endOf(f *file, in *batch.Input) func(offset int64) lineEnd {
 			return stays // also the lines that a failed replay did not read
 		case f.replayedBefore(offset), has(places, offset):
 			return loaded
-		case !sure:
+		case !in.Failed() && has(bad, offset):
+			if elsewhere {
+				return moved
+			}
 			return stays
-		case !has(bad, offset):
+		case sure:
 			return loaded
-		case elsewhere:
-			return moved
 		}
 		return stays
 	}

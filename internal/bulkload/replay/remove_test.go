@@ -102,3 +102,22 @@ func TestARefusedReplayRemovesNothing(t *testing.T) {
 		t.Errorf("%+v, %v; want an error, and the same file\n%s", r, err, y.Quarantined(name))
 	}
 }
+
+// TestABadRecordIsInOneFile replays two corrected records. One is bad again, and the job skips the other one. The bad record is only in
+// the file of the records that are still bad, and the skipped one only in the replayed file.
+func TestABadRecordIsInOneFile(t *testing.T) {
+	const name = "2014-09-01.csv"
+	y := bulkloadtest.New(t, skippingJob("kind", "", ""))
+	y.Write(name, "user,time,kind,event,x\na,2014-09-01 10:00:00,play,,1\nb,never,play,,2\nc,never,play,,3\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(name, "b,never", "b,2014-09-20 11:00:00") // not near the date of the file
+	y.Correct(name, "c,never,play", "c,2014-09-01 12:00:00,seek")
+	r, err := replayed(y, name)
+	if !errors.Is(err, bulkload.ErrLeft) || r.Quarantined != 1 || r.Skipped != 1 || r.Removed != 0 {
+		t.Errorf("%+v, %v; want a bad and a skipped record", r, err)
+	}
+	here, again := y.Quarantined(name), y.Quarantined(name+".replay")
+	if strings.Contains(here, "b,2014") || !strings.Contains(here, "c,2014") || !strings.Contains(again, "b,2014") || strings.Contains(again, "c,2014") {
+		t.Errorf("the file has\n%s\nand the file of the records that are still bad has\n%s", here, again)
+	}
+}
