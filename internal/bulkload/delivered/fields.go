@@ -11,7 +11,7 @@ import (
 
 // UnreadFields returns the fields of the job that the given files were loaded without, and that no later load read
 // again, in order of the job. A file was also loaded without a field on the days on which no record got a value, if the job reads the
-// field by other settings now. loads are all loads of the table, the oldest first. The table has no days before
+// field by other settings now. Records that a replay added do not count, because the text in the file is the bad one. loads are all loads of the table, the oldest first. The table has no days before
 // dropped, which may be nil.
 func (s *Search) UnreadFields(loads []*manifest.Load, files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
 	u := &unreadFields{Search: s, dropped: dropped, asked: map[string]*job.Input{}, again: map[string][]again{}, by: s.Job.FieldsBy()}
@@ -69,7 +69,7 @@ func (u *unreadFields) add(of *manifest.Load) error {
 		if in.Reread != nil {
 			u.again[in.Path] = append(u.again[in.Path], again{in, u.readByOthers(in.RereadNoValue)})
 		}
-		if in.Loaded > 0 && !u.ofDropped(file) {
+		if in.Loaded > 0 && in.Offsets == nil && !u.ofDropped(file) { // replayed records get no values
 			all := []behaviour.Span{in.Part.Dates()}
 			for kind, fields := range unread[i] {
 				for _, field := range fields {

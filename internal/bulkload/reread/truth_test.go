@@ -178,3 +178,26 @@ func TestAChangedFileFailsBesideAFileWithoutValues(t *testing.T) {
 		t.Errorf("%+v, %v with status %d; want that a file has changed, and status %d", r, err, exit.Of(err), exit.Failed)
 	}
 }
+
+// TestAFileOfReplayedRecordsIsNotReadAgain reads two files again. The only record of one of them was bad, and a replay added it.
+func TestAFileOfReplayedRecordsIsNotReadAgain(t *testing.T) {
+	y := bulkloadtest.New(t, playJob(false, "user", ""))
+	y.Write(first+"/play.csv", plays+"a,2014-09-01 10:00:00,one,1,tv\n")
+	y.Write("2014-09-02/play.csv", plays+"b,never,two,2,phone\n")
+	y.Load(nil, first, "2014-09-02")
+	y.Correct("2014-09-02/play.csv", "never", "2014-09-02 11:00:00")
+	y.Replay(nil, "2014-09-02/play.csv")
+	y.SetJob(playJob(true, "user", ""))
+	if r := y.Load(bulkload.ErrNothing, first, "2014-09-02"); len(r.Unread) != 1 || r.Unread[0].Files != 1 || r.Unread[0].Dates.String() != first {
+		t.Errorf("without fields are %+v; want the log of %s", r.Unread, first)
+	}
+	if r := run(t, y, nil, first, "2014-09-02"); r.Reread.Records != 1 || r.Files != 1 || r.Already != 1 {
+		t.Errorf("the reread gives %+v, %+v", r, *r.Reread)
+	}
+	has(t, y, "device=", 1)
+	verified(t, y)
+	if r := y.Load(bulkload.ErrNothing, first, "2014-09-02"); r.Unread != nil {
+		t.Errorf("after the reread without fields are %+v", r.Unread)
+	}
+	run(t, y, bulkload.ErrNothing, first, "2014-09-02")
+}
