@@ -63,22 +63,23 @@ type Found struct {
 
 // A Refused is a file or folder that was found and cannot be read.
 type Refused struct {
-	Path string
-	Rel  string // the path below the root, as text
-	Err  error  // has the path and the next step
+	Path  string
+	Rel   string         // the path below the root, as text
+	Err   error          // has the path and the next step
+	Dates behaviour.Span // the requested days that its path may name
 }
 
 // RefusedOf returns the files with names that are not UTF-8, and the folders that are links to nothing. root is the folder of the
 // job's pattern.
 func RefusedOf(found *job.Found, root string) []Refused {
 	var out []Refused
-	for _, rel := range found.NotUTF8 {
-		name := fmt.Sprintf("%q", root+"/"+rel)
-		out = append(out, Refused{name, fmt.Sprintf("%q", rel), fmt.Errorf("%w: %s: the name of a delivered file must be UTF-8, since the table remembers it: rename the file", bulkload.ErrRequest, name)})
+	for _, u := range found.NotUTF8 {
+		name := fmt.Sprintf("%q", root+"/"+u.Rel)
+		out = append(out, Refused{name, fmt.Sprintf("%q", u.Rel), fmt.Errorf("%w: %s: the name of a delivered file must be UTF-8, since the table remembers it: rename the file", bulkload.ErrRequest, name), u.Dates})
 	}
-	for _, rel := range found.Lost {
-		name := dfs.Join(root, rel)
-		out = append(out, Refused{name, rel, fmt.Errorf("%s: it is in the place of a folder of logs, and is a link to nothing or to itself: mount the disk to which the link leads, or remove the link; then load again", name)})
+	for _, u := range found.Lost {
+		name := dfs.Join(root, u.Rel)
+		out = append(out, Refused{name, u.Rel, fmt.Errorf("%s: it is in the place of a folder of logs, and is a link to nothing or to itself: mount the disk to which the link leads, or remove the link; then load again", name), u.Dates})
 	}
 	return out
 }

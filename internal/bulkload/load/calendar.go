@@ -50,6 +50,11 @@ func (c *calendar) addTo(r *bulkload.Result) {
 			c.add(at(*f.Date), f)
 		}
 	}
+	for _, f := range c.load.found.Refused {
+		for d := f.Dates.From; d <= f.Dates.To; d++ {
+			at(d).Ended = bulkload.DayFailed
+		}
+	}
 	for i := range r.Calendar {
 		r.Days.Add(r.Calendar[i].Ended)
 	}

@@ -476,6 +476,34 @@ func TestALinkToNothingIsNoMissingDay(t *testing.T) {
 	}
 }
 
+// TestTheDaysOfALinkToNothingFail has links to nothing in the places of folders of a day, a month, a year and of any day, and a file whose
+// name is not UTF-8. The requested days that they may have fail. The other days do not.
+func TestTheDaysOfALinkToNothingFail(t *testing.T) {
+	for _, c := range []struct {
+		path, link, log string
+		want            bulkload.DayCounts
+	}{
+		{"{date}/*.csv", "2014-09-02", "2014-09-01/play.csv", bulkload.DayCounts{Loaded: 1, Empty: 2, Failed: 1}},
+		{"{date}/play.csv", "2014-09-02", "2014-09-01/play.csv", bulkload.DayCounts{Loaded: 1, Empty: 2, Failed: 1}},
+		{"{date:yyyy-MM}/{date:dd}.csv", "2014-08", "2014-09/01.csv", bulkload.DayCounts{Loaded: 1, Empty: 1, Failed: 2}},
+		{"{date:yyyy}/{date:MM}/{date:dd}.csv", "2014", "2013/09/01.csv", bulkload.DayCounts{Failed: 4}},
+		{"*/{date}.csv", "link", "a/2014-09-01.csv", bulkload.DayCounts{Failed: 4}},
+		{"{date}*.csv", "", "2014-09-02\xb5.csv", bulkload.DayCounts{Empty: 3, Failed: 1}},
+	} {
+		y := bulkloadtest.New(t, "logs: {path: \"logs/"+c.path+"\"}\nuser: user\nbehaviours: {play: {id: 1}}\n")
+		y.Write(c.log, bulkloadtest.Plays)
+		if c.link != "" {
+			if err := os.Symlink("/nowhere/at/all", filepath.Join(y.Dir, "logs", c.link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := load.Run(t.Context(), y.Config("2014-08-30", "2014-09-02"))
+		if err == nil || r.Days == nil || *r.Days != c.want {
+			t.Errorf("%s: %+v, %v; want %+v", c.path, r.Days, err, c.want)
+		}
+	}
+}
+
 // TestALinkToNothingIsNoLog has links that lead nowhere in the place of a log. The pre-check fails, and a load leaves out this log.
 func TestALinkToNothingIsNoLog(t *testing.T) {
 	for what, target := range map[string]string{"to nothing": "/nowhere/at/all", "to itself": "play.csv", "through a file": "../2014-09-01/play.csv/x", "of a long name": strings.Repeat("a", 300)} {

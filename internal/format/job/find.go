@@ -46,14 +46,19 @@ type Missing struct {
 type Found struct {
 	Inputs  []Input   // in order of Rel, each file once
 	Missing []Missing // in order of date and kind
-	// NotUTF8 are paths, below the root, of files that cannot be loaded because their path is
-	// not valid UTF-8. A table stores the path of a delivered file as text.
-	NotUTF8 []string
+	// NotUTF8 are files that cannot be loaded because their path is not valid UTF-8. A table stores the path of a delivered file as text.
+	NotUTF8 []Unusable
 	// Written are folders, below the root, that are left out because they are tables or results of extract. A wildcard or
 	// placeholder matches each of them, or a folder above it.
 	Written []string
-	// Lost are links, below the root, in the places of folders that may have requested files. They lead to nothing, or to themselves.
-	Lost []string
+	// Lost are links in the places of folders that may have requested files. They lead to nothing, or to themselves.
+	Lost []Unusable
+}
+
+// An Unusable is a file or folder that cannot be loaded.
+type Unusable struct {
+	Rel   string         // the path below the root
+	Dates behaviour.Span // the requested days that its path may name
 }
 
 // Find lists the files of the requested days and kinds. If kinds is empty, it lists all kinds.
@@ -139,8 +144,8 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 			if err := f.walk(ctx, below, relBelow, depth+1, next); err != nil {
 				return err
 			}
-		case info.Lost && !slices.Contains(f.found.Lost, relBelow):
-			f.found.Lost = append(f.found.Lost, relBelow)
+		case info.Lost && !slices.ContainsFunc(f.found.Lost, func(u Unusable) bool { return u.Rel == relBelow }):
+			f.found.Lost = append(f.found.Lost, f.unusable(relBelow, next))
 		}
 	}
 	return nil
@@ -232,7 +237,14 @@ func (f *finder) stat(ctx context.Context, dir string, names ...string) ([]dfs.I
 
 // wants reports whether a file at or below p may be a requested file.
 func (f *finder) wants(p place) bool {
-	return (p.kind < 0 || f.wanted[p.kind]) && p.mayLie(f.span)
+	_, ok := p.within(f.span)
+	return (p.kind < 0 || f.wanted[p.kind]) && ok
+}
+
+// unusable returns the Unusable called rel at a place that f wants.
+func (f *finder) unusable(rel string, at place) Unusable {
+	dates, _ := at.within(f.span)
+	return Unusable{rel, dates}
 }
 
 func (f *finder) add(info dfs.Info, name, rel string, at place) {
@@ -241,7 +253,7 @@ func (f *finder) add(info dfs.Info, name, rel string, at place) {
 	}
 	f.seen[name] = true
 	if !utf8.ValidString(rel) {
-		f.found.NotUTF8 = append(f.found.NotUTF8, rel)
+		f.found.NotUTF8 = append(f.found.NotUTF8, f.unusable(rel, at))
 		return
 	}
 	in := f.glob.input(at)

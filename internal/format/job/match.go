@@ -32,12 +32,12 @@ func (p place) real() bool {
 	return y == p.year && int(m) == p.month && d == p.day
 }
 
-// mayLie reports whether p may be the beginning of a day in span.
-func (p place) mayLie(span behaviour.Span) bool {
+// within returns the days of span of which p may be the beginning. It reports whether there is such a day.
+func (p place) within(span behaviour.Span) (behaviour.Span, bool) {
 	first, last := p, p
 	switch {
 	case p.year == 0:
-		return true
+		return span, true
 	case p.month == 0:
 		first.month, first.day = 1, 1
 		last.month, last.day = 12, 31
@@ -45,7 +45,8 @@ func (p place) mayLie(span behaviour.Span) bool {
 		first.day = 1
 		last.month, last.day = p.month+1, 0 // the day before the first day of the next month or year
 	}
-	return span.Overlaps(behaviour.Span{From: first.date(), To: last.date()})
+	days := behaviour.Span{From: first.date(), To: last.date()}
+	return behaviour.Span{From: max(span.From, days.From), To: min(span.To, days.To)}, span.Overlaps(days)
 }
 
 // Match returns the date and the kind that the path of a file names, and reports whether the
