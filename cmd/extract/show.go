@@ -68,7 +68,7 @@ table has instead.`,
 	f.StringVar(&o.user, "user", "", "ID of the user")
 	f.StringVar(&o.flags.From, "from", "", "first date, YYYY-MM-DD (default the first that was loaded)")
 	f.StringVar(&o.flags.To, "to", "", "last date, inclusive, YYYY-MM-DD (default the last that was loaded)")
-	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours, comma-separated (default all)")
+	f.StringSliceVar(&o.flags.Types, "types", nil, "behaviours, comma-separated, or all (default all)")
 	f.StringSliceVar(&o.fields, "fields", nil, "fields to show, NAME or BEHAVIOUR.NAME, comma-separated (default all)")
 	f.IntVar(&o.page, "page", 50, "number of events on a page, 0 for all")
 	f.StringVar(&o.after, "after", "", "token that the previous page printed (default the first page)")

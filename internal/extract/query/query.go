@@ -4,6 +4,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -105,20 +106,29 @@ func (q *Query) choose(types []string) (err error) {
 	if len(types) == 0 {
 		return fmt.Errorf("%w: --types is missing: write behaviours such as --types %s, or --types all; the table has %s", ErrWrong, s.Calls()[0], s.Listed())
 	}
+	if q.Kinds, err = KindsOf(s, types); err != nil {
+		return fmt.Errorf("%w: %w", ErrWrong, err)
+	}
+	return nil
+}
+
+// KindsOf returns the behaviours of a table that --types names, in order of behaviour ID. EveryType alone and no type mean all behaviours.
+func KindsOf(s *behaviour.Schema, types []string) ([]int, error) {
 	_, named := s.Kind(EveryType)
 	if named && len(types) == 1 && types[0] == EveryType && len(s.Kinds) > 1 {
-		return fmt.Errorf("%w: --types all: the table has a behaviour called all, so all may be it or every behaviour: name the behaviours, or give that one a short name with as in the job; the table has %s", ErrWrong, s.Listed())
+		return nil, fmt.Errorf("--types all: the table has a behaviour called all, so all may be it or every behaviour: name the behaviours, or give that one a short name with as in the job; the table has %s", s.Listed())
 	}
 	if !named && slices.Contains(types, EveryType) {
 		if len(types) > 1 {
-			return fmt.Errorf("%w: --types: all is every behaviour of the table and is used alone: write --types all, or leave all out", ErrWrong)
+			return nil, errors.New("--types: all is every behaviour of the table and is used alone: write --types all, or leave all out")
 		}
 		types = s.Names()
 	}
-	if q.Kinds, err = s.Select(types); err != nil {
-		return fmt.Errorf("%w: --types: the table has %w", ErrWrong, err)
+	kinds, err := s.Select(types)
+	if err != nil {
+		return nil, fmt.Errorf("--types: the table has %w", err)
 	}
-	return nil
+	return kinds, nil
 }
 
 // Conditional reports whether there are other conditions than Active.

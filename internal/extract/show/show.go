@@ -35,6 +35,7 @@ import (
 	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/extract/query"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/outcome"
@@ -55,7 +56,7 @@ type Config struct {
 	User  string
 	// From and To are the first and last date; nil is the table's.
 	From, To *behaviour.Date
-	Types    []string // behaviours; empty is all
+	Types    []string // behaviours; none, and query.EveryType, are all
 	Fields   []string // NAME or BEHAVIOUR.NAME; empty is all
 	Page     int      // number of events; 0 is all
 	After    string   // the token of the previous page; empty for the first
@@ -224,8 +225,8 @@ func ask(ctx context.Context, c *Config) (*Asked, error) {
 		return nil, err
 	}
 	a.key = info.Layout.AppendUserKey(nil, []byte(c.User))
-	if a.Kinds, err = info.Schema.Select(c.Types); err != nil {
-		return nil, fmt.Errorf("%w: --types: the table has %w", ErrQuery, err)
+	if a.Kinds, err = query.KindsOf(info.Schema, c.Types); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
 	if err := a.chooseFields(c.Fields); err != nil {
 		return nil, err
