@@ -114,6 +114,7 @@ func (b *Batch) commit(ctx context.Context, done Done, r *bulkload.Result) error
 	}
 	cfg.To.CountOlder(load, r, cfg.Log)
 	target.WarnOfCopies(load, cfg.Log)
+	target.WarnOfSkipped(load, cfg.Log)
 	if !slices.ContainsFunc(load.Inputs, needsLedger) {
 		r.AddInputs(load.Inputs)
 		return nil

@@ -1,8 +1,10 @@
 package load_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -103,6 +105,55 @@ func (m skipModel) lines() (out []string) {
 
 // TestEveryConditionLeavesOutItsOwnRecords loads copies of two logs of equal size by jobs whose conditions, texts
 // and requested behaviours change. A table has a record once, if one of its loads requested it.
+// TestSkippedLogsAreWarnedOf loads logs of which every record, half of the records, or fewer of them are skipped. A load and a commit warn
+// of the first two.
+func TestSkippedLogsAreWarnedOf(t *testing.T) {
+	const all, most = "every record of these logs was skipped", "at least half of the records of these logs were skipped"
+	for what, c := range map[string]struct {
+		with, without, comments int
+		want                    string
+	}{
+		"no user":          {0, 1, 0, all},
+		"skip":             {0, 0, 1, all},
+		"both":             {0, 2, 3, all},
+		"half":             {20, 20, 0, most},
+		"less than half":   {21, 20, 0, ""},
+		"a few":            {1, 19, 0, ""},
+		"comments":         {1, 0, 50, ""},
+		"nothing":          {0, 0, 0, ""},
+		"all records good": {50, 0, 0, ""},
+	} {
+		y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/play.csv\", skip: 'user == \"#\"'}\nuser: {column: user, empty: skip}\nbehaviours: {play: {id: 1}}\n")
+		y.Write("2014-09-01/play.csv", "user,time\n"+strings.Repeat("a,2014-09-01 10:00:00\n", c.with)+strings.Repeat(",2014-09-01 10:00:00\n", c.without)+strings.Repeat("#,2014-09-01 10:00:00\n", c.comments))
+		parts := y.Plan(nil, 1<<20, "2014-09-01", "2014-09-01")
+		y.DoAll(parts)
+		for way, do := range map[string]func(log *slog.Logger) error{
+			"load": func(log *slog.Logger) error {
+				cfg := y.Twin().Config("2014-09-01", "2014-09-01")
+				cfg.Log = log
+				_, err := load.Run(t.Context(), cfg)
+				return err
+			},
+			"commit": func(log *slog.Logger) error {
+				with := y.Worker(local.New())
+				with.Log = log
+				_, err := pieces.Commit(t.Context(), with, parts)
+				return err
+			},
+		} {
+			var log bytes.Buffer
+			if err := do(slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+				t.Errorf("%s, %s: %v", what, way, err)
+			}
+			for _, text := range []string{all, most} {
+				if said := log.String(); strings.Contains(said, text) != (text == c.want) || c.want != "" && !strings.Contains(said, "files=1 first=2014-09-01/play.csv") {
+					t.Errorf("%s, %s: want %q, got %s", what, way, c.want, said)
+				}
+			}
+		}
+	}
+}
+
 func TestEveryConditionLeavesOutItsOwnRecords(t *testing.T) {
 	for seed := range uint64(6) {
 		for _, way := range []string{"load", "pieces", "ranges"} {

@@ -42,6 +42,7 @@ func (c *commit) publish(ctx context.Context, j *judgement) error {
 	c.result.AddLoad(load)
 	c.to.CountOlder(load, &c.result, c.with.Log)
 	target.WarnOfCopies(load, c.with.Log)
+	target.WarnOfSkipped(load, c.with.Log)
 	c.result.HFiles = bulkload.HFiles(files)
 	c.result.Mode = c.first.Mode
 	c.known.Commit(c.first.Plan, load.Number)
