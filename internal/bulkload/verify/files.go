@@ -105,7 +105,7 @@ func (k *check) both() error {
 	return k.note(k.file.Roll, users.finish(k.file.RollSum))
 }
 
-// note records a problem with a file. It returns an error that may be temporary.
+// note records a problem with a file. It returns an error that may be temporary, or that is only of this user.
 func (k *check) note(name string, err error) error {
 	switch {
 	case err == nil:
@@ -113,6 +113,8 @@ func (k *check) note(name string, err error) error {
 		return context.Cause(k.ctx)
 	case errors.Is(err, dfs.ErrUnavailable):
 		return err
+	case errors.Is(err, iofs.ErrPermission):
+		return table.Unreadable(err)
 	case errors.Is(err, iofs.ErrNotExist):
 		k.findings = append(k.findings, File{Name: name, Missing: true})
 	default:

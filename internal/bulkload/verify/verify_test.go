@@ -593,16 +593,19 @@ type broken struct {
 func (b broken) Staged(context.Context, string) (dfs.File, error) { return nil, b.err }
 
 // TestWhatMayBeWellLaterIsAnError checks that only a problem of the table itself is a
-// finding.
+// finding. A file that this user may not read is none.
 func TestWhatMayBeWellLaterIsAnError(t *testing.T) {
 	h := loaded(t, 15)
 	for _, x := range []struct {
 		err   error
 		found bool
-	}{{dfs.ErrUnavailable, false}, {fs.ErrNotExist, true}, {errors.New("input/output error"), true}} {
+	}{{dfs.ErrUnavailable, false}, {fs.ErrPermission, false}, {fs.ErrNotExist, true}, {errors.New("input/output error"), true}} {
 		_, err := h.verify(t, func(c *verify.Config) {
 			c.Store = rowStore{c.Store, func(l table.Loader) table.Loader { return broken{l.(*files.Table), x.err} }}
 		})
+		if x.err == fs.ErrPermission && !errors.Is(err, table.ErrUnfit) {
+			t.Errorf("%v, want an unfit table", err)
+		}
 		if errors.Is(err, verify.ErrDiffers) != x.found || errors.Is(err, x.err) == x.found {
 			t.Errorf("%v: %v, want a finding: %t", x.err, err, x.found)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/precheck"
 )
@@ -49,7 +50,8 @@ func (f newFile) Commit() error {
 
 // Staged implements table.Stager.
 func (t *Table) Staged(ctx context.Context, name string) (dfs.File, error) {
-	return dfs.OpenRegular(ctx, t.fs, dfs.Join(t.Dir(), name))
+	f, err := dfs.OpenRegular(ctx, t.fs, dfs.Join(t.Dir(), name))
+	return f, table.Unreadable(err)
 }
 
 // FileName implements table.Stager.

@@ -63,7 +63,7 @@ func (t *Table) open(ctx context.Context, f *manifest.File) (dfs.File, *hfile.Re
 		return nil, nil, context.Cause(ctx)
 	}
 	name := dfs.Join(t.Dir(), f.Name)
-	file, err := dfs.OpenRegular(context.WithoutCancel(ctx), t.fs, name)
+	file, err := t.Staged(context.WithoutCancel(ctx), f.Name)
 	if err != nil {
 		return nil, nil, gone(err)
 	}
