@@ -63,6 +63,9 @@ func (o *ddlOptions) run(ctx context.Context, dir string) error {
 	if damage != "" {
 		return fmt.Errorf("%s: %w: %s: extract the result again with --overwrite", dir, dfs.ErrDamaged, damage)
 	}
+	if err := m.CheckForeign(ctx, fs, at); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
 	sql, err := ddl.Statements(m, at, o.name, ddl.Engine(o.engine))
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)

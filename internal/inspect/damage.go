@@ -16,7 +16,8 @@ var reasons = map[manifest.FileState]string{
 
 // Damage returns an error if a file of a result or of a table differs from the manifest. For a
 // result the error wraps dfs.ErrDamaged, names the first such file, and counts the others. For a
-// table it wraps table.ErrDamaged. An older manifest is also damage.
+// table it wraps table.ErrDamaged. An older manifest is also damage: the directory of a result then
+// holds files that the manifest does not name.
 func (r Report) Damage() error {
 	if r.damage != nil {
 		return fmt.Errorf("inspect %s: %w", r.Path, r.damage)
@@ -51,10 +52,22 @@ func (r Report) Damage() error {
 		first = r.incomplete
 	}
 	if first == nil {
-		return nil
+		return r.foreign()
 	}
 	if more > 0 {
 		first = fmt.Errorf("%w; damaged files in all: %d", first, more+1)
 	}
 	return fmt.Errorf("inspect %s: %w: extract the result again with --overwrite", r.Path, first)
+}
+
+// foreign returns an error if the directory of a result holds files that are not of the result.
+func (r Report) foreign() error {
+	if r.Extract == nil {
+		return nil
+	}
+	err := manifest.ForeignError(r.Extract.Foreign)
+	if err != nil {
+		err = fmt.Errorf("inspect %s: %w", r.Path, err)
+	}
+	return err
 }

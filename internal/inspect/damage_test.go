@@ -145,3 +145,32 @@ func TestPipesAreNotRead(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesOfOthersAreNamed puts files next to the parts of a whole result. Other programs would read them.
+func TestFilesOfOthersAreNamed(t *testing.T) {
+	dir := filepath.Join(makeWorld(t), "whole")
+	if err := dfs.WriteFile(t.Context(), local.New(), filepath.Join(dir, manifest.SuccessName), nil); err != nil {
+		t.Fatal(err)
+	}
+	m := &manifest.Extract{Version: manifest.Version, Table: "trails", Query: manifest.Query{Types: []string{"play"}, Active: "any", Users: manifest.Everyone, Format: "parquet"}}
+	if err := manifest.Write(t.Context(), local.New(), filepath.Join(dir, manifest.ExtractName), m); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ add, want string }{
+		{"", ""},
+		{"part-00000.parquet", dir + ": part-00000.parquet is not of the result: "},
+		{"part-00001.parquet", dir + ": part-00000.parquet and 1 more are not of the result: "},
+	} {
+		if x.add != "" {
+			testkit.WriteFile(t, filepath.Join(dir, x.add), "another part")
+		}
+		r, err := inspect.Path(t.Context(), local.New(), dir, inspect.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Damage()
+		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want+manifest.ForeignStep)) {
+			t.Errorf("with %q: %v, want %q", x.add, err, x.want)
+		}
+	}
+}

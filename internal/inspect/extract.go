@@ -223,7 +223,7 @@ func (e *Extract) foreign() string {
 	if n := len(names) - mostForeign; n > 0 {
 		names, more = names[:mostForeign], fmt.Sprintf(" and %s more", count(int64(n)))
 	}
-	return behaviour.List(names) + more + ": not of the result: if extract --append is running, let it end; if it was killed, type the same command again; otherwise move them away"
+	return behaviour.List(names) + more + ": not of the result: " + manifest.ForeignStep
 }
 
 // notFound returns the number of users of the list that were not found, and the name of the

@@ -93,6 +93,35 @@ func (e *Extract) Foreign(ctx context.Context, fs dfs.FS, list []dfs.Info) (name
 	return names, nil
 }
 
+// ForeignStep is the next step for files and directories that do not belong to a result.
+const ForeignStep = "if extract --append is running, let it end; if it was killed, type the same command again; if " + ExtractName + " is an older one, put the newest one back; otherwise move them away"
+
+// ForeignError returns an error if names, which Foreign returned, are any. Other programs read every file in the
+// directory of a result.
+func ForeignError(names []string) error {
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s is not of the result: %s", names[0], ForeignStep)
+	}
+	return fmt.Errorf("%s and %d more are not of the result: %s", names[0], len(names)-1, ForeignStep)
+}
+
+// CheckForeign returns an error if the directory dir of the result e holds files or directories that do not belong
+// to e.
+func (e *Extract) CheckForeign(ctx context.Context, fs dfs.FS, dir string) error {
+	list, err := fs.List(ctx, dir)
+	if err != nil {
+		return err
+	}
+	names, err := e.Foreign(ctx, fs, list)
+	if err != nil {
+		return err
+	}
+	return ForeignError(names)
+}
+
 // AdviseExtract adds the next step to the error of a damaged manifest of a result.
 func AdviseExtract(err error) error {
 	if errors.Is(err, ErrDamaged) {
