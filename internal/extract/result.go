@@ -77,11 +77,7 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	if failed != nil || m == nil || !appended && !x.same(ctx, m) {
 		return Result{}, err
 	}
-	parts := m.Parts
-	if appended {
-		parts = added(m, x.Query.Span)
-	}
-	switch damage, failed := p.Damage(ctx, parts); {
+	switch damage, failed := p.Damage(ctx, m.Parts); {
 	case failed != nil:
 		return Result{}, err
 	case damage != "":

@@ -78,8 +78,8 @@ func (p *Place) incomplete(ctx context.Context) (why string, err error) {
 
 // Base returns the result in OUT to which next can be appended, or nil if OUT does not exist or an
 // unfinished append must be finished first. next has no counts and no parts. Base fails with
-// manifest.ErrAppended if OUT has the dates of next, and with fs.ErrExist if OUT is the result of
-// another query or is damaged.
+// fs.ErrExist if OUT is the result of another query or is damaged, and otherwise with
+// manifest.ErrAppended if OUT has the dates of next.
 func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Extract, error) {
 	if begun, err := p.Appends(ctx); err != nil || begun {
 		return nil, err
@@ -88,8 +88,9 @@ func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Ext
 	if err != nil || was == nil {
 		return nil, err
 	}
-	if err := was.CheckAppend(next); err != nil {
-		return nil, fmt.Errorf("--out %s: %w", p.Out, err)
+	unfit := was.CheckAppend(next)
+	if unfit != nil && !errors.Is(unfit, manifest.ErrAppended) {
+		return nil, fmt.Errorf("--out %s: %w", p.Out, unfit)
 	}
 	damage, err := p.Damage(ctx, was.Parts)
 	if err != nil {
@@ -97,6 +98,9 @@ func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Ext
 	}
 	if damage != "" {
 		return nil, p.Damaged(was, damage)
+	}
+	if unfit != nil {
+		return nil, fmt.Errorf("--out %s: %w", p.Out, unfit)
 	}
 	return was, nil
 }
