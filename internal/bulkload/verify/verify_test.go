@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -246,8 +247,10 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
+// TestMissingFilesAreNamed removes an HFile or a roll, or puts a link to itself in its place.
 func TestMissingFilesAreNamed(t *testing.T) {
-	for _, roll := range []bool{false, true} {
+	for _, x := range [][2]bool{{false, false}, {true, false}, {false, true}, {true, true}} {
+		roll, link := x[0], x[1]
 		h := loaded(t, 8)
 		before := h.all(t)
 		f := h.manifest(t).Files[0]
@@ -257,6 +260,11 @@ func TestMissingFilesAreNamed(t *testing.T) {
 		}
 		if err := os.Remove(h.path(name)); err != nil {
 			t.Fatal(err)
+		}
+		if link {
+			if err := os.Symlink(filepath.Base(name), h.path(name)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		r, err := h.verify(t)
 		if !errors.Is(err, verify.ErrDiffers) || r.MissingFiles != 1 || r.DamagedFiles != 0 || len(r.Files) != 1 || r.Files[0].Name != name {

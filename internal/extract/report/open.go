@@ -123,7 +123,7 @@ func (s *source) changed(ctx context.Context, p *manifest.TrailPart, err error) 
 func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *trailfile.File, error) {
 	name := dfs.Join(s.dir, p.Name)
 	f, err := dfs.OpenRegular(ctx, s.fs, name)
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, dfs.ErrSpecial) {
+	if err = dfs.Lost(err); errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, dfs.ErrSpecial) {
 		err = fmt.Errorf("%s: %w: it is gone: extract the result again with --overwrite", name, dfs.ErrDamaged)
 	}
 	if err != nil {

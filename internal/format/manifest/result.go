@@ -52,6 +52,7 @@ func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 // in its place is no such file.
 func IsComplete(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
 	info, err := fs.Stat(ctx, dfs.Join(dir, SuccessName))
+	err = dfs.Lost(err)
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
 		return false, nil
 	}
@@ -145,6 +146,7 @@ const (
 // manifest.
 func StateOf(ctx context.Context, fs dfs.FS, name string, size int64) (FileState, error) {
 	info, err := fs.Stat(ctx, name)
+	err = dfs.Lost(err)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return Missing, nil

@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -12,6 +13,14 @@ import (
 
 func TestStateOfAFile(t *testing.T) {
 	dir := t.TempDir()
+	for _, name := range []string{"loop", manifest.SuccessName} { // links to themselves
+		if err := os.Symlink(name, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if complete, err := manifest.IsComplete(t.Context(), local.New(), dir); complete || err != nil {
+		t.Errorf("a result whose %s is a link to itself is complete: %t, %v", manifest.SuccessName, complete, err)
+	}
 	testkit.WriteFile(t, filepath.Join(dir, "part"), "four")
 	for _, c := range []struct {
 		name string
@@ -22,6 +31,7 @@ func TestStateOfAFile(t *testing.T) {
 		{"part", 3, manifest.OtherSize},
 		{"part", 5, manifest.OtherSize},
 		{"none", 0, manifest.Missing},
+		{"loop", 4, manifest.Missing},
 		{"", 0, manifest.OtherSize}, // a directory
 	} {
 		got, err := manifest.StateOf(t.Context(), local.New(), filepath.Join(dir, c.name), c.size)

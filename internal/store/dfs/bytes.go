@@ -91,10 +91,10 @@ func SumFile(ctx context.Context, fs FS, name string) (size int64, sum string, e
 }
 
 // CheckFile opens the file called name and checks it as CheckBytes does. Its errors name the
-// file. If the file does not exist, or a pipe, socket or device has its name, CheckFile fails with ErrDamaged too.
+// file. If the file does not exist, or a link to itself, a pipe, a socket or a device has its name, CheckFile fails with ErrDamaged too.
 func CheckFile(ctx context.Context, fs FS, name string, size int64, sum string) error {
 	f, err := OpenRegular(ctx, fs, name)
-	if errors.Is(err, iofs.ErrNotExist) {
+	if errors.Is(Lost(err), iofs.ErrNotExist) {
 		return fmt.Errorf("%s: %w: it is gone", name, ErrDamaged)
 	}
 	if errors.Is(err, ErrSpecial) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -44,6 +45,13 @@ func TestCheckFile(t *testing.T) {
 	}
 	if err := dfs.CheckFile(t.Context(), local.New(), filepath.Join(t.TempDir(), "none"), 0, ""); !errors.Is(err, dfs.ErrDamaged) {
 		t.Errorf("no file: %v, want ErrDamaged", err)
+	}
+	loop := filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Fatal(err)
+	}
+	if err := dfs.CheckFile(t.Context(), local.New(), loop, 0, ""); !errors.Is(err, dfs.ErrDamaged) {
+		t.Errorf("a link to itself: %v, want ErrDamaged", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	name := filepath.Join(t.TempDir(), "file")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"syscall"
 )
 
 // ErrSpecial is wrapped when a file is expected and a pipe, socket or device is found.
@@ -21,6 +22,15 @@ func OpenRegular(ctx context.Context, fs FS, name string) (File, error) {
 		}
 	}
 	return fs.Open(ctx, name)
+}
+
+// Lost makes the error of a link to itself wrap fs.ErrNotExist, as the error of a link to nothing does. It returns any
+// other error as it is.
+func Lost(err error) error {
+	if !errors.Is(err, syscall.ELOOP) || errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, iofs.ErrNotExist)
 }
 
 // ReadFile reads the whole of a small file.

@@ -51,7 +51,7 @@ func (f newFile) Commit() error {
 // Staged implements table.Stager.
 func (t *Table) Staged(ctx context.Context, name string) (dfs.File, error) {
 	f, err := dfs.OpenRegular(ctx, t.fs, dfs.Join(t.Dir(), name))
-	return f, table.Unreadable(err)
+	return f, dfs.Lost(table.Unreadable(err))
 }
 
 // FileName implements table.Stager.

@@ -139,7 +139,7 @@ func (o *opened) open(ctx context.Context, fs dfs.FS, name string) error {
 	}
 	file, err := dfs.OpenRegular(context.WithoutCancel(ctx), fs, name)
 	if err != nil {
-		return table.Unreadable(err)
+		return dfs.Lost(table.Unreadable(err))
 	}
 	r, err := roll.Open(file, file.Size())
 	if err != nil {
