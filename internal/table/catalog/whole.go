@@ -238,7 +238,7 @@ func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) 
 	return h != nil && h.Load.Number == n, err
 }
 
-// sizes returns the sizes in bytes of the files in a folder, by name. A link to nothing is no file. The result is empty if
+// sizes returns the sizes in bytes of the files in a folder, by name. A link to nothing is no file, and a pipe is none. The result is empty if
 // the folder does not exist.
 func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error) {
 	list, err := fs.List(ctx, dir)
@@ -247,7 +247,7 @@ func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error)
 	}
 	out := map[string]int64{}
 	for _, f := range list {
-		if !f.Dir && !f.Lost {
+		if !f.Dir && !f.Lost && !f.Special {
 			out[dfs.Base(f.Name)] = f.Size
 		}
 	}
