@@ -47,7 +47,6 @@ const (
 var rowScripts = map[string]rowScript{
 	"no record was loaded: all are outside the dates":                            {0, "sed -i 's|{date}|*|' usertrail.yaml; bulkload --from 2015-01-01 --to 2015-01-01"},
 	"every record of these logs was skipped":                                     {0, "sed -i '2i user: {empty: skip}' usertrail.yaml; sed -i 's/^u[0-9]*,/,/' logs/2014-09-01/play.csv; bulkload --from 2014-09-01 --to 2014-09-02"},
-	"at least half of the records of these logs were skipped":                    {0, "sed -i '2i user: {empty: skip}' usertrail.yaml; for i in {10..39}; do echo \",2014-09-01 10:00:$i,news,6\"; done >> logs/2014-09-01/play.csv; bulkload --from 2014-09-01 --to 2014-09-02"},
 	"logs have the bytes of logs of other days, and no record of their own days": {0, "cp logs/2014-09-01/play.csv logs/2014-09-02/play.csv; bulkload --from 2014-09-01 --to 2014-09-02"},
 	"skipped records of days that were dropped from the table": {0, night + "; bulkload drop --quiet --before 2014-09-02; " +
 		`printf 'user_id,time,product,price\nu1,2014-09-01 23:00:00,a,1\nu1,2014-09-02 01:00:00,a,1\n' > logs/2014-09-02/order.csv; bulkload --from 2014-09-02 --to 2014-09-02`},
