@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/convert"
+	"usertrail/internal/bulkload/load"
 	"usertrail/internal/bulkload/reread"
 	"usertrail/internal/bulkload/upkeep"
 	"usertrail/internal/store/dfs"
@@ -113,6 +115,13 @@ func TestAnUndropAfterAReread(t *testing.T) {
 	}
 	verified(t, y)
 	rebuilt(t, y)
+	if _, err := load.Run(t.Context(), y.Config(first, last)); !errors.Is(err, bulkload.ErrNothing) || !strings.HasSuffix(err.Error(), "were dropped from the table: to have them again, load their logs into a new table") {
+		t.Errorf("a load of the dropped days: %v, want a step that helps", err)
+	}
+	y.Write("2014-08-31/a.csv", "user,time,kind,n,device,age\n10,2014-08-31 10:00:00,play,1,tv,20\n")
+	if _, err := load.Run(t.Context(), y.Config("2014-08-31", "2014-08-31")); !errors.Is(err, bulkload.ErrRequest) || !strings.HasSuffix(err.Error(), "correct --from and --to, or load the logs into a new table") {
+		t.Errorf("a load of records of dropped days: %v, want a step that helps", err)
+	}
 }
 
 // TestARereadSurvivesAnyFault fails each file operation of a reread once. The table is then as before or as after the

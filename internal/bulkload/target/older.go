@@ -111,15 +111,15 @@ func (t *Table) LoadedBefore(ctx context.Context, e LoadedBeforeError) error {
 	return &e
 }
 
-// droppedForGood reports whether the table no longer keeps the files of its last drop. It returns false if it cannot
-// know.
+// droppedForGood reports whether the last drop can no longer be undone: the table does not keep its files, or no longer has a file that
+// the drop wrote. It returns false if it cannot know.
 func (t *Table) droppedForGood(ctx context.Context) bool {
 	files, ok := table.As[table.OfFiles](t.Loader)
 	if !ok {
 		return false
 	}
 	u, err := files.Undrop(ctx)
-	return u == nil && err == nil
+	return err == nil && (u == nil || u.Lacks(files.Manifest()) != "")
 }
 
 // A LoadedBeforeError is the error of a load of a span in which no file has records to load. It names the dropped days of

@@ -95,14 +95,8 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 	if u == nil {
 		return no("its --keep-for has passed, undrop has undone a later drop, or retired.json is missing")
 	}
-	has := map[string]bool{}
-	for i := range m.Files {
-		has[m.Files[i].Name] = true
-	}
-	for _, name := range u.Made {
-		if !has[name] {
-			return no("a compact has merged, or a load with --reread has replaced, " + name + ", which the drop wrote")
-		}
+	if name := u.Lacks(m); name != "" {
+		return no("a compact has merged, or a load with --reread has replaced, " + name + ", which the drop wrote")
 	}
 	if err := r.unchanged(ctx, u.Files); err != nil {
 		return fmt.Errorf("undo the drop of the days before %s: %w", m.DroppedBefore, err)

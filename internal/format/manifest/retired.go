@@ -38,6 +38,21 @@ type Undrop struct {
 	Earlier *Earlier       `json:"earlier,omitempty"`
 }
 
+// Lacks returns the first file of Made that a table no longer has, or "". A compact has merged it, or a reread has replaced it. The drop
+// can then no longer be undone.
+func (u *Undrop) Lacks(t *Table) string {
+	has := map[string]bool{}
+	for i := range t.Files {
+		has[t.Files[i].Name] = true
+	}
+	for _, name := range u.Made {
+		if !has[name] {
+			return name
+		}
+	}
+	return ""
+}
+
 // An Earlier holds the entries of the drops before.
 type Earlier struct {
 	DroppedBefore behaviour.Date `json:"dropped_before"`
