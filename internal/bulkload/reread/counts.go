@@ -74,8 +74,8 @@ func (p *parsed) value(kind, i, n int) *daySet {
 	return &p.valued[kind][i]
 }
 
-// of returns the days of the records that lack a field of a kind, and the days on which one of them has a value. lacks are the days on which the file lacks
-// the field.
+// of returns the days of the records that lack a field of a kind, and the days on which one of them has a value. lacks are the days on
+// which the file lacks the field.
 func (p *parsed) of(kind, i int, lacks []behaviour.Span) (days, valued daySet) {
 	if kind < len(p.days) {
 		days = p.days[kind].and(lacks)

@@ -4,7 +4,7 @@
 //	choose   the files of which the ledgers show fields that no load read, and the HFiles that can have their
 //	         records
 //	parse    parses the files; shuffle sorts their records by HFile, row and column ID
-//	judge    refuses files that the job does not read as a load must, and leaves out fields without a value
+//	judge    refuses files that the job does not read as a load must, and leaves out fields without a value on a day
 //	collect  reads the records of these HFiles into the same order, so that a record and its values meet
 //	join     adds the values to the records; rewrite replaces each HFile by one that also has the new cells, and
 //	         reads it back
@@ -17,7 +17,8 @@
 // without a value of the field. The ledgers do not decide which records there are. Jobs may have skipped records,
 // replays may have corrected them, and other jobs may have read their users and times in another way.
 //
-// A file is read once for a field. If the table has a record of it that lacks a value, and that the job does not read, the
+// A field is read only for the days of a behaviour on which the load had no value of it. A file is read once for these days of a field. If
+// no record of a day has a value, the day stays unread for a job that reads the field by other settings. If the table has a record of it that lacks a value, and that the job does not read, the
 // ledger counts the record, and a later reread reads the file again.
 //
 // # Layouts in which fields share a cell
