@@ -418,15 +418,7 @@ func unwritable(err error) error {
 // read reads a JSON file of the catalog into v. If this user may not read the file, the
 // error wraps table.ErrUnfit.
 func read(ctx context.Context, fs dfs.FS, name string, v manifest.Versioned) error {
-	return unreadable(manifest.Read(ctx, fs, name, v))
-}
-
-// unreadable wraps the error of a table that this user may not read with table.ErrUnfit.
-func unreadable(err error) error {
-	if errors.Is(err, iofs.ErrPermission) && !errors.Is(err, table.ErrUnfit) {
-		return fmt.Errorf("%w: %w: run as a user who may read the table, or let the owner grant the right", table.ErrUnfit, err)
-	}
-	return err
+	return table.Unreadable(manifest.Read(ctx, fs, name, v))
 }
 
 // sweepPending removes unfinished files. It keeps the unfinished files of pieces, because their

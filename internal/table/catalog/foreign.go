@@ -106,7 +106,7 @@ func hasManifest(ctx context.Context, fs dfs.FS, dir string) (bool, error) {
 	case errors.Is(err, syscall.ELOOP):
 		return true, nil // ReadTable has the next step
 	}
-	return err == nil, unreadable(err)
+	return err == nil, table.Unreadable(err)
 }
 
 // A bare is a directory without a manifest.

@@ -9,6 +9,7 @@ import (
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 )
 
 // ledgersAtOnce is how many ledgers are read at once. A table has one for each night, and reading
@@ -62,7 +63,7 @@ type readLedger struct {
 // Ledger reads the ledger of one load and checks it against ref.
 func (c *Catalog) Ledger(ctx context.Context, ref *manifest.LoadRef) (*manifest.Load, error) {
 	l, err := manifest.ReadLedger(ctx, c.fs, c.dir, ref)
-	return l, unreadable(err)
+	return l, table.Unreadable(err)
 }
 
 // writeLedger writes a ledger and fails if the file exists. Sweep removes every ledger that no

@@ -44,7 +44,7 @@ func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 			newest = max(newest, n)
 		}
 	}
-	return newest, unreadable(err)
+	return newest, table.Unreadable(err)
 }
 
 // needsBase reports whether the ledgers cannot make m again.

@@ -130,7 +130,7 @@ func olderThanLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Tab
 	case err == nil, isFault(err), errors.Is(err, iofs.ErrNotExist), errors.Is(err, manifest.ErrNewer), errors.Is(err, dfs.ErrDirectory): // Rebuild says what is wrong with it
 		return older(name), nil
 	}
-	return nil, unreadable(err)
+	return nil, table.Unreadable(err)
 }
 
 // olderThanList returns as wrong that the list of retired files is of a later state of the table than m, unless a compact, drop or
@@ -243,7 +243,7 @@ func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) 
 func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error) {
 	list, err := fs.List(ctx, dir)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return nil, unreadable(err)
+		return nil, table.Unreadable(err)
 	}
 	out := map[string]int64{}
 	for _, f := range list {
