@@ -171,7 +171,7 @@ func TestEncodings(t *testing.T) {
 			wantLines(t, got, want.lines...)
 		}
 		_, err = readAll(strings.NewReader(mark+text), playFile("a.csv"), f, 17)
-		if name != "utf-8" && !errors.Is(err, ErrHeader) || name == "utf-8" && err != nil {
+		if name != "utf-8" && !errors.Is(err, ErrEncoding) || name == "utf-8" && err != nil {
 			t.Errorf("%s, after the mark of utf-8: %v", name, err)
 		}
 	}

@@ -295,8 +295,8 @@ func FuzzParse(f *testing.F) {
 		format.MaxLine = 64
 		small, err := readAll(strings.NewReader(text), playFile("a"), format, int(size))
 		if WideMark([]byte(text)) != "" {
-			if !errors.Is(err, ErrHeader) {
-				t.Fatalf("%v, want ErrHeader: the text begins with the mark of another encoding", err)
+			if !errors.Is(err, ErrEncoding) {
+				t.Fatalf("%v, want ErrEncoding: the text begins with the mark of another encoding", err)
 			}
 			return
 		}

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -69,7 +68,7 @@ func OpenGrowing(r io.Reader, file File, f *Format, grow Grow) (*Reader, error) 
 		blanks: f.Syntax == Blanks,
 		line:   1,
 	}
-	if in, err = withoutUTF8Mark(in, f.Encoding); err == nil {
+	if in, err = notUTF8(in, f.Encoding); err == nil {
 		out.in, err = Decode(in, f.Encoding)
 	}
 	if err == nil {
@@ -80,20 +79,6 @@ func OpenGrowing(r io.Reader, file File, f *Format, grow Grow) (*Reader, error) 
 		return nil, fmt.Errorf("record: open %s: %w", file.Path, err)
 	}
 	return out, nil
-}
-
-// withoutUTF8Mark returns a reader of the same bytes. If they begin with the byte order mark of UTF-8 and are to be decoded from
-// another encoding, it returns an error that wraps ErrHeader: every byte has a meaning in most encodings, so the texts would be wrong
-// without an error.
-func withoutUTF8Mark(in io.Reader, name string) (io.Reader, error) {
-	if e, err := lookup(name); err != nil || e == nil {
-		return in, err
-	}
-	b := bufio.NewReader(in)
-	if first, _ := b.Peek(len(mark)); string(first) == mark { // the decoder meets the error
-		return nil, fmt.Errorf("%w: the file begins with the byte order mark of utf-8, and the job says %s: remove encoding under logs, or load the file with another job", ErrHeader, name)
-	}
-	return b, nil
 }
 
 // Header returns the names of the columns in the file. It returns nil if the format has no
@@ -110,11 +95,14 @@ func (r *Reader) Close() error {
 func (r *Reader) begin(f *Format) error {
 	r.rest = make([]byte, 0, firstRead)
 	r.fill(&r.rest)
+	if errors.Is(r.err, ErrEncoding) {
+		return r.err
+	}
 	if bytes.HasPrefix(r.rest, []byte(mark)) {
 		r.take(len(mark))
 	}
 	if name := WideMark(r.rest); name != "" {
-		return fmt.Errorf("%w: the file begins with the byte order mark of %s, and the job says %s: write encoding: %s under logs", ErrHeader, name, cmp.Or(f.Encoding, "utf-8"), name)
+		return fmt.Errorf("%w: the file begins with the byte order mark of %s, and the job says %s: write encoding: %s under logs", ErrEncoding, name, cmp.Or(f.Encoding, "utf-8"), name)
 	}
 	if !f.Header || f.Syntax == JSONL {
 		return nil // Next returns the error if reading fails

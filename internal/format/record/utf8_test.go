@@ -1,0 +1,137 @@
+package record
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+)
+
+// inEncodings has a sentence in each encoding that logs of this language are in.
+var inEncodings = []struct {
+	name string
+	enc  encoding.Encoding
+	text string
+}{
+	{"windows-1252", charmap.Windows1252, "“Spaß” in Würzburg, à «Noël», ¡mañana! 5 €"},
+	{"iso-8859-15", charmap.ISO8859_15, "Übergrößenträger, déjà vu, cœur, 5 €"},
+	{"windows-1250", charmap.Windows1250, "Příliš žluťoučký kůň úpěl ďábelské ódy"},
+	{"windows-1251", charmap.Windows1251, "Съешь же ещё этих мягких французских булок"},
+	{"koi8-r", charmap.KOI8R, "Съешь же ещё этих мягких французских булок"},
+	{"iso-8859-5", charmap.ISO8859_5, "Съешь же ещё этих мягких французских булок"},
+	{"ibm866", charmap.CodePage866, "Съешь же ещё этих мягких французских булок"},
+	{"windows-1253", charmap.Windows1253, "Ξεσκεπάζω την ψυχοφθόρα βδελυγμία"},
+	{"windows-1254", charmap.Windows1254, "Pijamalı hasta yağız şoföre çabucak güvendi"},
+	{"windows-1255", charmap.Windows1255, "דג סקרן שט בים מאוכזב ולפתע מצא חברה"},
+	{"windows-1256", charmap.Windows1256, "صِف خَلقَ خَودِ كَمِثلِ الشَمسِ إِذ بَزَغَت"},
+	{"windows-874", charmap.Windows874, "เป็นมนุษย์สุดประเสริฐเลิศคุณค่า"},
+	{"macintosh", charmap.Macintosh, "Übergrößenträger, déjà vu, cœur"},
+	{"gb18030", simplifiedchinese.GB18030, "演员的诞生，新闻联播，非诚勿扰"},
+	{"big5", traditionalchinese.Big5, "新聞聯播，星光大道，康熙來了"},
+	{"shift_jis", japanese.ShiftJIS, "いろはにほへと チリヌルヲ 我が世誰ぞ"},
+	{"euc-jp", japanese.EUCJP, "いろはにほへと チリヌルヲ 我が世誰ぞ"},
+	{"euc-kr", korean.EUCKR, "키스의 고유조건은 입술끼리 만나야"},
+}
+
+// TestUTF8ReadAsAnotherEncoding reads texts in their encoding, and the same texts in UTF-8 as if they were in this encoding.
+func TestUTF8ReadAsAnotherEncoding(t *testing.T) {
+	for _, c := range inEncodings {
+		t.Run(c.name, func(t *testing.T) {
+			var text strings.Builder
+			for range 3000 { // the text is longer than what is read at once
+				text.WriteString("plain," + c.text + ",text\n")
+			}
+			right, err := c.enc.NewEncoder().String(text.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := decodedIn(c.name, strings.NewReader(right)); err != nil || got != text.String() {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+			late := strings.Repeat("plain\n", 20_000) + text.String()
+			for _, wrong := range []string{text.String(), late} {
+				for _, in := range []io.Reader{strings.NewReader(wrong), iotest.OneByteReader(strings.NewReader(wrong)), iotest.DataErrReader(strings.NewReader(wrong))} {
+					if _, err := decodedIn(c.name, in); !errors.Is(err, ErrEncoding) || !strings.HasSuffix(err.Error(), ": the text is in utf-8, and the job says "+c.name+": remove encoding under logs, or load the file with another job") {
+						t.Errorf("the text in UTF-8: %v", err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// decodedIn returns the text of bytes in an encoding.
+func decodedIn(name string, in io.Reader) (string, error) {
+	in, err := notUTF8(in, name)
+	if err != nil {
+		return "", err
+	}
+	if in, err = Decode(in, name); err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(in)
+	return string(text), err
+}
+
+// TestEvidenceOfUTF8 checks how much evidence is required, and that it does not depend on how the bytes are read.
+func TestEvidenceOfUTF8(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		isUTF8     bool
+	}{
+		{"windows-1252", "M\xfcller", false},
+		{"windows-1252", "Spa\xdf\x93 Spa\xdf\x93", false}, // a sharp s before a quotation mark is ߓ in UTF-8
+		{"windows-1252", "Müller", false},
+		{"windows-1252", "Müller und Schröder", true},
+		{"windows-1252", "5 €", true},
+		{"windows-1252", "M\xfcller, Schröder, Groß", false},
+		{"windows-1252", "Schröder, Groß, M\xfcller", false},
+		{"windows-1252", strings.Repeat("Schröder", 98) + "Groß, M\xfcller", false},
+		{"windows-1252", strings.Repeat("Schröder", 99) + "Groß, M\xfcller", true}, // some records are in another encoding
+		{"windows-1252", strings.Repeat("Schröder", 1000) + "Groß, M\xfcller", true},
+		{"windows-1252", strings.Repeat("Schröder", 1000), false},
+		{"windows-1252", "Schröder\xc3", false}, // the last character is not complete
+		{"windows-874", "\xca\xba\xd2\xa1", false},
+		{"windows-1252", "Schröder\xc3,", false},
+		{"windows-1252", "", false},
+		{"gb18030", "新闻联", false},
+		{"gb18030", "新闻联新闻联新闻联", false},
+		{"gb18030", "新闻联播", true},
+		{"gb18030", "äöüßéèà", false},
+		{"gb18030", "äöüßéèàô", true},
+		{"gb18030", "\U0001f600\U0001f601", false},
+		{"gb18030", "\U0001f600\U0001f601\U0001f602", true},
+		{"utf-16le", "新闻联播", false},
+		{"utf-8", "新闻联播", false},
+	} {
+		for i, in := range []io.Reader{strings.NewReader(c.text), iotest.OneByteReader(strings.NewReader(c.text)), iotest.DataErrReader(strings.NewReader(c.text)), iotest.HalfReader(strings.NewReader(c.text))} {
+			if _, err := decodedIn(c.name, in); errors.Is(err, ErrEncoding) != c.isUTF8 || !c.isUTF8 && err != nil {
+				t.Errorf("%s: %q, reader %d: %v", c.name, c.text, i, err)
+			}
+		}
+	}
+}
+
+// TestPairsOfGB2312AreNotUTF8 checks that random pairs of bytes of gb18030 are not mistaken for UTF-8. A seventh of them is UTF-8.
+func TestPairsOfGB2312AreNotUTF8(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		var b strings.Builder
+		for range 1 + random.IntN(30) {
+			b.WriteByte(byte(0xb0 + random.IntN(0xf8-0xb0)))
+			b.WriteByte(byte(0xa1 + random.IntN(0xff-0xa1)))
+		}
+		if _, err := decodedIn("gb18030", strings.NewReader(b.String())); err != nil {
+			t.Fatalf("%q: %v", b.String(), err)
+		}
+	}
+}
