@@ -206,6 +206,9 @@ var NoDays = Span{From: math.MaxInt32, To: math.MinInt32}
 // Add extends s so that it includes o.
 func (s *Span) Add(o Span) { s.From, s.To = min(s.From, o.From), max(s.To, o.To) }
 
+// Common returns the days that are in s and in o. If there are none, its To is before its From.
+func (s Span) Common(o Span) Span { return Span{From: max(s.From, o.From), To: min(s.To, o.To)} }
+
 // AddDay extends s so that it includes d.
 func (s *Span) AddDay(d Date) { s.Add(Span{From: d, To: d}) }
 

@@ -240,6 +240,11 @@ func TestSpans(t *testing.T) {
 		if week.Overlaps(o) != c.want || o.Overlaps(week) != c.want {
 			t.Errorf("%s and %s overlap: want %v", week, o, c.want)
 		}
+		for d := o.From - 10; d <= o.To+10; d++ {
+			if both := week.Common(o); both.Has(d) != (week.Has(d) && o.Has(d)) || both != o.Common(week) {
+				t.Errorf("%s are the days of %s and %s, has %s: %v", both, week, o, d, both.Has(d))
+			}
+		}
 	}
 	b, err := json.Marshal(week)
 	if err != nil || string(b) != `{"from":"2014-09-01","to":"2014-09-07"}` {

@@ -53,9 +53,9 @@ func (a *Amount) add(f *manifest.File) {
 	a.Size += f.Size
 	a.UsersAtMost += f.Users
 	if a.Span == nil {
-		a.Span = &behaviour.Span{From: f.Span.From, To: f.Span.To}
+		a.Span = new(behaviour.NoDays)
 	}
-	a.Span.From, a.Span.To = min(a.Span.From, f.Span.From), max(a.Span.To, f.Span.To)
+	a.Span.Add(f.Span)
 }
 
 // A Region is the key range between two split points.

@@ -11,17 +11,16 @@ import (
 // SpanOf returns the first and the last day with records of loads. ok is false if there are
 // none. For a table of files it uses the manifest. For other tables it reads the ledgers.
 func SpanOf(ctx context.Context, t Loader) (s behaviour.Span, ok bool, err error) {
-	s = behaviour.Span{From: behaviour.MaxDate, To: behaviour.MinDate}
-	add := func(o behaviour.Span) { s.From, s.To = min(s.From, o.From), max(s.To, o.To) }
+	s = behaviour.NoDays
 	if m := Known(t); m != nil && m.Address == "" {
 		for _, f := range m.Files {
-			add(f.Span)
+			s.Add(f.Span)
 		}
 		return s, s.From <= s.To, nil
 	}
 	err = t.EachLedger(ctx, func(l *manifest.Load) error {
 		for _, d := range l.Days {
-			add(behaviour.Span{From: d.Date, To: d.Date})
+			s.AddDay(d.Date)
 		}
 		return nil
 	})

@@ -112,11 +112,11 @@ func (s *Sample) encode(schema *behaviour.Schema, l layout.Layout, emit func(*ce
 // rolled returns the size of the roll of the kept records.
 func (s *Sample) rolled(schema *behaviour.Schema, l layout.Layout) (counter, error) {
 	all := make([]placed, len(s.kept))
-	span := behaviour.Span{From: s.kept[0].Date, To: s.kept[0].Date}
+	span := behaviour.NoDays
 	for i := range s.kept {
 		r := &s.kept[i]
 		all[i] = placed{l.AppendUserKey(nil, r.User), r}
-		span.From, span.To = min(span.From, r.Date), max(span.To, r.Date)
+		span.AddDay(r.Date)
 	}
 	same := func(a, b placed) int {
 		return cmp.Or(bytes.Compare(a.row, b.row), cmp.Compare(a.record.Date, b.record.Date), cmp.Compare(a.record.Kind, b.record.Kind))

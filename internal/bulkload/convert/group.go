@@ -44,7 +44,7 @@ func (r *run) groups() []*group {
 		}
 		g.files = append(g.files, f)
 		g.merged = g.merged || len(f.Loads) > 0
-		g.span.From, g.span.To = min(g.span.From, f.Span.From), max(g.span.To, f.Span.To)
+		g.span.Add(f.Span)
 		g.records += f.Records
 		g.size += f.Size
 		g.cells.Add(f.Tally)

@@ -184,7 +184,7 @@ func without(spans, others []behaviour.Span) []behaviour.Span {
 func bounds(a, b []behaviour.Span, within behaviour.Span) behaviour.Span {
 	out := behaviour.NoDays
 	for len(a) > 0 && len(b) > 0 {
-		both := behaviour.Span{From: max(a[0].From, b[0].From, within.From), To: min(a[0].To, b[0].To, within.To)}
+		both := a[0].Common(b[0]).Common(within)
 		if both.From <= both.To {
 			out.Add(both)
 		}

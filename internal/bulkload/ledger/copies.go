@@ -142,12 +142,10 @@ func (c *Copy) overlaps(o *Copy) bool {
 
 // span returns the dates of all requested records of the load of c.
 func (c *Copy) span() behaviour.Span {
-	s := behaviour.AllDays
-	if c.Dates != nil {
-		s = *c.Dates
+	if c.Dates == nil {
+		return c.Part.Dates()
 	}
-	part := c.Part.Dates()
-	return behaviour.Span{From: max(s.From, part.From), To: min(s.To, part.To)}
+	return c.Dates.Common(c.Part.Dates())
 }
 
 func (c *Copy) equal(o Copy) bool {

@@ -57,7 +57,7 @@ func (s *daySet) addAll(o daySet) {
 // and returns the days that are also in o.
 func (s daySet) and(o []behaviour.Span) (out daySet) {
 	for i, j := 0, 0; i < len(s) && j < len(o); {
-		if both := (behaviour.Span{From: max(s[i].From, o[j].From), To: min(s[i].To, o[j].To)}); both.From <= both.To {
+		if both := s[i].Common(o[j]); both.From <= both.To {
 			out = append(out, both)
 		}
 		if s[i].To < o[j].To {

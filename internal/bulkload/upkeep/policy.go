@@ -235,7 +235,7 @@ func joined(files []manifest.File) manifest.File {
 		if bytes.Compare(x.Last, f.Last) > 0 {
 			f.Last = x.Last
 		}
-		f.Span.From, f.Span.To = min(f.Span.From, x.Span.From), max(f.Span.To, x.Span.To)
+		f.Span.Add(x.Span)
 		f.Records += x.Records
 		f.Tally.Add(x.Tally)
 		f.Apart = f.Apart || x.Apart

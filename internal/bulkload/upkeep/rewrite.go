@@ -207,7 +207,7 @@ func (w *rewriter) record(r *behaviour.Record) error {
 		return nil
 	}
 	w.records++
-	w.span.From, w.span.To = min(w.span.From, r.Date), max(w.span.To, r.Date)
+	w.span.AddDay(r.Date)
 	w.counts.Add(r.Date, r.Kind)
 	return nil
 }

@@ -138,7 +138,7 @@ func (f *Facts) weigh(q *query.Query, taken *footprint.Footprint, known *manifes
 
 // overlap returns the number of days that are in both spans.
 func overlap(a, b behaviour.Span) int {
-	return behaviour.Span{From: max(a.From, b.From), To: min(a.To, b.To)}.Days()
+	return a.Common(b).Days()
 }
 
 // Detail replaces the numbers for all behaviours together by the numbers of each behaviour. sums has, by kind, the sum of

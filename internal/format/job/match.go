@@ -46,7 +46,7 @@ func (p place) within(span behaviour.Span) (behaviour.Span, bool) {
 		last.month, last.day = p.month+1, 0 // the day before the first day of the next month or year
 	}
 	days := behaviour.Span{From: first.date(), To: last.date()}
-	return behaviour.Span{From: max(span.From, days.From), To: min(span.To, days.To)}, span.Overlaps(days)
+	return span.Common(days), span.Overlaps(days)
 }
 
 // Match returns the date and the kind that the path of a file names, and reports whether the
