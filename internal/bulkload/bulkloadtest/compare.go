@@ -15,6 +15,7 @@ import (
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
 )
 
@@ -115,7 +116,7 @@ func Difference(got, want []string) string {
 	return fmt.Sprintf("%d cells, want %d", len(got), len(want))
 }
 
-// Swept fails the test if files of a plan are left, except the files that the manifest names.
+// Swept fails the test if files of a plan are left, except the files that the manifest names and the record of the plan.
 func (y *Fixture) Swept() {
 	y.T.Helper()
 	if left, err := os.ReadDir(filepath.Join(y.Store.Dir, "plans")); err == nil && len(left) > 0 {
@@ -132,6 +133,9 @@ func (y *Fixture) Swept() {
 	named := map[string]bool{}
 	for _, f := range t.(*files.Table).Files() {
 		named[f.Name], named[f.Roll] = true, true
+		if plan, _, ok := catalog.OfPlan(f.Name); ok {
+			named[fmt.Sprintf("pieces/%06d-%s.json", f.Load, plan)] = true
+		}
 	}
 	for name := range dfstest.Snapshot(y.T, local.New(), y.Store.Dir) {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, y.Store.Dir), "/")

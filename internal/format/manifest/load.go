@@ -303,6 +303,8 @@ func (c Counts) Check() error {
 // If files of a load exist that neither a Loading nor the manifest names, no killed load left
 // them.
 //
+// A Loading also records which load a plan became. It is kept as long as the files of the plan's pieces.
+//
 // A compact, drop or undrop writes a Loading with Replacing before it changes the list of retired files. The Loading is removed
 // after the manifest was replaced.
 type Loading struct {

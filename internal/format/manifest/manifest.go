@@ -14,6 +14,8 @@
 //	TABLE/handover.json       Handover: files that are being handed to HBase.
 //	TABLE/plans/ID/plan.json  Plan: a load in pieces that are not committed.
 //	TABLE/plans/ID/00003.json Report: the result of piece 3.
+//	TABLE/pieces/000001-ID.json
+//	                          Loading: the load that the plan ID became.
 //	TABLE/convert/plan.json   Conversion: a table that is being made from another one.
 //	TABLE/convert/000001.json Converted: a finished part of the conversion.
 //	TABLE/retired.json        Retired: files that the manifest has named, and that

@@ -243,6 +243,11 @@ func (c *Catalog) commit(ctx context.Context, load *manifest.Load, m, own *manif
 	if err := c.begin(ctx, load.Number); err != nil {
 		return err
 	}
+	if load.Plan != "" {
+		if err := c.setPlan(ctx, load.Number, load.Plan); err != nil {
+			return err
+		}
+	}
 	load.Table, load.Previous = own, ""
 	if n := len(m.Loads); n > 1 {
 		load.Previous = m.Loads[n-2].SHA256

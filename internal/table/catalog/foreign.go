@@ -28,6 +28,7 @@ var ours = sync.OnceValue(func() *regexp.Regexp {
 		`tmp/(?:.+/)?(?:run-\d{3,}|merge)-\d{5,}`,
 		`quarantine/[^/]+\.jsonl(?:\.kept-[0-9a-f]{16})?`,
 		`plans/[0-9a-f]+/(?:plan\.json|pieces\.jsonl|\d{5,}(?:\.json|\.lock|\.begun\.json|-\d{4,}\.bad))`,
+		`pieces/\d{6,}-[0-9a-f]+\.json`,
 		`pieces/[0-9a-f]+/(?:staging/.+/)?\d{5,}(?:-\d{4,})?(?:-\d+)*\.(?:hfile|roll)`,
 		`staging/(?:.+/)?\d{6,}-\d{4,}(?:-\d+)*\.hfile`,
 		`convert/(?:plan|\d{6,})\.json`,

@@ -52,6 +52,21 @@ func OfPlan(name string) (plan, rest string, ok bool) {
 // directory.
 func PieceFolder(plan string) string { return piecesName + "/" + plan }
 
+// planOfLoad matches the name of a file that records which plan became a load. It is in the folder of the pieces, because it is kept as
+// long as the files of the plan's pieces.
+var planOfLoad = regexp.MustCompile(`^(\d{6,})-([0-9a-f]+)\.json$`)
+
+// setPlan records that a plan becomes load n. The names of the files of its pieces have no number, so without the record no file would
+// show a load whose ledger is lost.
+func (c *Catalog) setPlan(ctx context.Context, n int, plan string) error {
+	name := fmt.Sprintf("%s/%06d-%s.json", piecesName, n, plan)
+	err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), &manifest.Loading{Version: manifest.Version, Load: n})
+	if err != nil {
+		return fmt.Errorf("commit load %d: %w", n, unwritable(err))
+	}
+	return nil
+}
+
 // A Folder holds the files of a plan until the plan is committed.
 type Folder struct {
 	FS    dfs.FS
@@ -261,6 +276,28 @@ func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 		}
 		if err := c.sweepFolder(ctx, dir, PieceFolder(id), known); err != nil {
 			return err
+		}
+	}
+	return c.sweepPlans(ctx)
+}
+
+// sweepPlans removes the records of the plans whose pieces have no files any more.
+func (c *Catalog) sweepPlans(ctx context.Context) error {
+	list, err := c.fs.List(ctx, dfs.Join(c.dir, piecesName))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	folders := map[string]bool{}
+	for _, f := range list {
+		folders[dfs.Base(f.Name)] = f.Dir
+	}
+	for _, f := range list {
+		match := planOfLoad.FindStringSubmatch(dfs.Base(f.Name))
+		if f.Dir || match == nil || folders[match[2]] {
+			continue
+		}
+		if err := c.fs.Remove(ctx, f.Name); err != nil {
+			return fmt.Errorf("sweep: %w", err)
 		}
 	}
 	return nil

@@ -200,7 +200,7 @@ func (r *rebuild) read(ctx context.Context) error {
 	if err != nil || len(r.missing) > 0 {
 		return err
 	}
-	if err := r.later(ctx, last); err != nil {
+	if err := r.later(ctx, last); err != nil || len(r.missing) > 0 {
 		return err
 	}
 	return r.laterPieces(ctx)

@@ -249,20 +249,14 @@ func refused(t *testing.T, dir string, wants, others []string) {
 // TestRebuildMakesNoOlderManifest loses ledgers, with and without the manifest. The manifest names the lost ledger, or the files of its
 // load show that it was there.
 func TestRebuildMakesNoOlderManifest(t *testing.T) {
-	pieces := func(t *testing.T) string {
-		dir, _ := loadedTable(t)
-		c := opened(t, dir)
-		f := fileIn(t, dir, "pieces/5d0c/00000-0000", 4)
-		if err := c.Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 4}, []manifest.File{f}); err != nil {
-			t.Fatal(err)
-		}
-		return dir
-	}
-	dir := pieces(t)
+	dir, _ := loadedTable(t)
+	inPieces(t, dir)
 	ledger := readText(t, dir, "loads/000004.json")
 	remove(t, dir, "loads/000004.json")
 	refused(t, dir, []string{"ledger of load 4", "put these files back", "if manifest.json is a file of another table, move it away"}, nil)
 	remove(t, dir, "manifest.json")
+	refused(t, dir, []string{"loads/000004.json, whose load has files: pieces/000004-5d0c.json"}, []string{"the ledger of a load in pieces"})
+	remove(t, dir, "pieces/000004-5d0c.json") // earlier releases did not write it
 	refused(t, dir, []string{"the ledger of a load in pieces, which wrote pieces/5d0c/00000-0000.hfile: put it back"}, nil)
 	writeText(t, dir, "plans/5d0c/plan.json", "{}")
 	remove(t, dir, "pieces/5d0c/00000-0000.roll")

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,21 +205,26 @@ type laterFile struct {
 
 // laterFiles returns a file of each load with a higher number than last, in order.
 func laterFiles(ctx context.Context, fs dfs.FS, dir, family string, last int) (out []laterFile, err error) {
-	there, err := sizes(ctx, fs, dfs.Join(dir, family))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(there)) {
-		match := ofLoad.FindStringSubmatch(name)
-		if match == nil {
-			continue
+	for _, in := range []struct {
+		folder string
+		names  *regexp.Regexp
+	}{{family, ofLoad}, {piecesName, planOfLoad}} {
+		there, err := sizes(ctx, fs, dfs.Join(dir, in.folder))
+		if err != nil {
+			return nil, err
 		}
-		n, err := strconv.Atoi(match[1])
-		if err == nil && n > last && (len(out) == 0 || out[len(out)-1].load != n) {
-			out = append(out, laterFile{n, family + "/" + name})
+		for name := range there {
+			match := in.names.FindStringSubmatch(name)
+			if match == nil {
+				continue
+			}
+			if n, err := strconv.Atoi(match[1]); err == nil && n > last {
+				out = append(out, laterFile{n, in.folder + "/" + name})
+			}
 		}
 	}
-	return out, nil
+	slices.SortFunc(out, func(a, b laterFile) int { return cmp.Or(cmp.Compare(a.load, b.load), cmp.Compare(a.name, b.name)) })
+	return slices.CompactFunc(out, func(a, b laterFile) bool { return a.load == b.load }), nil
 }
 
 // older returns the error for a manifest that is older than the file called name.

@@ -31,6 +31,46 @@ func loadedTable(t *testing.T) (dir string, manifests []string) {
 	return dir, manifests
 }
 
+// inPieces adds load 4, which was done in pieces, to a table of three loads.
+func inPieces(t *testing.T, dir string) {
+	t.Helper()
+	f := fileIn(t, dir, "pieces/5d0c/00000-0000", 4)
+	if err := opened(t, dir).Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 4, Plan: "5d0c"}, []manifest.File{f}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPlansOfLoadsAreSwept replaces the files of a load in pieces. The record of its plan is removed after them.
+func TestPlansOfLoadsAreSwept(t *testing.T) {
+	dir, _ := loadedTable(t)
+	inPieces(t, dir)
+	sweep := func(want bool) {
+		t.Helper()
+		if err := opened(t, dir).Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"pieces/000004-5d0c.json", "pieces/5d0c"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+				t.Errorf("%s: %v, want it: %v", name, err, want)
+			}
+		}
+	}
+	sweep(true)
+	writeText(t, dir, "pieces/000003-77.json", "{}") // a killed process removed the folder of the pieces, and not the record
+	writeText(t, dir, "pieces/notes.json", "{}")
+	sweep(true)
+	if _, err := os.Stat(filepath.Join(dir, "pieces/000003-77.json")); err == nil {
+		t.Error("pieces/000003-77.json was not removed")
+	}
+	readText(t, dir, "pieces/notes.json")
+	m := opened(t, dir).Manifest()
+	m.Files = m.Files[:3]
+	if err := manifest.Write(t.Context(), local.New(), filepath.Join(dir, "manifest.json"), m); err != nil {
+		t.Fatal(err)
+	}
+	sweep(false)
+}
+
 // fileIn writes an HFile of a load, and its roll.
 func fileIn(t *testing.T, dir, name string, load int) manifest.File {
 	t.Helper()
@@ -86,6 +126,17 @@ func TestLedgersAreThoseOfTheManifest(t *testing.T) {
 			writeText(t, dir, "manifest.json", m[1])
 			remove(t, dir, "loads/000003.json")
 		}, "manifest.json is an older one, which does not name d/000003-0000.hfile", false},
+		"the manifest is older, and the newest ledger, of a load in pieces, is gone": {func(t *testing.T, dir string, m []string) {
+			inPieces(t, dir)
+			writeText(t, dir, "manifest.json", m[2])
+			remove(t, dir, "loads/000004.json")
+		}, "manifest.json is an older one, which does not name pieces/000004-5d0c.json", false},
+		"the commit of a load in pieces was killed": {func(t *testing.T, dir string, m []string) {
+			inPieces(t, dir)
+			writeText(t, dir, "loading.json", `{"version": 1, "load": 4}`)
+			writeText(t, dir, "manifest.json", m[2])
+		}, "", false},
+		"a load in pieces": {func(t *testing.T, dir string, _ []string) { inPieces(t, dir) }, "", false},
 		"a stray base": {func(t *testing.T, dir string, m []string) { writeText(t, dir, "base/000009.json", m[1]) },
 			"base/000009.json is not a file of this state of the table, because it is the copy of base/000000.json: move it away", false},
 		"the next ledger is of another table": {func(t *testing.T, dir string, m []string) {
