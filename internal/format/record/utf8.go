@@ -11,19 +11,25 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
 // ErrEncoding is wrapped if a file is evidently not in the encoding of the format.
 var ErrEncoding = errors.New("the encoding does not fit the job")
 
+// The evidence of UTF-8 is the number of bytes after the first one of each different character beyond ASCII. In an encoding, other
+// letters can have these bytes. They are seldom bytes of a character that the encoding has, too, as the characters of its texts are in UTF-8.
 const (
-	// charmapEvidence is the evidence of UTF-8 for which a text in an encoding with one byte for each character is refused. A letter
-	// beyond ASCII begins a character of UTF-8 only if some sign or a rare letter is next.
+	// charmapEvidence is enough of characters that an encoding with one byte for each character has.
 	charmapEvidence = 2
-	// pairsEvidence is charmapEvidence for encodings in which more than a tenth of the pairs of letters are characters of UTF-8.
-	pairsEvidence = 8
+	// pairsEvidence is enough of characters that another encoding has.
+	pairsEvidence = 6
+	// anyEvidence is enough of any characters.
+	anyEvidence = 24
 	// enoughCharacters is the number of characters beyond ASCII after which the rest of a text is not examined.
 	enoughCharacters = 100
+	// misfits is the part of these characters that may be no UTF-8 in a text in UTF-8: one of this number. A record may be cut.
+	misfits = 5
 )
 
 // notUTF8 returns a reader of the same bytes, which the caller decodes from the encoding of this name. notUTF8 or the reader returns an
@@ -41,18 +47,33 @@ func notUTF8(in io.Reader, name string) (io.Reader, error) {
 	if strings.HasPrefix(strings.ToLower(name), "utf") {
 		return b, nil
 	}
-	return &utf8Detector{in: b, name: name, enough: evidenceIn(e)}, nil
+	return &utf8Detector{in: b, name: name, enough: evidenceIn(e), has: charactersOf(e)}, nil
 }
 
-// evidenceIn returns the evidence of UTF-8 for which a text is not in e.
+// evidenceIn returns the evidence of characters of e for which a text is not in e.
 func evidenceIn(e encoding.Encoding) int {
-	if e == charmap.Windows874 { // Thai letters are from 0xA1 to 0xFB
-		return pairsEvidence
-	}
 	if _, ok := e.(*charmap.Charmap); ok {
 		return charmapEvidence
 	}
 	return pairsEvidence
+}
+
+// charactersOf returns a function that reports whether e has a character. For GB18030, which has all characters, these are the
+// characters of GBK.
+func charactersOf(e encoding.Encoding) func(rune) bool {
+	if m, ok := e.(*charmap.Charmap); ok {
+		return func(c rune) bool {
+			_, ok := m.EncodeRune(c)
+			return ok
+		}
+	}
+	if e == simplifiedchinese.GB18030 {
+		e = simplifiedchinese.GBK
+	}
+	return func(c rune) bool {
+		_, err := e.NewEncoder().String(string(c))
+		return err == nil
+	}
 }
 
 // isUTF8 returns the error of a file that is in UTF-8. name is the encoding of the job.
@@ -60,18 +81,21 @@ func isUTF8(why, name string) error {
 	return fmt.Errorf("%w: %s, and the job says %s: remove encoding under logs, or load the file with another job", ErrEncoding, why, name)
 }
 
-// A utf8Detector reads bytes and looks for UTF-8. A text is in UTF-8 if all its characters beyond ASCII are, or the first ones of many,
-// and if there is enough evidence: each different character counts its bytes after the first one.
+// A utf8Detector reads bytes and looks for UTF-8. A text is in UTF-8 if nearly all its characters beyond ASCII are, or the first ones of
+// many, and if there is enough evidence.
 type utf8Detector struct {
 	in     io.Reader
 	name   string // of the encoding of the job
-	enough int    // evidence
+	enough int    // evidence of characters of the encoding
+	has    func(rune) bool
 
 	begun      []byte // a character that is not complete
-	characters int    // beyond ASCII
-	seen       []rune // the first different characters
-	evidence   int
-	other      bool // some bytes are not UTF-8
+	characters int    // beyond ASCII, and runs of bytes that are no UTF-8
+	misfits    int    // such runs
+	inMisfit   bool   // the last byte was part of one
+	seen       []rune // different characters
+	evidence   int    // of the characters of the encoding
+	all        int    // evidence
 	err        error
 }
 
@@ -81,44 +105,63 @@ func (d *utf8Detector) Read(b []byte) (int, error) {
 		return 0, d.err
 	}
 	n, err := d.in.Read(b)
-	for text := b[:n]; d.undecided() && len(text) > 0; {
+	for text := b[:n]; d.characters < enoughCharacters && len(text) > 0; {
 		text = d.take(text)
 	}
-	if !d.other && d.evidence >= d.enough && (err == io.EOF || !d.undecided()) {
-		d.err = isUTF8("the text is in utf-8", d.name)
+	if (err == io.EOF || d.characters == enoughCharacters) && d.found() {
+		d.err = isUTF8("the text looks like utf-8", d.name)
 		return 0, d.err
 	}
 	return n, err
 }
 
-// undecided reports whether more bytes are to be examined.
-func (d *utf8Detector) undecided() bool {
-	return !d.other && (d.characters < enoughCharacters || d.evidence < d.enough)
+// found reports whether the examined characters are evidence of UTF-8.
+func (d *utf8Detector) found() bool {
+	return d.misfits*misfits <= d.characters && (d.evidence >= d.enough || d.all >= anyEvidence)
 }
 
 // take examines the beginning of text, and returns the rest.
 func (d *utf8Detector) take(text []byte) []byte {
 	if len(d.begun) == 0 {
-		if text = text[asciiBytes(text):]; len(text) == 0 {
+		n := asciiBytes(text)
+		d.inMisfit = d.inMisfit && n == 0
+		if text = text[n:]; len(text) == 0 {
 			return nil
 		}
 	}
 	d.begun = append(d.begun, text[0])
-	text = text[1:]
 	if !utf8.FullRune(d.begun) {
-		return text
+		return text[1:]
 	}
 	c, size := utf8.DecodeRune(d.begun)
-	d.begun = d.begun[:0]
 	if size == 1 {
-		d.other = true
-		return text
+		return d.misfit(text)
 	}
+	d.begun = d.begun[:0]
+	d.inMisfit = false
 	d.characters++
-	if d.evidence < d.enough && !slices.Contains(d.seen, c) {
+	if !slices.Contains(d.seen, c) {
 		d.seen = append(d.seen, c)
-		d.evidence += size - 1
+		d.all += size - 1
+		if d.has(c) {
+			d.evidence += size - 1
+		}
 	}
+	return text[1:]
+}
+
+// misfit counts the bytes that begun as no UTF-8. It returns the text after them: the last byte of begun is examined again, because it may
+// begin a character.
+func (d *utf8Detector) misfit(text []byte) []byte {
+	if !d.inMisfit {
+		d.characters++
+		d.misfits++
+	}
+	d.inMisfit = true
+	if len(d.begun) == 1 {
+		text = text[1:]
+	}
+	d.begun = d.begun[:0]
 	return text
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -60,7 +61,7 @@ func TestUTF8ReadAsAnotherEncoding(t *testing.T) {
 			late := strings.Repeat("plain\n", 20_000) + text.String()
 			for _, wrong := range []string{text.String(), late} {
 				for _, in := range []io.Reader{strings.NewReader(wrong), iotest.OneByteReader(strings.NewReader(wrong)), iotest.DataErrReader(strings.NewReader(wrong))} {
-					if _, err := decodedIn(c.name, in); !errors.Is(err, ErrEncoding) || !strings.HasSuffix(err.Error(), ": the text is in utf-8, and the job says "+c.name+": remove encoding under logs, or load the file with another job") {
+					if _, err := decodedIn(c.name, in); !errors.Is(err, ErrEncoding) || !strings.HasSuffix(err.Error(), ": the text looks like utf-8, and the job says "+c.name+": remove encoding under logs, or load the file with another job") {
 						t.Errorf("the text in UTF-8: %v", err)
 					}
 				}
@@ -89,33 +90,81 @@ func TestEvidenceOfUTF8(t *testing.T) {
 		isUTF8     bool
 	}{
 		{"windows-1252", "M\xfcller", false},
-		{"windows-1252", "Spa\xdf\x93 Spa\xdf\x93", false}, // a sharp s before a quotation mark is ߓ in UTF-8
+		{"windows-1252", "Spa\xdf\x93 Spa\xdf\x93", false}, // a sharp s before a quotation mark is a letter that windows-1252 does not have
+		{"windows-1252", "CAF\xc9\xae CAF\xc9\x99", false},
 		{"windows-1252", "Müller", false},
 		{"windows-1252", "Müller und Schröder", true},
 		{"windows-1252", "5 €", true},
 		{"windows-1252", "M\xfcller, Schröder, Groß", false},
-		{"windows-1252", "Schröder, Groß, M\xfcller", false},
-		{"windows-1252", strings.Repeat("Schröder", 98) + "Groß, M\xfcller", false},
-		{"windows-1252", strings.Repeat("Schröder", 99) + "Groß, M\xfcller", true}, // some records are in another encoding
-		{"windows-1252", strings.Repeat("Schröder", 1000) + "Groß, M\xfcller", true},
+		{"windows-1252", "M\xfcller, Schröder, Groß, Bär, Übel", true}, // a record is in another encoding
+		{"windows-1252", "Gro\xc3,1\nSchröder, Groß, Bär, Übel", true}, // a record is cut
+		{"windows-1252", strings.Repeat("Schröder", 99) + "M\xfcller, Gro\xdf, Groß", false},
+		{"windows-1252", strings.Repeat("Schröder", 98) + "Groß, Groß," + strings.Repeat("M\xfcller", 1000), true},
 		{"windows-1252", strings.Repeat("Schröder", 1000), false},
-		{"windows-1252", "Schröder\xc3", false}, // the last character is not complete
-		{"windows-874", "\xca\xba\xd2\xa1", false},
-		{"windows-1252", "Schröder\xc3,", false},
+		{"windows-1252", strings.Repeat("Schröder", 1000) + "Groß", false}, // too late
+		{"windows-1252", "Schröder\xc3", false},                            // the last character is not complete
+		{"windows-1252", "新闻联播", false},
+		{"windows-1252", "新闻联播非诚勿扰星光大道", true},
 		{"windows-1252", "", false},
-		{"gb18030", "新闻联", false},
-		{"gb18030", "新闻联新闻联新闻联", false},
-		{"gb18030", "新闻联播", true},
-		{"gb18030", "äöüßéèà", false},
-		{"gb18030", "äöüßéèàô", true},
+		{"gb18030", "新", false},
+		{"gb18030", "新新新新", false},
+		{"gb18030", "新闻", false},
+		{"gb18030", "新闻联", true},
+		{"gb18030", "àáèéê", false},
+		{"gb18030", "àáèéêì", true},
 		{"gb18030", "\U0001f600\U0001f601", false},
-		{"gb18030", "\U0001f600\U0001f601\U0001f602", true},
+		{"gb18030", "\U0001f600\U0001f601\U0001f602\U0001f603\U0001f604\U0001f605\U0001f606\U0001f607", true},
 		{"utf-16le", "新闻联播", false},
 		{"utf-8", "新闻联播", false},
 	} {
 		for i, in := range []io.Reader{strings.NewReader(c.text), iotest.OneByteReader(strings.NewReader(c.text)), iotest.DataErrReader(strings.NewReader(c.text)), iotest.HalfReader(strings.NewReader(c.text))} {
 			if _, err := decodedIn(c.name, in); errors.Is(err, ErrEncoding) != c.isUTF8 || !c.isUTF8 && err != nil {
-				t.Errorf("%s: %q, reader %d: %v", c.name, c.text, i, err)
+				t.Errorf("%s: %.40q, reader %d: %v", c.name, c.text, i, err)
+			}
+		}
+	}
+}
+
+// TestShortWordsAreNotUTF8 reads logs whose characters beyond ASCII are one word or a few. In their encoding, letters of these words have
+// the bytes of a character of UTF-8.
+func TestShortWordsAreNotUTF8(t *testing.T) {
+	for name, words := range map[string]string{
+		"windows-1250": "CZĘŚCI RÓŻNE PODRÓŻE NŮŽ SÍŤ NÔŽ KÔŠ", "iso-8859-2": "CZĘŚCI RÓŻNE PODRÓŻE NŮŽ SÍŤ NÔŽ KÔŠ", "ibm866": "чек рок",
+		"windows-1251": "дії", "iso-8859-5": "ТВ ФМ", "windows-1252": "CAFÉ® CAFÉ™ Maß” Spaß“", "macintosh": "l’état l’île", "windows-874": "รก ยก เธอ",
+		"gb18030": "学校 学习 联通 新型", "big5": "學校 新聞", "euc-kr": "뉴스 학교", "shift_jis": "ｶﾅ ｱﾆﾒ",
+	} {
+		e, err := lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range append(strings.Fields(words), words) {
+			right, err := e.NewEncoder().String(word)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, word, err)
+			}
+			for _, times := range []int{1, 2000} {
+				text := strings.Repeat("u1,"+right+"\n", times)
+				if got, err := decodedIn(name, strings.NewReader(text)); err != nil || got != strings.Repeat("u1,"+word+"\n", times) {
+					t.Errorf("%s: %d times %s: %v", name, times, word, err)
+				}
+			}
+		}
+	}
+}
+
+// TestACutCharacterHidesNoUTF8 puts a record that is cut inside a character at each place of a text in UTF-8.
+func TestACutCharacterHidesNoUTF8(t *testing.T) {
+	for _, c := range inEncodings {
+		var records []string
+		for i := range 40 {
+			records = append(records, fmt.Sprintf("u%d,%s\n", i, c.text))
+		}
+		for at := range records {
+			for _, cut := range []string{"u,Gro\xc3\n", "u,\xe6\x96\n", "u,\xed\xa0\xbd\xed\xb8\x80\n"} {
+				text := strings.Join(records[:at], "") + cut + strings.Join(records[at:], "")
+				if _, err := decodedIn(c.name, strings.NewReader(text)); !errors.Is(err, ErrEncoding) {
+					t.Fatalf("%s: %q before record %d: %v", c.name, cut, at, err)
+				}
 			}
 		}
 	}
