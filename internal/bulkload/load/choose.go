@@ -25,7 +25,7 @@ func (l *Load) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.Result.Unread, err = l.Search.UnreadFields(l.Known.Loads(), l.found.Inputs, l.To.Info().Dropped); err != nil {
+	if l.Result.Unread, err = l.Search.UnreadFields(l.Known.Loads(), l.Search.WithCopies(l.Known.Loads(), l.found.Inputs), l.To.Info().Dropped); err != nil {
 		return err
 	}
 	if l.Files, err = l.dropGrowing(ctx, files); err != nil {

@@ -232,7 +232,7 @@ func (x *run) treeOf(name string) (map[string]string, error) {
 }
 
 // forgetSwept deletes the remains of killed commands from before if they are not in after.
-// Remains are HFiles, rolls and ledgers that neither the manifest nor the list of retired files names.
+// Remains are HFiles, rolls, ledgers and records of plans that neither the manifest nor the list of retired files names.
 func (x *run) forgetSwept(name string, before, after map[string]string) error {
 	named := map[string]bool{}
 	for _, list := range []string{"manifest.json", "retired.json"} {
@@ -255,7 +255,7 @@ func (x *run) forgetSwept(name string, before, after map[string]string) error {
 		}
 	}
 	for file := range before {
-		swept := strings.HasSuffix(file, ".hfile") || strings.HasSuffix(file, ".roll") || strings.HasPrefix(file, "loads/")
+		swept := strings.HasSuffix(file, ".hfile") || strings.HasSuffix(file, ".roll") || strings.HasPrefix(file, "loads/") || strings.HasPrefix(file, "pieces/")
 		if swept && !named[file] && after[file] == "" {
 			delete(before, file)
 		}
