@@ -30,7 +30,8 @@ func (x *reread) choose(found []job.Input) error {
 		x.byNumber[in.Number] = len(x.inputs)
 		x.inputs = append(x.inputs, in)
 		x.result.Bytes += in.Size
-		in.places = x.placesOf(loads[in.Number], byLoad)
+		in.loads = loads[in.Number]
+		in.places = x.placesOf(in.loads, byLoad)
 	}
 	return nil
 }

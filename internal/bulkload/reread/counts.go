@@ -14,8 +14,7 @@ import (
 type counts struct {
 	mu sync.Mutex
 	parsed
-	again bulkload.Reread
-	met   int64 // records that the file and the table have
+	joined
 }
 
 // parsed has the counts of records that were parsed.
@@ -23,8 +22,6 @@ type parsed struct {
 	read manifest.Counts
 	// values counts the records with a value of one of the fields. They are in the table, or not.
 	values  int64
-	days    []daySet           // by kind of the table: the days of the records that lack a field
-	valued  [][]daySet         // by kind and field: the days on which a record has a value
 	reasons quarantine.Reasons // of the bad records
 	others  manifest.Unmapped  // texts that name no behaviour of the job
 }
@@ -44,46 +41,51 @@ func (c *counts) add(p *parsed, again *bulkload.Reread) {
 	c.values += p.values
 	c.reasons.Merge(&p.reasons)
 	c.others.Merge(&p.others)
-	for kind, days := range p.days {
-		c.day(kind).addAll(days)
-	}
-	for kind, fields := range p.valued {
-		for i, days := range fields {
-			c.value(kind, i, len(fields)).addAll(days)
-		}
-	}
 	c.again.Add(*again)
 }
 
+// joined counts the records that a file and the table have.
+type joined struct {
+	again  bulkload.Reread
+	met    int64      // records
+	days   []daySet   // by kind of the table: their days
+	valued [][]daySet // by kind and field: the days on which one of them has a value in the file
+}
+
 // day returns the days of a kind.
-func (p *parsed) day(kind int) *daySet {
-	for len(p.days) <= kind {
-		p.days = append(p.days, nil)
+func (j *joined) day(kind int) *daySet {
+	for len(j.days) <= kind {
+		j.days = append(j.days, nil)
 	}
-	return &p.days[kind]
+	return &j.days[kind]
 }
 
 // value returns the days with a value of field i of n of a kind.
-func (p *parsed) value(kind, i, n int) *daySet {
-	for len(p.valued) <= kind {
-		p.valued = append(p.valued, nil)
+func (j *joined) value(kind, i, n int) *daySet {
+	for len(j.valued) <= kind {
+		j.valued = append(j.valued, nil)
 	}
-	if p.valued[kind] == nil {
-		p.valued[kind] = make([]daySet, n)
+	if j.valued[kind] == nil {
+		j.valued[kind] = make([]daySet, n)
 	}
-	return &p.valued[kind][i]
+	return &j.valued[kind][i]
 }
 
-// of returns the days of the records that lack a field of a kind, and the days on which one of them has a value. lacks are the days on
-// which the file lacks the field.
-func (p *parsed) of(kind, i int, lacks []behaviour.Span) (days, valued daySet) {
-	if kind < len(p.days) {
-		days = p.days[kind].and(lacks)
+// of returns the days of the records, among those on which the file lacks a field of a kind, and the days on which one of them has a value.
+func (j *joined) of(kind, i int, lacks []behaviour.Span) (days, valued daySet) {
+	if kind < len(j.days) {
+		days = j.days[kind].and(lacks)
 	}
-	if kind < len(p.valued) && p.valued[kind] != nil {
-		valued = p.valued[kind][i]
+	if kind < len(j.valued) && j.valued[kind] != nil {
+		valued = j.valued[kind][i]
 	}
 	return days, valued
+}
+
+// hasValue reports whether a record has a value of field i of a kind.
+func (j *joined) hasValue(kind, i int) bool {
+	_, valued := j.of(kind, i, nil)
+	return len(valued) > 0
 }
 
 // join adds the counts of a part of the table.
@@ -92,6 +94,14 @@ func (c *counts) join(j *joined) {
 	defer c.mu.Unlock()
 	c.again.Add(j.again)
 	c.met += j.met
+	for kind, days := range j.days {
+		c.day(kind).addAll(days)
+	}
+	for kind, fields := range j.valued {
+		for i, days := range fields {
+			c.value(kind, i, len(fields)).addAll(days)
+		}
+	}
 }
 
 // ofFile returns the counts for the ledger.

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"usertrail/internal/behaviour"
-	"usertrail/internal/bulkload"
 	"usertrail/internal/cell"
 	"usertrail/internal/column"
 	"usertrail/internal/format/manifest"
@@ -203,10 +202,14 @@ func (a *adder) adds() bool {
 	}
 	n := a.countsOf(v.input)
 	n.met++
+	n.day(v.Kind).add(v.Date)
 	a.met = true
 	valued, some := false, false
 	for i := range v.Values {
-		valued = valued || v.Values[i] != nil
+		if v.Values[i] != nil {
+			valued = true
+			n.value(v.Kind, i, len(v.Values)).add(v.Date)
+		}
 		if r.Values[i] != nil && !a.inputs[v.input].begun {
 			v.Values[i] = nil
 		}
@@ -219,12 +222,6 @@ func (a *adder) adds() bool {
 		n.again.HadValues++
 	}
 	return some
-}
-
-// A joined counts the records of an input in a place.
-type joined struct {
-	again bulkload.Reread
-	met   int64 // records that the file and the table have
 }
 
 func (a *adder) countsOf(input int) *joined {

@@ -53,9 +53,9 @@ func (in *input) why() string {
 	return strings.Join(out, ", ")
 }
 
-// leaveOut removes the fields of which no file has a value on the days of an input from the fields that the input gives. They stay
-// unread, because the job may read a wrong column. If only some of the days have no value, the input keeps a list of them. leaveOut
-// warns of both. A file of which the table has no record needs no value.
+// leaveOut removes the fields of which no file has a value from the fields that the inputs give. They stay unread, because the job may
+// read a wrong column. Of other fields, each input gets a list of the days on which its own records have no value. leaveOut warns of both. A
+// file of which the table has no record needs no value.
 func (x *reread) leaveOut() {
 	by := x.cfg.Job.FieldsBy()
 	none := make([]manifest.NoValues, len(x.inputs))
@@ -73,27 +73,28 @@ func (x *reread) leaveOut() {
 	}
 }
 
-// withoutValue removes a field, which is field i of kind k, from what the inputs give, if no file has a value of it on their days. It adds
-// the other days without a value to none. It returns the number of inputs with days without a value, and a span that includes these days.
+// withoutValue removes a field, which is field i of kind k, from what the inputs give, if no file has a value of it. Otherwise it adds the
+// days of each input without a value to none. It returns the number of inputs that were read for such days, and a span that includes these
+// days.
 func (x *reread) withoutValue(k, i int, field manifest.FieldBy, none []manifest.NoValues) (files int, dates behaviour.Span) {
 	name := x.to.Schema.Kinds[k].Name
-	valued := x.valued(k, i)
+	some := slices.ContainsFunc(x.inputs, func(in *input) bool { return !in.Failed() && in.counts.hasValue(k, i) })
 	dates = behaviour.NoDays
 	for n, in := range x.inputs {
 		if in.Failed() || in.counts.met == 0 || !slices.Contains(in.names[name], field.Name) {
 			continue
 		}
-		days, _ := in.counts.of(k, i, in.fields[k][i])
+		days, valued := in.counts.of(k, i, in.fields[k][i])
 		without := days.without(valued)
-		if len(without) == 0 && len(valued) > 0 {
-			continue
-		}
-		files++
 		for _, s := range without {
 			dates.Add(s)
 		}
-		if len(days.without(without)) > 0 {
-			none[n].AddSpans(name, field, without)
+		if len(without) > 0 || !some {
+			files++
+		}
+		if some {
+			without.addAll(x.withoutBefore(in, name, field.Name))
+			none[n].AddSpans(name, field, without.without(valued))
 		} else if in.names[name] = slices.DeleteFunc(in.names[name], func(n string) bool { return n == field.Name }); len(in.names[name]) == 0 {
 			delete(in.names, name)
 		}
@@ -104,15 +105,21 @@ func (x *reread) withoutValue(k, i int, field manifest.FieldBy, none []manifest.
 	return files, dates
 }
 
-// valued returns the days on which a record of a file has a value of field i of kind k.
-func (x *reread) valued(k, i int) (out daySet) {
-	for _, in := range x.inputs {
-		if !in.Failed() {
-			_, valued := in.counts.of(k, i, nil)
-			out.addAll(valued)
+// withoutBefore returns the days on which earlier loads and rereads of a file found no value of a field. The entry of this reread must
+// not show that it gave the values of those days that it did not read.
+func (x *reread) withoutBefore(in *input, name, field string) (out daySet) {
+	for _, l := range x.known.Loads() {
+		if slices.Contains(in.loads, l.Number) {
+			out.addAll(l.NoValue.DaysOf(field, name))
 		}
 	}
-	return out
+	for _, again := range in.given {
+		out.addAll(again.RereadNoValue.DaysOf(field, name))
+	}
+	if dates := in.loaded.Dates; dates != nil {
+		out = out.and([]behaviour.Span{*dates})
+	}
+	return out.and([]behaviour.Span{in.Part.Dates()})
 }
 
 // remains reports whether the file can give values.

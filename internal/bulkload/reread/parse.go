@@ -187,7 +187,6 @@ func (p *parser) keep(r *behaviour.Record) error {
 		p.again.Replayed++
 		return nil
 	}
-	p.chunk.day(r.Kind).add(r.Date)
 	some := p.only(r)
 	if some {
 		p.chunk.values++
@@ -230,7 +229,6 @@ func (p *parser) only(r *behaviour.Record) bool {
 		}
 		if p.values[i] != nil {
 			some = true
-			p.chunk.value(r.Kind, i, len(p.values)).add(r.Date)
 		}
 	}
 	r.Values = p.values

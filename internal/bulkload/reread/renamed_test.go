@@ -150,6 +150,97 @@ func TestADayWithoutAValueIsNotHidden(t *testing.T) {
 	}
 }
 
+// TestARereadHidesNoDayThatItDidNotRead reads an undated log again by one column, whose last day has another name for it. Some of the days
+// are read first, or were loaded by that job. A job with the other name still gives the values of the last day.
+func TestARereadHidesNoDayThatItDidNotRead(t *testing.T) {
+	log := orders(first, `"amount":1`) + orders(second, `"amount":2`) + orders(last, `"total":3`)
+	plain := strings.Replace(renamedJob("reversed", "*.jsonl", "x"), ", price: {type: double, column: x}", "", 1)
+	amount, total := renamedJob("reversed", "*.jsonl", "amount"), renamedJob("reversed", "*.jsonl", "total")
+	for name, way := range map[string]struct {
+		before func(t *testing.T, y *bulkloadtest.Fixture)
+		again  error // of a load of all days
+	}{
+		"a reread of the last days": {func(t *testing.T, y *bulkloadtest.Fixture) {
+			y.Load(nil, first, last)
+			y.SetJob(amount)
+			run(t, y, nil, second, last)
+		}, bulkload.ErrNothing},
+		"a load of the last day": {func(_ *testing.T, y *bulkloadtest.Fixture) {
+			y.Load(nil, first, second)
+			y.SetJob(amount)
+			y.Load(nil, last, last)
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := bulkloadtest.New(t, plain)
+			y.Write("a.jsonl", log)
+			way.before(t, y)
+			run(t, y, nil, first, last)
+			run(t, y, bulkload.ErrNothing, first, last)
+			y.SetJob(total)
+			if r := y.Load(way.again, first, last); len(r.Unread) != 1 || r.Unread[0].Dates.String() != last {
+				t.Errorf("without a value are %+v; want the price of %s", r.Unread, last)
+			}
+			run(t, y, nil, first, last)
+			for _, price := range []string{"price=1", "price=2", "price=3"} {
+				has(t, y, price, 1)
+			}
+			verified(t, y)
+			run(t, y, bulkload.ErrNothing, first, last)
+		})
+	}
+}
+
+// TestARereadJudgesEachLog reads two logs again that have records of the same day. One of them has the field in another column. What it
+// gets does not depend on the days that were read together.
+func TestARereadJudgesEachLog(t *testing.T) {
+	plain := strings.Replace(renamedJob("reversed", "{date}/*.jsonl", "x"), ", price: {type: double, column: x}", "", 1)
+	late := strings.Replace(orders(first, `"amount":99`), first+" 10", first+" 11", 1)
+	for name, rereads := range map[string][][2]string{
+		"together": {{first, second}}, "one by one": {{first, first}, {second, second}}, "the later one first": {{second, second}, {first, first}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := bulkloadtest.New(t, plain)
+			y.Write(first+"/a.jsonl", orders(first, `"total":1`, `"total":2`))
+			y.Write(second+"/a.jsonl", late+orders(second, `"amount":3`))
+			y.Load(nil, first, second)
+			y.SetJob(renamedJob("reversed", "{date}/*.jsonl", "amount"))
+			for _, days := range rereads {
+				c := y.Config(days[0], days[1])
+				if _, err := reread.Run(t.Context(), reread.Config{Resources: c.Resources, Job: c.Job, Span: c.Span}); err != nil && !errors.Is(err, bulkload.ErrNothing) {
+					t.Fatal(err)
+				}
+			}
+			y.SetJob(renamedJob("reversed", "{date}/*.jsonl", "total"))
+			run(t, y, nil, first, second)
+			for _, price := range []string{"price=99", "price=1", "price=2", "price=3"} {
+				has(t, y, price, 1)
+			}
+			verified(t, y)
+		})
+	}
+}
+
+// TestADuplicateShowsNoValue loads a log, and a log that repeats a record of it with a value of a field that the job gets later. The record
+// is a duplicate, so it is no record of the table, and the first log stays unread.
+func TestADuplicateShowsNoValue(t *testing.T) {
+	unique := func(job string) string { return strings.Replace(job, "{id: 1,", "{id: 1, unique: [n],", 1) }
+	y := bulkloadtest.New(t, unique(strings.Replace(renamedJob("reversed", "{date}/*.jsonl", "x"), ", price: {type: double, column: x}", "", 1)))
+	y.Write(first+"/a.jsonl", orders(first, `"total":1`))
+	y.Write(second+"/a.jsonl", orders(first, `"amount":8`)+orders(second, `"amount":3`))
+	if r := y.Load(nil, first, second); r.Counts.Duplicate != 1 {
+		t.Fatalf("%+v; want a duplicate", r.Counts)
+	}
+	y.SetJob(unique(renamedJob("reversed", "{date}/*.jsonl", "amount")))
+	run(t, y, nil, first, second)
+	y.SetJob(unique(renamedJob("reversed", "{date}/*.jsonl", "total")))
+	run(t, y, nil, first, second)
+	has(t, y, "price=1", 1)
+	has(t, y, "price=3", 1)
+	has(t, y, "price=8", 0)
+	verified(t, y)
+}
+
 // TestARenamedLogIsReadAgain renames a log after its load, and then adds a field to the job. The file of the new name is a copy. So loads
 // name the field, and a reread reads the file and gives values to the records of the first load.
 func TestARenamedLogIsReadAgain(t *testing.T) {

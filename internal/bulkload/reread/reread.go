@@ -132,6 +132,7 @@ type input struct {
 	loaded   *manifest.Input // the file in a load
 	fields   lacking
 	names    map[string][]string // of the fields, by behaviour
+	loads    []int               // that added its records
 	replayed []int64             // offsets of its records that replays added, in order
 	places   map[int][]*place    // that can have its records, by region
 	begun    bool                // a killed reread may have put some of its values

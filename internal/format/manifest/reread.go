@@ -40,18 +40,38 @@ func (in *Input) Gave(field string, d behaviour.Date, behaviour string) bool {
 }
 
 // has reports whether a field has no value on a date of a behaviour.
-func (n *NoValue) has(field string, d behaviour.Date, behaviour string) bool {
+func (n *NoValue) has(field string, d behaviour.Date, name string) bool {
 	if n == nil {
 		return false
 	}
 	for i := range n.Days {
-		if days := &n.Days[i]; days.Behaviour == behaviour && days.Has(d) {
-			for f := range n.FieldsOf(days) {
-				if f.Name == field {
-					return true
-				}
-			}
+		if days := &n.Days[i]; days.Behaviour == name && days.Has(d) && n.hasField(days, field) {
+			return true
 		}
 	}
 	return false
+}
+
+// hasField reports whether a field has no value on some days of n.
+func (n *NoValue) hasField(days *NoValueDays, field string) bool {
+	for f := range n.FieldsOf(days) {
+		if f.Name == field {
+			return true
+		}
+	}
+	return false
+}
+
+// DaysOf returns the days of a behaviour on which a field has no value, as behaviour.Join does.
+func (n *NoValue) DaysOf(field, name string) []behaviour.Span {
+	var out []behaviour.Span
+	if n == nil {
+		return nil
+	}
+	for i := range n.Days {
+		if days := &n.Days[i]; days.Behaviour == name && n.hasField(days, field) {
+			out = append(out, days.Days...)
+		}
+	}
+	return behaviour.Join(out)
 }

@@ -54,9 +54,9 @@ func (m *model) reread(s *Step) outcome {
 		}
 		files = append(files, f)
 	}
-	done := false
+	done, valued := false, valuedOf(next, files)
 	for _, f := range files {
-		switch gives, status := f.join(next, valuedOf(files)); {
+		switch gives, status := f.join(next, valued); {
 		case status != 0:
 			failed = append(failed, status)
 		case gives:
@@ -185,18 +185,29 @@ func (m *model) readAgain(t *table, s *Step, path string, fields map[string][]st
 	return out, 0
 }
 
-// valuedOf returns a function that reports whether a record of the files has a value of a field of a behaviour.
-func valuedOf(files []*rereadFile) func(kind, field string) bool {
-	return func(kind, field string) bool {
-		return slices.ContainsFunc(files, func(f *rereadFile) bool {
-			for _, e := range f.now {
-				if _, ok := e.values[field]; ok && e.kind == kind {
-					return true
+// valuedOf returns a function that reports whether a record of t has a value of a field of a behaviour in one of the files.
+func valuedOf(t *table, files []*rereadFile) func(kind, field string) bool {
+	type fieldOf struct{ kind, field string }
+	valued := map[fieldOf]bool{}
+	for _, f := range files {
+		for j := range t.events {
+			if now, ok := f.of(&t.events[j]); ok {
+				for field := range now.values {
+					valued[fieldOf{now.kind, field}] = true
 				}
 			}
-			return false
-		})
+		}
 	}
+	return func(kind, field string) bool { return valued[fieldOf{kind, field}] }
+}
+
+// of returns the record of f that is an event of the table.
+func (f *rereadFile) of(e *event) (event, bool) {
+	if e.from != f.path {
+		return event{}, false
+	}
+	now, ok := f.now[e.index]
+	return now, ok && e.user == now.user && e.date == now.date && e.kind == now.kind && e.micros == now.micros
 }
 
 // join adds the values of f to its events in t. It reports whether f gives values, or has none to give. valued reports whether some
@@ -208,8 +219,8 @@ func (f *rereadFile) join(t *table, valued func(kind, field string) bool) (gives
 		if e.from != f.path {
 			continue
 		}
-		now, ok := f.now[e.index]
-		if !ok || e.user != now.user || e.date != now.date || e.kind != now.kind || e.micros != now.micros {
+		now, ok := f.of(e)
+		if !ok {
 			if f.wanted.has(e.date, e.kind) && !f.skip(e.index) && f.lacks(e) {
 				missed++
 			}
