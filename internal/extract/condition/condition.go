@@ -24,11 +24,14 @@
 // or subtracted from it. Names that the library cannot parse are quoted: a behaviour
 // called in is $env["in"], its field x² is $env["in"]["x²"].
 //
+// The first value of a range must not be greater than its last, if both are constants.
+//
 // # Where
 //
 // A field is written with its behaviour: play.seconds. Every behaviour also has the terms
 // behaviour (its name), time, hour (0..23) and weekday (1 Monday .. 7
-// Sunday). hour and weekday are local in the schema's zone.
+// Sunday). hour and weekday are local in the schema's zone. A constant that they can never be
+// is an error.
 //
 // A comparison is false if it uses a null, a field of another behaviour than the event's, or
 // a division by zero. This is so for !=, not in and not contains too.

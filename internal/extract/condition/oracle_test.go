@@ -52,6 +52,29 @@ type maker struct {
 	zone   *time.Location
 	leaves map[string][]operand
 	nils   []leaf
+
+	refused bool // the last condition has a range in the wrong order, or an hour or weekday that no event has
+}
+
+// condition generates a condition.
+func (m *maker) condition() claim {
+	m.refused = false
+	return m.claim(m.rng.IntN(4))
+}
+
+// refuse notes that hour or weekday is compared with a number that it cannot be.
+func (m *maker) refuse(x, with operand) {
+	n, err := strconv.ParseFloat(with.text, 64)
+	if err == nil && (x.text == "hour" && (n < 0 || n > 23) || x.text == "weekday" && (n < 1 || n > 7)) {
+		m.refused = true
+	}
+}
+
+// refuseRange notes that the range from a to b is of constants in the wrong order.
+func (m *maker) refuseRange(a, b operand) {
+	from, err := strconv.Atoi(a.text)
+	to, wrong := strconv.Atoi(b.text)
+	m.refused = m.refused || err == nil && wrong == nil && from > to
 }
 
 func (m *maker) add(typ, text string, nullable bool, is func(*subject) any) {
@@ -66,6 +89,7 @@ func (m *maker) one(words ...string) string { return words[m.rng.IntN(len(words)
 
 func (m *maker) claim(depth int) claim {
 	if depth > 0 {
+		refused := m.refused
 		a := m.claim(depth - 1)
 		switch m.rng.IntN(6) {
 		case 0:
@@ -81,6 +105,7 @@ func (m *maker) claim(depth int) claim {
 		if m.rng.IntN(2) == 0 {
 			return claim{fmt.Sprintf("((%s) == (%s))", wrapped(a.text), wrapped(b.text)), func(s *subject) bool { x, y := a.holds(s), b.holds(s); return x == y }}
 		}
+		m.refused = refused // a and b are not part of the condition
 	}
 	return m.comparison()
 }
@@ -107,6 +132,7 @@ func (m *maker) comparison() claim {
 		return m.list()
 	case "range":
 		x, a, b := m.operand("whole", 1), m.operand("whole", 0), m.operand("whole", 1)
+		m.refuseRange(a, b)
 		if m.rng.IntN(2) == 0 {
 			below, above := m.compared(x, "<", a), m.compared(x, ">", b)
 			return claim{fmt.Sprintf("(%s not in %s..%s)", x.text, a.text, b.text), func(s *subject) bool { p, q := below(s), above(s); return p || q }}
@@ -131,6 +157,8 @@ func (m *maker) pair(left, right string, operators ...string) claim {
 }
 
 func (m *maker) compared(a operand, operator string, b operand) func(*subject) bool {
+	m.refuse(a, b)
+	m.refuse(b, a)
 	return func(s *subject) bool {
 		x, y := a.is(s), b.is(s)
 		return x != nil && y != nil && compare(x, operator, y)
@@ -184,6 +212,7 @@ func (m *maker) list() claim {
 	var shown []string
 	for range 1 + m.rng.IntN(4) {
 		o := m.literal(typ)
+		m.refuse(x, o)
 		items, shown = append(items, o), append(shown, o.text)
 	}
 	operator := m.one("in", "not in")
@@ -402,15 +431,18 @@ func TestWhereKeepsWhatPlainLoopsDo(t *testing.T) {
 	m := single(11, s, zone)
 	kept, asked, overflows := 0, 0, 0
 	for range 1500 {
-		c := m.claim(m.rng.IntN(4))
+		c := m.condition()
 		trl := life(m.rng, s, zone, 40)
 		b := batch(s, zone, trl)
 		w, err := condition.ParseWhere(c.text, s)
 		if err != nil {
-			if overflown(err) || strange(err) {
+			if overflown(err) || strange(err) || m.refused {
 				continue
 			}
 			t.Fatalf("%s\n%v", c.text, err)
+		}
+		if m.refused {
+			t.Fatalf("%s is accepted", c.text)
 		}
 		e := w.Evaluator()
 		for i, h := range trl {
@@ -617,13 +649,16 @@ func TestHavingKeepsWhoPlainLoopsDo(t *testing.T) {
 	m := together(12, s, zone)
 	kept, asked := 0, 0
 	for range 1000 {
-		c := m.claim(m.rng.IntN(4))
+		c := m.condition()
 		h, err := condition.ParseHaving(c.text, s)
 		if err != nil {
-			if overflown(err) {
+			if overflown(err) || m.refused {
 				continue
 			}
 			t.Fatalf("%s\n%v", c.text, err)
+		}
+		if m.refused {
+			t.Fatalf("%s is accepted", c.text)
 		}
 		e := h.Evaluator()
 		for range 6 {
@@ -843,7 +878,7 @@ func TestABrokenValueIsAnError(t *testing.T) {
 	b.Reset()
 	b.Refs = []trail.Ref{{}, put(b, []byte("abc")), {}}
 	b.Events = []trail.Event{{Kind: 1}}
-	for _, text := range []string{"play.seconds > 1", "play.seconds + 1 > 1", "play.seconds in [1, 2] && hour < 24"} {
+	for _, text := range []string{"play.seconds > 1", "play.seconds + 1 > 1", "play.seconds in [1, 2] && hour < 23"} {
 		w, err := condition.ParseWhere(text, s)
 		if err != nil {
 			t.Fatal(err)

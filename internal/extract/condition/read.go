@@ -101,7 +101,8 @@ func (r *reader) binary(n *ast.BinaryNode) (ast.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return located(&ast.BinaryNode{Operator: n.Operator, Left: both[0], Right: both[1]}, n.Location()), nil
+	out := located(&ast.BinaryNode{Operator: n.Operator, Left: both[0], Right: both[1]}, n.Location())
+	return out, r.reached(out)
 }
 
 // besideNil returns the operand that n compares with nil.
@@ -156,21 +157,6 @@ func nameOf(n ast.Node) string {
 		return callee(c)
 	}
 	return ""
-}
-
-// within turns x in a..b into a <= x && x <= b, and not in into its negation. The
-// library would make a list.
-func (r *reader) within(n, bounds *ast.BinaryNode, low, between, high string) (ast.Node, error) {
-	loc := n.Location()
-	from, err := r.binary(located(&ast.BinaryNode{Operator: low, Left: n.Left, Right: bounds.Left}, loc))
-	if err != nil {
-		return nil, err
-	}
-	to, err := r.binary(located(&ast.BinaryNode{Operator: high, Left: n.Left, Right: bounds.Right}, loc))
-	if err != nil {
-		return nil, err
-	}
-	return located(&ast.BinaryNode{Operator: between, Left: from, Right: to}, loc), nil
 }
 
 // negated returns the comparison of x not in y, which is a comparison too. The
