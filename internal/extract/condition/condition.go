@@ -24,7 +24,9 @@
 // or subtracted from it. Names that the library cannot parse are quoted: a behaviour
 // called in is $env["in"], its field x² is $env["in"]["x²"].
 //
-// The first value of a range must not be greater than its last, if both are constants.
+// A whole number is compared exactly with a constant without a fraction, if the constant fits 64
+// bits. Other comparisons of a whole number and a double compare doubles. The first value of
+// a range must not be greater than its last, if both are constants.
 //
 // # Where
 //

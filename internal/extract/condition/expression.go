@@ -140,7 +140,8 @@ func configuration(functions map[string]*builtin.Function) *conf.Config {
 	return c
 }
 
-// check sets the types of all nodes, and returns an error for the first that does not fit.
+// check sets the types of all nodes, and returns an error for the first that does not fit. It makes
+// comparisons exact.
 func (x *expression) check() error {
 	typ, err := checker.Check(&parser.Tree{Node: x.root, Source: file.NewSource(x.text)}, configuration(x.signatures()))
 	if err != nil {
@@ -149,7 +150,11 @@ func (x *expression) check() error {
 	if typ != typeOf[bool]() {
 		return wrong(x.text, position(x.root), "the condition is of the type %s, and must be true or false: compare it with a value", typeName(typ))
 	}
-	return x.strict(x.root)
+	if err := x.strict(x.root); err != nil {
+		return err
+	}
+	x.exact()
+	return nil
 }
 
 // signatures returns functions that are used to check types, and never called.
