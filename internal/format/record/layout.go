@@ -24,6 +24,7 @@ type timeFormat struct {
 	layout    string
 	parts     []part // of layout, if it consists of numbers at fixed places
 	between   byte   // the byte between date and time if the layout is 2006-01-02 15:04:05 or has a T there
+	runs      bool   // a run of spaces and tabs in a text is a space
 
 	hasYear bool
 	hasZone bool           // an offset or an abbreviation
@@ -108,8 +109,46 @@ func (f *timeFormat) describe() string {
 	return fmt.Sprintf("such as %q", f.layout)
 }
 
-// read reads a time.
+// longestTime limits the length in bytes of a time with runs of spaces and tabs. The longest usual times are
+// half as long.
+const longestTime = 64
+
+// read reads a time. A text that is no time, and has runs of spaces and tabs, is read once more with a space in
+// the place of each run.
 func (f *timeFormat) read(t []byte) (stamp, bool) {
+	s, ok := f.readText(t)
+	if ok || !f.runs {
+		return s, ok
+	}
+	var buf [longestTime]byte
+	if even, changed := evenBlanks(buf[:0], t); changed {
+		return f.readText(even)
+	}
+	return s, false
+}
+
+// evenBlanks appends t to dst with a space in the place of each run of spaces and tabs. changed is false if this is
+// the same text, or if the result is longer than the capacity of dst.
+func evenBlanks(dst, t []byte) (even []byte, changed bool) {
+	for i, c := range t {
+		if c == ' ' || c == '\t' {
+			if i > 0 && (t[i-1] == ' ' || t[i-1] == '\t') {
+				changed = true
+				continue
+			}
+			changed = changed || c == '\t'
+			c = ' '
+		}
+		if len(dst) == cap(dst) {
+			return nil, false
+		}
+		dst = append(dst, c)
+	}
+	return dst, changed
+}
+
+// readText reads a text as it is.
+func (f *timeFormat) readText(t []byte) (stamp, bool) {
 	switch {
 	case f.iso:
 		return readISO(t)

@@ -124,6 +124,34 @@ func TestPatterns(t *testing.T) {
 		`reject 114 line 5: bad time: "at 2014/09/01" is not a time such as "2006/01/02 15:04:05"`)
 }
 
+// TestABlankOfATimeInBlanksIsARun reads times whose day and time of day have blanks and tabs between them. Only blanks
+// may have such runs there.
+func TestABlankOfATimeInBlanksIsARun(t *testing.T) {
+	f := plays()
+	f.Syntax, f.Header = Blanks, false
+	f.Kinds[0] = Kind{User: Column{Name: "$3"}, Fields: []Column{{Name: "$4"}, {Name: "$5"}}}
+	pattern := regexp.MustCompile(`^[ \t]*(\S+[ \t]+\S+)`)
+	for _, format := range []string{"", "2006-01-02 15:04:05", "2006-01-02 15:04:05.000", "2006-1-2 15:04:05", "2006-01-02\t15:04:05"} {
+		f.Kinds[0].Time = Time{Column: Column{Name: "$line", Pattern: pattern}, Format: format}
+		for _, between := range []string{" ", "\t", "  ", " \t", "\t\t "} {
+			if strings.Contains(format, "\t") && between != "\t" {
+				continue
+			}
+			fraction := strings.TrimPrefix(format, "2006-01-02 15:04:05")
+			if !strings.HasPrefix(fraction, ".") {
+				fraction = ""
+			}
+			line := "2014-09-01" + between + "10:00:07" + fraction + " u1 A 15\n"
+			wantLines(t, read(t, line, playFile("a.log"), f, 1), `keep 0: play "u1" 2014-09-01T10:00:07 2014-09-01 title="A" seconds="15"`)
+		}
+	}
+	f.Kinds[0].Time.Format = ""
+	wantLines(t, read(t, "2014-09-01\t10:00 u1 A 15\n", playFile("a.log"), f, 1), `reject 0 line 1: bad time: "2014-09-01\t10:00" is not a time such as 2006-01-02 15:04:05`)
+	f.Syntax, f.Delimiter = TSV, "|"
+	f.Kinds[0] = Kind{User: Column{Name: "$2"}, Time: Time{Column: Column{Name: "$1"}}, Fields: []Column{{Name: "$3"}, {Name: "$4"}}}
+	wantLines(t, read(t, "2014-09-01\t10:00:07|u1|A|15\n", playFile("a.log"), f, 1), `reject 0 line 1: bad time: "2014-09-01\t10:00:07" is not a time such as 2006-01-02 15:04:05`)
+}
+
 // TestNamesReplaceTheHeader skips the header's line and uses other names for the columns.
 func TestNamesReplaceTheHeader(t *testing.T) {
 	f := plays()

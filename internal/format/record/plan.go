@@ -208,7 +208,7 @@ func (m *planner) time(format string, zone *time.Location, year int) (timeReader
 	if err != nil {
 		return timeReader{}, err
 	}
-	f.zone, f.year = zone, int64(year)
+	f.zone, f.year, f.runs = zone, int64(year), m.format.Syntax == Blanks
 	if !f.hasYear && year == 0 {
 		if m.file.Date == nil {
 			return timeReader{}, fmt.Errorf("format %q names no year, and neither the job nor the file's path does", format)
