@@ -125,6 +125,9 @@ func bestDelimiter(samples []*sample) format {
 	for i := range trials {
 		trials[i].lookForTimes(some)
 	}
+	if last := len(trials) - 1; last >= 0 && trials[last].syntax == record.Blanks && trials[last].times > 0 {
+		trials = slices.DeleteFunc(trials, func(t trial) bool { return t.splitsTime(some) })
+	}
 	if !slices.ContainsFunc(trials, func(t trial) bool { return t.times > 0 }) {
 		if t := unevenBlanks(some); t.times > 0 {
 			return t.format
@@ -277,6 +280,30 @@ func (t *trial) lookForTimes(samples []*sample) {
 			t.times = n
 		}
 	}
+}
+
+// splitsTime reports whether most samples have a column with a day, and the time of day is the beginning of the next
+// column. The delimiter then is one of the blanks between two columns.
+func (t *trial) splitsTime(samples []*sample) bool {
+	return share(samples, func(s *sample) bool {
+		rows, _ := t.rows(s, timedRows)
+		width, _ := usualWidth(rows)
+		for i := range width - 1 {
+			var days []stamped
+			for _, r := range rows {
+				if len(r) == width && clockFirst.MatchString(r[i+1]) {
+					days = append(days, stamped{text: r[i]})
+				}
+			}
+			if float64(len(days)) < nearlyAll*float64(len(rows)) {
+				continue
+			}
+			if times := append(bestTimes(days), shortDays(days)...); len(times) > 0 && !times[0].clock {
+				return true
+			}
+		}
+		return false
+	}) > 0.5
 }
 
 // isWord reports whether a character is a letter or digit.

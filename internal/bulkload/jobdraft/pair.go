@@ -14,6 +14,9 @@ import (
 // clockAlone matches a time of day without a day.
 var clockAlone = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp][Mm])?|[时点][0-9]{2}分([0-9]{2}秒)?)$`)
 
+// clockFirst matches a text that begins with a time of day.
+var clockFirst = regexp.MustCompile(`^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?[ \t]`)
+
 // digitClock matches a time of day that may be another number. Its first zero may be missing.
 var digitClock = regexp.MustCompile(`^([01]?[0-9]|2[0-3])[0-5][0-9]([0-5][0-9])?$`)
 
@@ -35,10 +38,27 @@ func (s *sheet) isClock(i int) bool {
 	case holds(s.names[i], durations):
 		return false
 	case s.most(i, digitClock.MatchString):
-		return hint(s.names[i], clockWords) >= 0
+		return hint(s.names[i], clockWords) >= 0 || s.numbers && s.isDigitClock(i)
 	}
 	return s.most(i, clockAlone.MatchString)
 }
+
+// isDigitClock reports whether six digits of a column without a name are times of day. Many numbers that all are hours,
+// minutes and seconds are nothing else if the hours differ.
+func (s *sheet) isDigitClock(i int) bool {
+	const texts, hours = 20, 3
+	seen := map[string]bool{}
+	all := s.texts(i)
+	for _, t := range all {
+		if len(t.text) == 6 {
+			seen[t.text[:2]] = true
+		}
+	}
+	return len(all) >= texts && len(seen) >= hours && s.most(i, func(text string) bool { return len(text) == 6 })
+}
+
+// isTimeOfDay reports whether the texts of a column are times of day or lengths, and so no users.
+func (s *sheet) isTimeOfDay(i int) bool { return s.isClock(i) || s.most(i, clockAlone.MatchString) }
 
 // clockColumn returns the first column that holds times of day, or -1.
 func (s *sheet) clockColumn(columns []column) int {
@@ -48,6 +68,27 @@ func (s *sheet) clockColumn(columns []column) int {
 		}
 	}
 	return -1
+}
+
+// clockBefore returns the first column whose texts begin with a time of day, or -1.
+func (s *sheet) clockBefore() int {
+	for i, name := range s.names {
+		if !holds(name, durations) && s.most(i, clockFirst.MatchString) {
+			return i
+		}
+	}
+	return -1
+}
+
+// doubtClock adds the comment that the job does not read the time of day, if a column has one.
+func (w *timeSource) doubtClock(s *sheet, columns []column) {
+	is, at := "is in the column", s.clockColumn(columns)
+	if at < 0 {
+		is, at = "is at the beginning of the column", s.clockBefore()
+	}
+	if at >= 0 {
+		w.unsure = append(w.unsure, fmt.Sprintf("the time of day %s %s, and the job reads only the day: each event gets 00:00:00; a job reads a time from one column, or by a pattern from two neighbours", is, columns[at].name))
+	}
 }
 
 // pairOf finds a day and, in the column after it, a time of day. One pattern selects both together in the line.
@@ -71,7 +112,11 @@ func (s *sheet) pairOf(columns []column, f *format) (timeSource, bool) {
 		if !s.isClock(i + 1) {
 			continue
 		}
-		times, clockFormat := pairTimes(columns[i].times, joined(day, clock, ""))
+		days := columns[i].times
+		if len(days) == 0 {
+			days = shortDays(day)
+		}
+		times, clockFormat := pairTimes(days, joined(day, clock, ""))
 		if len(times) == 0 {
 			continue
 		}
@@ -114,6 +159,23 @@ func pairTimes(days []timing, texts []stamped) (times []timing, clock string) {
 	return times, clocks[0]
 }
 
+// shortDays returns the formats of days of six digits, the most likely first. Such a text is a day only if a time of day is
+// next to it.
+func shortDays(texts []stamped) []timing {
+	c := clockmakers.Get().(clockmaker)
+	defer clockmakers.Put(c)
+	var out []timing
+	for _, format := range []string{"060102", "020106"} {
+		if t, ok := tryFormat(c.reader(format), format, texts); ok {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b timing) int {
+		return cmp.Or(cmp.Compare(a.outside, b.outside), -cmp.Compare(a.read, b.read))
+	})
+	return out
+}
+
 // takeOut returns a time that a pattern selects in the columns i and i+1 of each line. times are the formats that read
 // it. takeOut tries columns without and with quotes. It returns false if neither pattern reads the lines.
 func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (timeSource, bool) {
@@ -132,7 +194,7 @@ func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (timeSou
 		}
 		w.format = inLine(times[0].format)
 		w.pattern = pairPattern(f, i, quote, quoted)
-		if s.readsLines(w.pattern, w.format) {
+		if s.readsLines(w.pattern, w.format, f.syntax == record.Blanks) {
 			if other := swapped(times); other != "" {
 				w.doubtOrder(inLine(other))
 			}
@@ -145,8 +207,9 @@ func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (timeSou
 	return timeSource{}, false
 }
 
-// readsLines reports whether a pattern selects a time of a format in most of the lines.
-func (s *sheet) readsLines(pattern, format string) bool {
+// readsLines reports whether a pattern selects a time of a format in most of the lines. If runs is set, a run of spaces and
+// tabs is a space of the format.
+func (s *sheet) readsLines(pattern, format string, runs bool) bool {
 	read, err := record.TimeReader(format)
 	if err != nil {
 		return false
@@ -162,7 +225,11 @@ func (s *sheet) readsLines(pattern, format string) bool {
 		if m == nil {
 			continue
 		}
-		if _, ok := read(m[1], near); ok {
+		text := m[1]
+		if runs {
+			text = strings.Join(strings.Fields(text), " ")
+		}
+		if _, ok := read(text, near); ok {
 			n++
 		}
 	}

@@ -53,7 +53,11 @@ func (s *sheet) timeSourceOf(columns []column, f *format) timeSource {
 		}
 	}
 	if best < 0 {
-		return s.monthDays(columns)
+		w := s.monthDays(columns)
+		if w.column != "" {
+			w.doubtClock(s, columns)
+		}
+		return w
 	}
 	c := columns[best]
 	w := timeSource{column: c.name, timing: c.times[0], turns: mayTurn(c.times), taken: []int{best}}
@@ -68,11 +72,8 @@ func (s *sheet) timeSourceOf(columns []column, f *format) timeSource {
 		}
 		w.unsure = append(w.unsure, "other columns hold times, too: "+wordsOf(others))
 	}
-	if c.times[0].clock {
-		return w
-	}
-	if i := s.clockColumn(columns); i >= 0 {
-		w.unsure = append(w.unsure, fmt.Sprintf("the time of day is in the column %s, and the job reads only the day: each event gets 00:00:00; a job reads a time from one column, or by a pattern from two neighbours", columns[i].name))
+	if !c.times[0].clock {
+		w.doubtClock(s, columns)
 	}
 	return w
 }

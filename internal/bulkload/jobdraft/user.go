@@ -102,7 +102,7 @@ func (s *sheet) userSourceOf(c *candidate) userSource {
 func (s *sheet) users(columns []column, taken []int) []candidate {
 	var out []candidate
 	for i, c := range columns {
-		if slices.Contains(taken, i) || c.filled == 0 {
+		if slices.Contains(taken, i) || c.filled == 0 || s.isTimeOfDay(i) {
 			continue
 		}
 		if found, ok := s.userIn(i); ok {

@@ -1,0 +1,115 @@
+package jobdraft_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"usertrail/internal/format/job"
+	"usertrail/internal/test/testkit"
+)
+
+// TestADayAndATimeOfDayInTwoColumns drafts jobs of logs without a header, with the day and the time of day in two
+// columns. The draft reads both, and the user is the column after them.
+func TestADayAndATimeOfDayInTwoColumns(t *testing.T) {
+	for _, c := range []struct {
+		name, day, clock, rest string
+		between                []string
+	}{
+		{"spaces", "2006-01-02", "15:04:05", "M%04d %s", []string{" "}},
+		{"two spaces", "2006-01-02", "15:04:05", "M%04d %s", []string{"  "}},
+		{"a tab", "2006-01-02", "15:04:05", "M%04d %s", []string{"\t"}},
+		{"a tab or a space", "2006-01-02", "15:04:05", "M%04d %s", []string{" ", "\t"}},
+		{"all tabs or spaces", "2006-01-02", "15:04:05", "M%04d\t%s", []string{" ", "\t", " \t"}},
+		{"slashes", "2006/01/02", "15:04", "M%04d %s", []string{" ", "\t"}},
+		{"short days", "060102", "15:04:05", "M%04d %s", []string{" "}},
+		{"short days, a tab or a space", "060102", "15:04:05", "M%04d %s", []string{" ", "\t"}},
+		{"short days the other way round", "020106", "15:04:05", "M%04d %s", []string{" "}},
+		{"short days and minutes", "060102", "15:04", "M%04d %s", []string{" "}},
+		{"short days of csv", "060102", "15:04:05", "M%04d;%s", []string{";"}},
+		{"digits", "20060102", "150405", "M%04d %s", []string{" "}},
+		{"short digits", "060102", "150405", "M%04d %s", []string{" "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+			want := map[string]bool{}
+			for d := range 3 {
+				at := time.Date(2025, 10, 28+d, 0, 0, 0, 0, time.UTC)
+				name := at.Format("door-2006-01-02.log")
+				var text strings.Builder
+				for range 200 {
+					between := c.between[r.IntN(len(c.between))]
+					rest := fmt.Sprintf(c.rest, r.IntN(80), []string{"in", "out"}[r.IntN(2)])
+					after := between
+					if len(c.between) > 1 || between == "\t" {
+						after = " "
+					}
+					fmt.Fprint(&text, at.Format(c.day), between, at.Format(c.clock), after, rest, "\n")
+					want[at.Format(c.clock)+at.Format(c.day)] = true
+					at = at.Add(time.Duration(1+r.IntN(400)) * time.Second)
+				}
+				testkit.WriteFile(t, filepath.Join(dir, "logs", name), text.String())
+			}
+			d := makeDraft(t, dir)
+			j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, d.Text)
+			}
+			got, times := loads(t, j), map[string]bool{}
+			for _, e := range got.events {
+				parts := strings.Split(e, "\x00")
+				times[parts[2]] = true
+				if !strings.HasPrefix(parts[1], "M") {
+					t.Fatalf("the user is %s\n%s", parts[1], d.Text)
+				}
+			}
+			if got.bad > 0 || len(got.events) != 600 || len(times) != len(want) {
+				t.Errorf("%d records with %d times, want 600 with %d; %d are bad\n%s", len(got.events), len(times), len(want), got.bad, d.Text)
+			}
+		})
+	}
+}
+
+// TestATimeOfDayThatIsNotReadIsToldAndNoUser drafts jobs of logs whose time of day no job can read. The draft says so,
+// and the time of day is not the user.
+func TestATimeOfDayThatIsNotReadIsToldAndNoUser(t *testing.T) {
+	for _, c := range []struct{ name, header, format, user string }{
+		{"at the beginning of a text", "", "%[1]s,%[2]s %[3]s in,%[4]s", "$3"},
+		{"not a neighbour", "", "%[1]s;%[4]s;%[2]s;%[3]s", "$4"},
+		{"with names", "day,result,span,card", "%[1]s,%[4]s,%[2]s,%[3]s", "card"},
+		{"a length", "day,result,duration,card", "%[1]s 10:00:00,%[4]s,%[2]s,%[3]s", "card"},
+		{"of an object", "", `{"day":"%[1]s","result":"%[4]s","span":"%[2]s","card":"%[3]s"}`, "card"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+			for d := range 3 {
+				at := time.Date(2025, 10, 28+d, 0, 0, 0, 0, time.UTC)
+				name := at.Format("door-2006-01-02.log")
+				testkit.WriteFile(t, filepath.Join(dir, "logs", name), lines(c.header, 200, func(int) string {
+					at = at.Add(time.Duration(1+r.IntN(400)) * time.Second)
+					user := fmt.Sprintf("M%04d", r.IntN(80))
+					if c.name == "at the beginning of a text" {
+						return fmt.Sprintf(c.format, at.Format(time.DateOnly), at.Format(time.TimeOnly), user, fmt.Sprintf("U%03d", r.IntN(80)))
+					}
+					return fmt.Sprintf(c.format, at.Format(time.DateOnly), at.Format(time.TimeOnly), user, []string{"ok", "bad"}[r.IntN(2)])
+				}))
+			}
+			d := makeDraft(t, dir)
+			if want := "\nuser: " + c.user + " #"; !strings.Contains(strings.ReplaceAll(d.Text, `"`, ""), want) {
+				t.Errorf("the draft has not%s\n%s", want, d.Text)
+			}
+			told := strings.Contains(d.Text, "the job reads only the day: each event gets 00:00:00")
+			if told != (c.name != "a length") {
+				t.Errorf("the comment on the time of day is there: %t\n%s", told, d.Text)
+			}
+			for _, line := range strings.Split(d.Text, "\n") {
+				if strings.HasPrefix(line, "user:") && strings.Contains(line, ":00:") {
+					t.Errorf("times of day are candidates: %s", line)
+				}
+			}
+		})
+	}
+}
