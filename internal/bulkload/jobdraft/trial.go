@@ -31,11 +31,13 @@ func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 	}
 	var whyBad []string
 	j, err := job.Parse(cfg.Name, []byte(w.String()))
-	if err == nil {
-		if example := d.countSkipped(cfg, j, g); d.SkippedFiles > 0 {
-			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("no path matches %s, such as %s: a load does not read such a file", english.Plural(d.SkippedFiles, "file", ""), example))
-			w = g.body(cfg)
-		}
+	if err != nil {
+		j = nil // keys to fill in
+	}
+	if g.doubtPaths(cfg, j, d) {
+		w = g.body(cfg)
+	}
+	if j != nil {
 		t, err := d.readSample(ctx, cfg, j, g)
 		if err != nil {
 			return nil, err
@@ -54,16 +56,44 @@ func tryOut(ctx context.Context, cfg Config, g *guessed) (*Draft, error) {
 	return d, nil
 }
 
-// countSkipped counts the files that the job's paths do not match, and returns the first.
-func (d *Draft) countSkipped(cfg Config, j *job.Job, g *guessed) (example string) {
+// doubtPaths adds comments on the files that the job's paths do not match, and on logs that they match twice. It reports
+// whether there are any, and counts the former in d. If j is nil, the paths match all files.
+func (g *guessed) doubtPaths(cfg Config, j *job.Job, d *Draft) bool {
+	was := len(g.pathsUnsure)
+	skipped, pairs := "", 0
+	var pair [2]string
+	first := map[string]string{} // the first file of a name without the ending of its compression
 	for i := range g.arranged.files {
-		rel := g.arranged.files[i].rel
-		if _, _, ok := j.Pattern.Match(nameFor(cfg, rel, g.found.single)); !ok {
+		f := &g.arranged.files[i]
+		if j != nil && !matches(j, nameFor(cfg, f.rel, g.found.single)) {
 			d.SkippedFiles++
-			example = cmp.Or(example, rel)
+			skipped = cmp.Or(skipped, f.rel)
+			continue
+		}
+		name := strings.TrimSuffix(f.rel, f.ending)
+		if other, ok := first[name]; !ok {
+			first[name] = f.rel
+		} else if pairs++; pairs == 1 {
+			pair = [2]string{other, f.rel}
 		}
 	}
-	return example
+	if d.SkippedFiles > 0 {
+		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("no path matches %s, such as %s: a load does not read such a file", english.Plural(d.SkippedFiles, "file", ""), skipped))
+	}
+	if pairs > 0 {
+		others := ""
+		if pairs > 1 {
+			others = fmt.Sprintf(" (and %s)", english.Plural(pairs-1, "other pair", ""))
+		}
+		g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s and %s%s are one log by their names: a load reads both, and each event twice; remove one of the two, or write the path so that it matches only one", pair[0], pair[1], others))
+	}
+	return len(g.pathsUnsure) > was
+}
+
+// matches reports whether a path of a job matches a file.
+func matches(j *job.Job, name string) bool {
+	_, _, ok := j.Pattern.Match(name)
+	return ok
 }
 
 // nameFor returns the name of a file in the job.
