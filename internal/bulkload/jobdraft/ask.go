@@ -119,7 +119,7 @@ func (g *guessed) askUser(s *sheet, of string, w userSource, all []candidate) (u
 	for i := range all {
 		q.Choices = append(q.Choices, Choice{all[i].title(), all[i].figures()})
 	}
-	if len(all) > 0 {
+	if len(all) > 0 && !all[0].free() {
 		q.Default = all[0].title()
 	}
 	answer, err := g.ask(q, func(answer string) string {

@@ -20,6 +20,7 @@ type candidate struct {
 	rows     int
 	distinct int
 	sparse   bool // it is called a user, but few records have one
+	odd      bool // its texts have the form of IDs that are not plain ones
 	examples []string
 }
 

@@ -56,7 +56,10 @@ var userInText = []string{
 func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string) (userSource, error) {
 	all := s.users(columns, taken)
 	w := userSource{taken: -1}
-	if len(all) > 0 {
+	switch {
+	case len(all) > 0 && all[0].free():
+		w.unsure = "it may be " + listed(all)
+	case len(all) > 0:
 		w = s.userSourceOf(&all[0])
 		others := all[1:]
 		slices.SortStableFunc(others, func(a, b candidate) int { return compareBool(!a.sparse, !b.sparse) })
@@ -113,14 +116,16 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 		}
 		u := s.candidateOf(i, s.nullUsers(i, &c)...)
 		u.score, u.sparse = s.userScore(i, &c, &u), s.sparse(i, &c)
-		if u.score > 0 {
+		if u.score != 0 {
 			out = append(out, u)
 		}
 	}
-	return ranked(out)
+	out = ranked(out)
+	preferMany(out)
+	return out
 }
 
-// userScore returns how likely a column is the user, 0 if it is not.
+// userScore returns how likely a column is the user, 0 if it is not. u describes the column.
 func (s *sheet) userScore(i int, c *column, u *candidate) int {
 	name := s.names[i]
 	sure := hint(name, userWords)
@@ -142,7 +147,7 @@ func (s *sheet) userScore(i int, c *column, u *candidate) int {
 	case holds(name, userParts) && !holds(name, notUsers):
 		score = userByPart
 	case !s.idLike(i):
-		return 0
+		return s.oddScore(i, c, u)
 	case s.most(i, userText.MatchString):
 		score = userByText
 	default:

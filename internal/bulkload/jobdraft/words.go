@@ -37,6 +37,11 @@ var (
 		"hash", "file", "type", "level", "age", "gender", "sex", "role", "group", "city", "country", "province", "lang", "language", "status", "state", "version", "os", "browser", "platform", "channel",
 		"course", "lesson", "video", "object", "source", "city", "region", "zip", "lat", "lon", "price", "amount", "count", "num", "quantity", "qty", "score", "rating", "duration", "seconds", "length",
 		"商品", "订单", "品牌", "店铺", "课程", "类目", "金额", "价格", "数量", "城市", "省份"}
+	// freeParts are parts of names of columns with texts that people write.
+	freeParts = []string{"message", "msg", "text", "comment", "description", "desc", "note", "notes", "subject", "body", "reason", "remark", "error", "answer", "link"}
+	// numberedUsers are words before the number of a user.
+	numberedUsers = []string{"user", "usr", "visitor", "customer", "cust", "subscriber", "member", "player", "student", "learner", "account", "client", "person",
+		"nutzer", "benutzer", "kunde", "mitglied", "spieler", "konto", "usuario", "cliente", "utilisateur", "membre", "用户", "会员", "客户", "学号"}
 	kindParts = []string{"event", "action", "behavior", "behaviour", "act", "evt", "op", "verb", "activity", "operation", "行为", "事件", "动作"}
 	// notKinds are parts of names of columns whose few texts are not behaviours. The first
 	// kindSuffixes of them may follow a word of kindParts: action_id.

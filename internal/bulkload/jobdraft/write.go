@@ -216,7 +216,11 @@ func (t *timeSource) key() string {
 
 func (w *writer) user(key, indent string, u userSource) {
 	if u.column == "" {
-		w.fill(key, indent, "user", "the column of the user, such as user_id; $1 is the first column")
+		with := "the column of the user, such as user_id; $1 is the first column"
+		if u.unsure != "" {
+			with += "; " + visible.Text(u.unsure)
+		}
+		w.fill(key, indent, "user", with)
 		return
 	}
 	text := job.Quote(u.column)
