@@ -33,6 +33,9 @@ import (
 // wrap ErrList, or fs.ErrNotExist.
 func Open(ctx context.Context, fs dfs.FS, name string, l layout.Layout, limit int64) (*List, error) {
 	file, column := cutColumn(name)
+	if column == "" && file != name && columnsOf(file) != parquetColumns {
+		return nil, fmt.Errorf("%w %s: the name of the column is missing after the colon: write --users %s:COLUMN, or leave the colon out if each line is one user ID", ErrList, file, file)
+	}
 	if column == "" && columnsOf(file) != parquetColumns {
 		f, err := fs.Open(ctx, file)
 		if err != nil {
@@ -307,6 +310,8 @@ func headerStep(header []string, kind int, column string) string {
 	switch {
 	case len(header) == 1 && strings.Contains(header[0], ";"):
 		return `: a .csv is separated by ",", and a .tsv by tabs, not by ";": write the list so`
+	case kind == commaColumns && len(header) == 1 && strings.Contains(header[0], "\t"):
+		return `: a .csv is separated by ",", not by tabs: rename the list to .tsv, or write it with ","`
 	case kind == tabColumns && slices.Contains(header, `"`+column+`"`):
 		return ": quotes in a .tsv are part of a value: remove them, or write the list as a .csv"
 	}

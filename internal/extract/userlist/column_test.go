@@ -121,17 +121,21 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"latin.csv": "who\n\xe9\n", "wide.csv": "\xff\xfew\x00h\x00o\x00\n\x00a\x00\n\x00", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
 		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "bare.csv": "who\n=\"0012\"\n", "mac.csv": "who,name\ra,b\r", "mac.tsv": "name\twho\ra\tb", "mac.txt": "\ufeffa\rb\r",
 		"quoted.tsv": "\"name\"\t\"who\"\na\tb\n", "latin.tsv": "who\n\n\xe9\r\n", "huge.tsv": "who\n\n" + strings.Repeat("x", 9<<20), "huge.csv": "who,name\na,b\nc,\"d\n" + strings.Repeat("e,f\n", 3<<20), "wide2.csv": "who\n" + strings.Repeat("x", 9<<20), "tail.csv": "who\n" + strings.Repeat("\"a\nb\"\n", 1e5),
-		"semicolon.csv": "who;name\na;b\n", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
+		"semicolon.csv": "who;name\na;b\n", "tabs.csv": "who\tname\na\tb\n", "book.csv": "PK\x03\x04\n", "book.tsv": "PK\x03\x04\r\xff", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
 		testkit.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	for name, says := range map[string]string{
-		"people.parquet:Tags":  "no such column of strings or integers: Tags",
-		"people.parquet:score": "no such column of strings or integers: score is DOUBLE",
+		"people.parquet:Tags":  "no such column of strings or integers: Tags is a list or a group: name another column",
+		"people.parquet:score": "no such column of strings or integers: score is DOUBLE: cast it to a string or an integer, or name another column",
 		"people.parquet:nil":   `no such column: "nil"; there is name, nick, number, small, score, Tags`,
 		"half.parquet:name":    "half.parquet",
 		"odd.csv:who":          `no such column: "who"; there is "na\x1b[2Jme", "a\u202eb", "c\nd", e f`,
 		"semicolon.csv:who":    `no such column: "who"; there is who;name: a .csv is separated by ",", and a .tsv by tabs, not by ";"`,
+		"tabs.csv:who":         `no such column: "who"; there is "who\tname": a .csv is separated by ",", not by tabs: rename the list to .tsv, or write it with ","`,
+		"tabs.csv:":            "tabs.csv: the name of the column is missing after the colon: write --users " + filepath.Join(dir, "tabs.csv") + ":COLUMN, or leave the colon out if each line is one user ID",
+		"book.csv:who":         "book.csv: the list is a workbook or a zip file: save it as CSV UTF-8",
+		"book.tsv:who":         "book.tsv: the list is a workbook or a zip file: save it as CSV UTF-8",
 		"empty.csv:who":        "no header",
 		"twice.csv:who":        `the header has the column "who" more than once`,
 		"long.csv:who":         "line 2 is longer than 255 bytes",

@@ -45,6 +45,9 @@ func All() *List { return &List{all: true} }
 // byteOrderMark is the byte order mark of UTF-8.
 const byteOrderMark = "\ufeff"
 
+// zipMark begins a zip file.
+const zipMark = "PK\x03\x04"
+
 // Read reads one user ID per line. name is the file's name in errors. Blank lines and
 // duplicates are allowed. While it is read, the list may take limit bytes of memory.
 func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error) {
@@ -87,12 +90,16 @@ type reader struct {
 	users  unsorted
 }
 
-// checkBegin returns an error if in begins with the byte order mark of UTF-16 or UTF-32, or if its lines end in carriage returns alone.
+// checkBegin returns an error if in is a zip file, as workbooks are, if it begins with the byte order mark of UTF-16 or UTF-32, or if its
+// lines end in carriage returns alone.
 func (u *reader) checkBegin(in *bufio.Reader) error {
 	if _, err := in.Peek(utf8.UTFMax); err != nil && err != io.EOF {
 		return fmt.Errorf("%w %s: %w", ErrList, u.name, err)
 	}
 	begin, _ := in.Peek(in.Buffered()) // a terminal has one line
+	if bytes.HasPrefix(begin, []byte(zipMark)) {
+		return fmt.Errorf("%w %s: the list is a workbook or a zip file: save it as CSV UTF-8, and write --users FILE.csv:COLUMN", ErrList, u.name)
+	}
 	if name := record.WideMark(begin); name != "" {
 		return fmt.Errorf("%w %s: the file begins with the byte order mark of %s: convert the list, for example by iconv -f %s -t utf-8", ErrList, u.name, name, name)
 	}
@@ -108,7 +115,7 @@ func (u *reader) add(id []byte, where func() string) error {
 	case len(id) > behaviour.MaxUserLen:
 		return fmt.Errorf("%w %s: %s is longer than %d bytes: write one user ID on each line", ErrList, u.name, where(), behaviour.MaxUserLen)
 	case !utf8.Valid(id):
-		return fmt.Errorf("%w %s: %s is not UTF-8: convert the list, for example by iconv -f latin1 -t utf-8", ErrList, u.name, where())
+		return fmt.Errorf("%w %s: %s is not UTF-8: convert the list, for example by iconv -f windows-1252 -t utf-8", ErrList, u.name, where())
 	case len(bytes.TrimSpace(id)) == 0:
 		return nil
 	}

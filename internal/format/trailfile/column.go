@@ -58,8 +58,11 @@ func (f *File) idColumn(name string) (*parquet.Column, error) {
 	if c == nil {
 		return nil, fmt.Errorf("%w: %q; there is %s", ErrColumn, name, visible.List(f.ColumnNames()))
 	}
-	if !c.Leaf() || c.Repeated() || !holdsIDs(c.Type()) {
-		return nil, fmt.Errorf("%w of strings or integers: %s is %s", ErrColumn, visible.Text(name), c.Type())
+	if !c.Leaf() || c.Repeated() {
+		return nil, fmt.Errorf("%w of strings or integers: %s is a list or a group: name another column", ErrColumn, visible.Text(name))
+	}
+	if !holdsIDs(c.Type()) {
+		return nil, fmt.Errorf("%w of strings or integers: %s is %s: cast it to a string or an integer, or name another column", ErrColumn, visible.Text(name), c.Type())
 	}
 	return c, nil
 }
