@@ -24,6 +24,9 @@ func Nearest(s string, words []string) (word string, near bool) {
 
 // DidYouMean returns a hint with the word that s may be a misspelling of, or "".
 func DidYouMean(s string, words []string) string {
+	if hint := otherForm(s, words); hint != "" {
+		return hint
+	}
 	if word, near := Nearest(s, words); near {
 		return "did you mean " + word + "?"
 	}

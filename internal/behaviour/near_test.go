@@ -25,6 +25,16 @@ func TestUnknownNames(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.instead)
 		}
 	}
+	const composed, decomposed = "R\u00fcckgabe", "Ru\u0308ckgabe" // they look equal
+	for name, want := range map[string]string{
+		decomposed:  "did you mean " + composed + "? this name has the same characters in the decomposed form: write the composed form",
+		"한글":        "did you mean \u1112\u1161\u11ab\u1100\u1173\u11af? this name has the same characters in the composed form: write the decomposed form",
+		"Rückgaben": "did you mean " + composed + "?",
+	} {
+		if got := behaviour.DidYouMean(name, []string{"x", composed, "\u1112\u1161\u11ab\u1100\u1173\u11af"}); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
 	words := []string{"count", "sum"}
 	for name, want := range map[string]string{"coutn": "did you mean count?", "median": "there are count, sum"} {
 		if got := behaviour.Instead(name, words); got != want {

@@ -3,10 +3,12 @@ package notfound
 import (
 	"bytes"
 	"fmt"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/quantity"
 	"usertrail/internal/store/dfs"
@@ -15,12 +17,14 @@ import (
 // A Count counts users of a list that were not found. Some kinds of IDs show that a program
 // may have changed them.
 type Count struct {
-	Users  int64 `json:"users"`
-	Blank  int64 `json:"blank,omitempty"`  // IDs that begin or end with white space
-	Lines  int64 `json:"lines,omitempty"`  // IDs that have a line end in them
-	Quoted int64 `json:"quoted,omitempty"` // IDs that begin or end with a quote
-	Point  int64 `json:"point,omitempty"`  // IDs that are numbers and end in .0
-	Listed int64 `json:"listed,omitempty"` // IDs that may be several IDs or columns: they have a comma, semicolon, tab or | in them
+	Users      int64 `json:"users"`
+	Blank      int64 `json:"blank,omitempty"`      // IDs that begin or end with white space
+	Lines      int64 `json:"lines,omitempty"`      // IDs that have a line end in them
+	Quoted     int64 `json:"quoted,omitempty"`     // IDs that begin or end with a quote
+	Point      int64 `json:"point,omitempty"`      // IDs that are numbers and end in .0
+	Hidden     int64 `json:"hidden,omitempty"`     // IDs with a no-break space or an invisible character in them
+	Decomposed int64 `json:"decomposed,omitempty"` // IDs that are not in Unicode's composed form
+	Listed     int64 `json:"listed,omitempty"`     // IDs that may be several IDs or columns: they have a comma, semicolon, tab or | in them
 
 	File *manifest.NamesFile `json:"-"` // that names them; nil if there is none
 }
@@ -32,6 +36,8 @@ func (m *Count) Add(o *Count) {
 	m.Lines += o.Lines
 	m.Quoted += o.Quoted
 	m.Point += o.Point
+	m.Hidden += o.Hidden
+	m.Decomposed += o.Decomposed
 	m.Listed += o.Listed
 }
 
@@ -47,9 +53,18 @@ func (m *Count) count(id []byte) {
 		m.Quoted++
 	case point && len(number) > 0 && len(bytes.Trim(number, "0123456789")) == 0:
 		m.Point++
+	case bytes.ContainsFunc(id, hidden):
+		m.Hidden++
+	case !behaviour.Composed(id):
+		m.Decomposed++
 	case bytes.ContainsAny(id, ",;\t|"):
 		m.Listed++
 	}
+}
+
+// hidden reports whether r is a no-break space, or an invisible character such as U+200E.
+func hidden(r rune) bool {
+	return r == '\u00a0' || r == '\u2007' || r == '\u202f' || unicode.Is(unicode.Cf, r)
 }
 
 // Notes returns sentences: how many of the users were not found, which file in out has their
@@ -73,6 +88,8 @@ func (m *Count) Notes(users int64, out string) []string {
 		{m.Lines, "has a line end in it", "have a line end in them", "a quote of the list may be missing, or its lines end in carriage returns: correct the list"},
 		{m.Quoted, "has quotes around it", "have quotes around them", "remove the quotes, and an = before them, from the list"},
 		{m.Point, "ends in .0, as programs write numbers", "end in .0, as programs write numbers", "write the IDs as texts"},
+		{m.Hidden, "has a no-break space or an invisible character in it", "have a no-break space or an invisible character in them", "write a space for a no-break space, and remove the other characters"},
+		{m.Decomposed, "is in the decomposed form of Unicode, as macOS writes names", "are in the decomposed form of Unicode, as macOS writes names", "write the list in the composed form, for example by uconv -x any-nfc, unless the table has such IDs"},
 		{m.Listed, "has a comma, semicolon, tab or | in it", "have a comma, semicolon, tab or | in them", "write one ID on each line, or name the column of the list, as in --users NAME.csv:COLUMN"},
 	} {
 		if odd.users > 0 {

@@ -65,7 +65,10 @@ func TestOddIDsAreCounted(t *testing.T) {
 	for _, id := range []string{"u1", " u1", "u1\t", "u 1", `"u1"`, "'u1", "17.0", "u1.0", ".0", "1.00", "17.05", "u1;u2", "u1,u2", "u1\tu2", "u1|u2", ";", `="0012"`, "u1\r", "u1\ru2", "u1,1\nu2", "\"\nu2"} {
 		m.count([]byte(id))
 	}
-	if want := (Count{Users: 21, Blank: 3, Lines: 3, Quoted: 3, Point: 1, Listed: 5}); m != want {
+	for _, id := range []string{"Anna\u00a0Müller", "\u200eu1", "u1\u200b", "u\u00ad1", "Anna\u202fM", "Mu\u0308ller", "が", "か\u3099", "\u1112\u1161\u11ab", "山田\u3000太郎", "Müller"} {
+		m.count([]byte(id))
+	}
+	if want := (Count{Users: 32, Blank: 3, Lines: 3, Quoted: 3, Point: 1, Listed: 5, Hidden: 5, Decomposed: 3}); m != want {
 		t.Errorf("%+v, want %+v", m, want)
 	}
 }

@@ -66,7 +66,7 @@ var onlyImporters = map[string][]string{
 	"github.com/gofrs/flock":            {"internal/store/dfs/local", "internal/test/clustertest"},
 	"github.com/valyala/fastjson":       {"internal/format/layout", "internal/format/record"},
 	"golang.org/x/time":                 {"internal/run/ratelimit"},
-	"golang.org/x/text":                 {"internal/format/record", "cmd/internal/scripttest"},
+	"golang.org/x/text":                 {"internal/format/record", "internal/behaviour", "cmd/internal/scripttest"},
 	"google.golang.org/protobuf":        {"internal/format/hfile", "internal/store/hbase", "internal/store/dfs/hdfs", "internal/store/secure/token", "internal/store/protofield"},
 	"internal/store/dfs/local":          {"cmd/"},
 	"internal/table/files":              {"cmd/"},
@@ -96,9 +96,9 @@ var onlyImporters = map[string][]string{
 // noisy lists the packages that a value never imports: input, output, the clock's users and goroutines.
 var noisy = []string{"os", "net", "context", "log", "sync", "io"}
 
-// pure are the only packages outside the module and the standard library that values import: hashes, and the
-// distance of words.
-var pure = []string{"github.com/cespare/xxhash/v2", "github.com/zeebo/xxh3", "github.com/agext/levenshtein"}
+// pure are the only packages outside the module and the standard library that values import: hashes, the
+// distance of words, and the forms of their characters.
+var pure = []string{"github.com/cespare/xxhash/v2", "github.com/zeebo/xxh3", "github.com/agext/levenshtein", "golang.org/x/text/unicode/norm"}
 
 // storey returns the index of the storey of a package, or -1.
 func storey(name string) int {
