@@ -100,7 +100,16 @@ func explained(err error) error {
 	if !errors.As(err, &at) {
 		return fmt.Errorf("%w: %s", ErrRule, words.Replace(err.Error()))
 	}
-	return fmt.Errorf("%w: character %d: %s", ErrRule, at.From+1, words.Replace(at.Message))
+	return fmt.Errorf("%w: character %d: %s%s", ErrRule, at.From+1, words.Replace(at.Message), numberStep(at.Message))
+}
+
+// numberStep returns the next step after a message of the library about a text and a number, or "".
+func numberStep(message string) string {
+	if !strings.Contains(message, "mismatched types") && !strings.Contains(message, "cannot use") ||
+		!strings.Contains(message, "string") || !strings.Contains(message, "int") && !strings.Contains(message, "float64") {
+		return ""
+	}
+	return ": every column is a text, and number(x) is the number in the column x: write number(x) to compare it"
 }
 
 // number reads a text as a decimal number.
