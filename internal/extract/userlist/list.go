@@ -103,7 +103,7 @@ func (u *reader) checkBegin(in *bufio.Reader) error {
 	if name := record.WideMark(begin); name != "" {
 		return fmt.Errorf("%w %s: the file begins with the byte order mark of %s: convert the list, for example by iconv -f %s -t utf-8", ErrList, u.name, name, name)
 	}
-	if !bytes.Contains(begin, []byte("\n")) && bytes.Contains(bytes.TrimRight(begin, "\r"), []byte("\r")) {
+	if record.ReturnsAlone(begin) {
 		return fmt.Errorf(`%w %s: the lines end in carriage returns alone: convert the list, for example by tr '\r' '\n'`, ErrList, u.name)
 	}
 	return nil

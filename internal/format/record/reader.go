@@ -107,6 +107,9 @@ func (r *Reader) begin(f *Format) error {
 	if !f.Header || f.Syntax == JSONL {
 		return nil // Next returns the error if reading fails
 	}
+	if ReturnsAlone(r.rest) {
+		return fmt.Errorf("%w: the lines end in carriage returns alone: convert the log, for example by tr '\\r' '\\n'", ErrHeader)
+	}
 	rec, quoted, err := r.first()
 	if err != nil || rec == nil {
 		return err
@@ -124,6 +127,11 @@ func (r *Reader) begin(f *Format) error {
 	n, _ := line(r.rest, true) // its line end
 	r.take(n)
 	return nil
+}
+
+// ReturnsAlone reports whether the lines of a text with this beginning end in carriage returns alone.
+func ReturnsAlone(begin []byte) bool {
+	return !bytes.Contains(begin, newline) && bytes.Contains(bytes.TrimRight(begin, "\r"), []byte("\r"))
 }
 
 // first returns the first record that is not empty, nil if there is none. It leaves the text
