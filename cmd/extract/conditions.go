@@ -40,6 +40,8 @@ func (c *conditions) of(span behaviour.Span, zone string) (query.Conditions, err
 			return c.Conditions, cli.EmptyFlag(name)
 		}
 	}
+	trim(c.Fields)
+	trim(c.Without)
 	if c.at == "" {
 		return c.Conditions, nil
 	}
@@ -57,6 +59,13 @@ func (c *conditions) of(span behaviour.Span, zone string) (query.Conditions, err
 	out := c.Conditions
 	out.At = &at
 	return out, nil
+}
+
+// trim removes the blanks around names, as in "play, order".
+func trim(names []string) {
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
 }
 
 // parseAt parses a date, which means the last microsecond of its day, or a time. A time

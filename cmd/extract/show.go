@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,9 +107,7 @@ func (o *showOptions) show(ctx context.Context) error {
 
 func (o *showOptions) run(ctx context.Context) (show.Result, error) {
 	none := show.Result{User: o.user}
-	for i := range o.fields {
-		o.fields[i] = strings.TrimSpace(o.fields[i])
-	}
+	trim(o.fields)
 	if o.asJSON && o.asCSV {
 		return none, fmt.Errorf("%w: --json and --csv cannot be combined: choose one", cli.ErrUsage)
 	}
