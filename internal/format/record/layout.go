@@ -85,7 +85,7 @@ func (f *timeFormat) probe() error {
 	}
 	base := at(2006, time.March, 15, time.UTC)
 	if base == at(2006, time.March, 22, time.UTC) || base == at(2006, time.November, 15, time.UTC) {
-		return fmt.Errorf("names no day of the year")
+		return fmt.Errorf("names no day of the year, and the date of the path does not supply it: join the day to the time before the load")
 	}
 	f.hasYear = base != at(2017, time.March, 15, time.UTC)
 	f.hasZone = base != at(2006, time.March, 15, time.FixedZone("ZZZ", 5*3600))
