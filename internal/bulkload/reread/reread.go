@@ -149,15 +149,14 @@ func (x *reread) run(ctx context.Context, found *job.Found) error {
 	for _, f := range delivered.RefusedOf(found, x.cfg.Job.Pattern.Root) {
 		x.failures.Add(f.Path, f.Err)
 	}
-	files := x.search.WithCopies(x.known.Loads(), found.Inputs)
-	if err := x.choose(files); err != nil {
+	if err := x.choose(found.Inputs); err != nil {
 		return err
 	}
-	if err := x.warnOfGone(files); err != nil {
+	if err := x.warnOfGone(found.Inputs); err != nil {
 		return err
 	}
 	if len(x.inputs) == 0 {
-		return x.nothing(len(files))
+		return x.nothing(len(found.Inputs))
 	}
 	x.progress = progress.Start(x.cfg.Progress)
 	defer x.progress.Done()
