@@ -135,7 +135,8 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return r.result, err
 	}
 	err = r.locked(ctx)
-	return r.result, errors.Join(err, lock.Unlock())
+	bulkload.Unlock(lock, &err)
+	return r.result, err
 }
 
 func newRun(ctx context.Context, cfg Config) (*run, error) {

@@ -3,6 +3,9 @@ package load_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -192,4 +195,66 @@ func TestALostLockIsReported(t *testing.T) {
 	defer from.Close()
 	_, err = importer.Run(t.Context(), bulkload.Resources{FS: good, Store: y.Store, Temp: dfs.Join(y.Store.Dir, catalog.TempName)}, from)
 	want("import", err)
+}
+
+// TestALoadIsNotCommittedWithoutItsLock takes the lock of a load away before it replaces the manifest, as a
+// person may. The table keeps what others made of it.
+func TestALoadIsNotCommittedWithoutItsLock(t *testing.T) {
+	for what, lose := range map[string]func(y *bulkloadtest.Fixture, other func()) error{
+		"the lock is removed": func(y *bulkloadtest.Fixture, other func()) error {
+			err := os.Remove(filepath.Join(y.Store.Dir, "lock"))
+			other()
+			return err
+		},
+		"an older copy is put back": func(y *bulkloadtest.Fixture, other func()) error {
+			err := errors.Join(os.Rename(y.Store.Dir, y.Store.Dir+".bad"), os.CopyFS(y.Store.Dir, os.DirFS(y.Store.Dir+".bak")))
+			other()
+			return err
+		},
+		"only a copy is put back": func(y *bulkloadtest.Fixture, _ func()) error {
+			return errors.Join(os.Rename(y.Store.Dir, y.Store.Dir+".bad"), os.CopyFS(y.Store.Dir, os.DirFS(y.Store.Dir+".bak")))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+			for day, user := range []string{"a", "b", "c"} {
+				y.Write(fmt.Sprintf("2014-09-0%d/play.csv", day+1), fmt.Sprintf("user,time,title,seconds\n%s,2014-09-0%d 10:00:00,one,1\n", user, day+1))
+			}
+			row := func(day int, user string) string {
+				return fmt.Sprintf("%s 2014-09-0%d 2014-09-0%[2]dT10:00:00Z play title=one seconds=1", user, day)
+			}
+			run := func(fs dfs.FS, date string) error {
+				cfg := y.Config(date, date)
+				cfg.FS, cfg.Store = fs, files.Store{FS: fs, Dir: y.Store.Dir}
+				_, err := load.Run(t.Context(), cfg)
+				return err
+			}
+			if err := run(local.New(), "2014-09-01"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.CopyFS(y.Store.Dir+".bak", os.DirFS(y.Store.Dir)); err != nil {
+				t.Fatal(err)
+			}
+			want := []string{row(1, "a")}
+			err := run(hooked{FS: local.New(), replace: func() {
+				err := lose(y, func() {
+					if err := run(local.New(), "2014-09-03"); err != nil {
+						t.Errorf("the other load: %v", err)
+					}
+					want = append(want, row(3, "c"))
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}}, "2014-09-02")
+			if !errors.Is(err, dfs.ErrLockLost) || !strings.Contains(err.Error(), "run the same command again") {
+				t.Errorf("the load without its lock: %v, want ErrLockLost with the next step", err)
+			}
+			y.WantTrails(want...)
+			if err := run(local.New(), "2014-09-02"); err != nil {
+				t.Errorf("the same command again: %v", err)
+			}
+			y.WantTrails(append(want, row(2, "b"))...)
+		})
+	}
 }

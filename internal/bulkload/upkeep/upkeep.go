@@ -32,6 +32,7 @@ import (
 	"log/slog"
 	"time"
 
+	"usertrail/internal/bulkload"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/run/progress"
@@ -127,7 +128,7 @@ func (r *run) held(ctx context.Context, do func() error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	defer bulkload.Unlock(lock, &err)
 	if err := r.open(ctx); err != nil {
 		return err
 	}

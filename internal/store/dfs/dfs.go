@@ -22,7 +22,8 @@ import (
 var ErrLocked = exit.New(exit.NotNow, "locked by another run")
 
 // ErrLockLost is wrapped when a process has lost a lock that it took: the process was frozen,
-// or cut off from the servers, for so long that another process got the lock.
+// or cut off from the servers, for so long that another process got the lock, or the file of
+// the lock was moved, removed or replaced.
 var ErrLockLost = exit.New(exit.Failed, "the lock was lost")
 
 // ErrUnavailable is wrapped when the servers behind a file system cannot be
@@ -83,7 +84,8 @@ type Pending interface {
 }
 
 // A Lock is held until Unlock or Drop. Their errors wrap ErrLockLost if another process has
-// the lock: the last changes may have been made without the lock.
+// the lock: the last changes may have been made without the lock. Until then an FS that has
+// lost a lock fails to change anything.
 type Lock interface {
 	Unlock() error
 	// Drop is like Unlock, but also removes the file of the lock. The state is then as if

@@ -243,7 +243,7 @@ func TestAPipeIsNoLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, taken := New().Lock(t.Context(), name)
-	_, _, held := local{}.Held(t.Context(), name)
+	_, _, held := New().(local).Held(t.Context(), name)
 	for what, err := range map[string]error{"Lock": taken, "Held": held} {
 		if !errors.Is(err, fs.ErrExist) || !errors.Is(err, dfs.ErrSpecial) || !strings.Contains(err.Error(), name+": ") || !strings.HasSuffix(err.Error(), "move it away") {
 			t.Errorf("%s: %v, want fs.ErrExist that names the pipe, and the next step", what, err)

@@ -17,7 +17,8 @@
 //
 // A lock is flock on a file. Unlock keeps the file and Drop removes it. The file names the
 // holder of the lock for the error message of other processes. The kernel releases the lock
-// when the holder dies.
+// when the holder dies. If a person removes or replaces the file, or the directory above it, the
+// lock is lost. Each change therefore first checks the locks that this FS holds.
 //
 // Names are paths of the operating system. Errors are *fs.PathError
 // with the name that the caller passed, not the temporary name. A cancelled
@@ -36,9 +37,9 @@ import (
 )
 
 // New returns the local file system.
-func New() dfs.FS { return local{} }
+func New() dfs.FS { return local{new(locks)} }
 
-type local struct{}
+type local struct{ locks *locks }
 
 func (local) Stat(ctx context.Context, name string) (dfs.Info, error) {
 	if err := ready(ctx, "stat", name); err != nil {
@@ -87,8 +88,8 @@ func entryInfo(name string) (fs.FileInfo, error) {
 	return fi, nil
 }
 
-func (local) Mkdir(ctx context.Context, dir string) error {
-	if err := ready(ctx, "mkdir", dir); err != nil {
+func (s local) Mkdir(ctx context.Context, dir string) error {
+	if err := s.change(ctx, "mkdir", dir); err != nil {
 		return err
 	}
 	return named("mkdir", dir, mkdirAll(filepath.Clean(dir)))
@@ -123,8 +124,8 @@ func mkdirAll(dir string) error {
 	return syncDir(parent)
 }
 
-func (local) Remove(ctx context.Context, name string) error {
-	if err := ready(ctx, "remove", name); err != nil {
+func (s local) Remove(ctx context.Context, name string) error {
+	if err := s.change(ctx, "remove", name); err != nil {
 		return err
 	}
 	if clean := filepath.Clean(name); clean == filepath.Dir(clean) {
@@ -142,6 +143,15 @@ func ready(ctx context.Context, op, name string) error {
 		return &fs.PathError{Op: op, Path: name, Err: context.Cause(ctx)}
 	}
 	return nil
+}
+
+// change is like ready, for an operation that changes something. It fails if this FS has lost a
+// lock.
+func (s local) change(ctx context.Context, op, name string) error {
+	if err := ready(ctx, op, name); err != nil {
+		return err
+	}
+	return named(op, name, s.locks.held())
 }
 
 // named returns err as an error of op on name. It removes the system's own prefix, which

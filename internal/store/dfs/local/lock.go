@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -26,16 +28,23 @@ const mostShared = time.Minute
 // holderBegins is the beginning of a lock file's text.
 const holderBegins = "process "
 
+// locks holds the locks that an FS has taken.
+type locks struct {
+	mu  sync.Mutex
+	all []*lock
+}
+
 type lock struct {
 	name string
 	l    *flock.Flock
+	of   *locks
 }
 
 // Lock takes the lock called name and makes the directories above it. If a file of that name
 // is not a lock, Lock fails with fs.ErrExist and does not change the file. The lock must
 // not be in a directory that its holder removes.
-func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
-	if err := ready(ctx, "lock", name); err != nil {
+func (s local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
+	if err := s.change(ctx, "lock", name); err != nil {
 		return nil, err
 	}
 	if err := mkdirAll(filepath.Dir(name)); err != nil {
@@ -58,7 +67,9 @@ func (local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 		l.Unlock()
 		return nil, named("lock", name, err)
 	}
-	return &lock{name: name, l: l}, nil
+	held := &lock{name: name, l: l, of: s.locks}
+	s.locks.add(held)
+	return held, nil
 }
 
 // unlockable returns the error for a lock that cannot be taken. If a permission is missing, the
@@ -138,20 +149,70 @@ func shareable(name string) (bool, error) {
 
 // Unlock releases the lock. A second call does nothing. The file stays.
 func (l *lock) Unlock() error {
-	return named("unlock", l.name, l.l.Unlock())
+	if !l.of.remove(l) {
+		return nil
+	}
+	return l.release(l.check())
 }
 
 // Drop removes the file while it is locked. If another process has the file open already,
 // take finds that the file no longer has its name.
 func (l *lock) Drop() error {
-	if !l.l.Locked() {
+	if !l.of.remove(l) {
 		return nil
 	}
-	there, err := current(l.l)
-	if there {
+	err := l.check()
+	if err == nil {
 		err = os.Remove(l.name)
 	}
-	return named("unlock", l.name, errors.Join(err, l.l.Unlock()))
+	return l.release(err)
+}
+
+// release closes the file, and returns err or the error of the close.
+func (l *lock) release(err error) error {
+	if fail := l.l.Unlock(); err == nil {
+		err = fail
+	}
+	return named("unlock", l.name, err)
+}
+
+// check returns an error unless the lock is still held.
+func (l *lock) check() error {
+	there, err := current(l.l)
+	switch {
+	case err != nil:
+		return fmt.Errorf("is the lock %s still held: %w", l.name, err)
+	case !there:
+		return fmt.Errorf("%w: %s was moved, removed or replaced while this run held it", dfs.ErrLockLost, l.name)
+	}
+	return nil
+}
+
+func (ls *locks) add(l *lock) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.all = append(ls.all, l)
+}
+
+// remove removes l and reports whether l was in ls.
+func (ls *locks) remove(l *lock) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	n := len(ls.all)
+	ls.all = slices.DeleteFunc(ls.all, func(m *lock) bool { return m == l })
+	return len(ls.all) < n
+}
+
+// held returns an error unless all locks are still held.
+func (ls *locks) held() error {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for _, l := range ls.all {
+		if err := l.check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // notSpecial returns fs.ErrExist if a pipe, socket or device is called name. To read a pipe would block without limit.

@@ -20,6 +20,7 @@ const bufferSize = 256 << 10
 // pending is a file being written. Only one goroutine may use it.
 type pending struct {
 	ctx  context.Context
+	s    local
 	name string // the final name
 	tmp  string // the temporary name
 	f    *os.File
@@ -30,17 +31,17 @@ type pending struct {
 	lost bool // it may be lost in a crash of the machine
 }
 
-func (local) Create(ctx context.Context, name string) (dfs.Pending, error) {
-	return createKept(ctx, name, false)
+func (s local) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	return s.createKept(ctx, name, false)
 }
 
-func (local) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
-	return createKept(ctx, name, true)
+func (s local) CreateNew(ctx context.Context, name string) (dfs.Pending, error) {
+	return s.createKept(ctx, name, true)
 }
 
 // createKept creates a file that outlives a crash of the machine.
-func createKept(ctx context.Context, name string, isNew bool) (dfs.Pending, error) {
-	p, err := create(ctx, name)
+func (s local) createKept(ctx context.Context, name string, isNew bool) (dfs.Pending, error) {
+	p, err := s.create(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +49,8 @@ func createKept(ctx context.Context, name string, isNew bool) (dfs.Pending, erro
 	return p, nil
 }
 
-func (local) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
-	p, err := create(ctx, name)
+func (s local) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
+	p, err := s.create(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +58,8 @@ func (local) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
 	return p, nil
 }
 
-func create(ctx context.Context, name string) (*pending, error) {
-	if err := ready(ctx, "create", name); err != nil {
+func (s local) create(ctx context.Context, name string) (*pending, error) {
+	if err := s.change(ctx, "create", name); err != nil {
 		return nil, err
 	}
 	if fi, err := os.Stat(name); strings.HasSuffix(name, "/") || err == nil && fi.IsDir() {
@@ -71,7 +72,7 @@ func create(ctx context.Context, name string) (*pending, error) {
 	if err != nil {
 		return nil, named("create", name, err)
 	}
-	return &pending{ctx: ctx, name: name, tmp: f.Name(), f: f}, nil
+	return &pending{ctx: ctx, s: s, name: name, tmp: f.Name(), f: f}, nil
 }
 
 // createBeside makes the temporary file for name. Its mode depends on the umask,
@@ -107,6 +108,10 @@ func (p *pending) Commit() error {
 func (p *pending) publish() error {
 	if err := p.seal(); err != nil {
 		return errors.Join(err, os.Remove(p.tmp))
+	}
+	if err := p.s.locks.held(); err != nil {
+		os.Remove(p.tmp) // if the directory was moved, the file is gone
+		return err
 	}
 	rename := os.Rename
 	if p.new {
@@ -145,8 +150,8 @@ func (p *pending) Abort() {
 	os.Remove(p.tmp)
 }
 
-func (local) Sweep(ctx context.Context, dir string, but ...string) error {
-	if err := ready(ctx, "sweep", dir); err != nil {
+func (s local) Sweep(ctx context.Context, dir string, but ...string) error {
+	if err := s.change(ctx, "sweep", dir); err != nil {
 		return err
 	}
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-func (local) Publish(ctx context.Context, from, to string) error {
-	if err := ready(ctx, "publish", from); err != nil {
+func (s local) Publish(ctx context.Context, from, to string) error {
+	if err := s.change(ctx, "publish", from); err != nil {
 		return err
 	}
 	if err := ready(ctx, "publish", to); err != nil {
