@@ -116,9 +116,9 @@ func (k *check) note(name string, err error) error {
 	case errors.Is(err, iofs.ErrPermission):
 		return table.Unreadable(err)
 	case errors.Is(err, iofs.ErrNotExist):
-		k.findings = append(k.findings, File{Name: name, Missing: true})
+		k.findings = append(k.findings, File{Name: name, Missing: true, ofTable: true})
 	default:
-		k.findings = append(k.findings, File{Name: name, Why: err})
+		k.findings = append(k.findings, File{Name: name, Why: err, ofTable: true})
 	}
 	return nil
 }

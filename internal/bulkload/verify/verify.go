@@ -43,6 +43,9 @@ type Config struct {
 	Progress progress.Config
 }
 
+// tries is how often Run reads a table whose files are removed meanwhile.
+const tries = 3
+
 // A Result is the outcome of a comparison. Counts cover everything that was compared. The
 // lists hold only the differences.
 type Result struct {
@@ -117,6 +120,8 @@ type File struct {
 	Name    string // of the HFile or roll, below the table's directory
 	Missing bool
 	Why     error // nil if the file is missing
+
+	ofTable bool // the manifest named it
 }
 
 // Foreign counts cells in rows that the layout does not produce for any behaviour of the
@@ -160,10 +165,27 @@ type run struct {
 // Run compares the table with its loads. The result lists all differences. If there are any,
 // the error wraps ErrDiffers and states their number. Another error means that the comparison
 // stopped.
+//
+// If a compact or drop removes files while Run reads them, Run starts over. After so many times
+// as tries, its error wraps table.ErrChanged.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	if s, ok := cfg.Store.(table.Proving); ok {
 		s.Unproved()
 	}
+	for range tries {
+		result, err := once(ctx, cfg)
+		if len(result.Files) == 0 || !errors.Is(err, ErrDiffers) {
+			return result, err
+		}
+		if !result.replaced(ctx, cfg.Store) {
+			return result, err
+		}
+	}
+	return Result{}, fmt.Errorf("%w: files were replaced and removed while they were read, %d times: verify again while no compact or drop runs, or give them a longer --keep-for", table.ErrChanged, tries)
+}
+
+// once is Run without a new start.
+func once(ctx context.Context, cfg Config) (Result, error) {
 	t, err := cfg.Store.Open(ctx)
 	if err != nil {
 		return Result{}, err
@@ -223,6 +245,29 @@ func newRun(cfg Config, t table.Loader) (*run, error) {
 		r.wanted[k] = true
 	}
 	return r, nil
+}
+
+// replaced reports whether the table no longer has one of the files that were missing or damaged.
+func (r *Result) replaced(ctx context.Context, store table.Store) bool {
+	if !slices.ContainsFunc(r.Files, func(f File) bool { return f.ofTable }) {
+		return false
+	}
+	now, err := store.Open(ctx)
+	if err != nil {
+		return false // r is what was found
+	}
+	defer now.Close()
+	m := table.Known(now)
+	if m == nil {
+		return false
+	}
+	has := map[string]bool{}
+	for i := range m.Files {
+		for _, name := range m.Files[i].Names() {
+			has[name] = true
+		}
+	}
+	return slices.ContainsFunc(r.Files, func(f File) bool { return f.ofTable && !has[f.Name] })
 }
 
 // wants reports whether a day is compared.
