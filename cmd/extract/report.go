@@ -120,9 +120,12 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	if around != "" {
 		return fmt.Errorf("%w: --out %s is inside the table %s: name another", cli.ErrUsage, o.out, around)
 	}
-	f, err := fs.Open(ctx, o.out)
+	f, err := dfs.OpenRegular(ctx, fs, o.out)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil
+	}
+	if errors.Is(err, dfs.ErrSpecial) {
+		return fmt.Errorf("--out %s: %w: %w: choose another", o.out, cli.ErrThere, dfs.ErrSpecial)
 	}
 	if err != nil {
 		return fmt.Errorf("check --out: %w", err)

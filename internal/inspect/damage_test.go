@@ -146,6 +146,20 @@ func TestPipesAreNotRead(t *testing.T) {
 	}
 }
 
+// TestAPipeInAQuarantineFolderIsNamed puts a pipe next to a quarantine file.
+func TestAPipeInAQuarantineFolderIsNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "quarantine")
+	testkit.WriteFile(t, filepath.Join(dir, "a.jsonl"), `{"path":"a.csv","line":1,"offset":0,"reason":"too long","raw":"x","detail":"too long"}`+"\n")
+	name := filepath.Join(dir, "b.jsonl")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := inspect.Path(t.Context(), local.New(), dir, inspect.Options{})
+	if !errors.Is(err, inspect.ErrUnknown) || !strings.Contains(err.Error(), name) || !strings.HasSuffix(err.Error(), ": move it away") {
+		t.Errorf("%v, want ErrUnknown that names %s and the next step", err, name)
+	}
+}
+
 // TestFilesOfOthersAreNamed puts files next to the parts of a whole result. Other programs would read them.
 func TestFilesOfOthersAreNamed(t *testing.T) {
 	dir := filepath.Join(makeWorld(t), "whole")

@@ -72,6 +72,9 @@ func (l *look) quarantines(r *Report) (found bool, err error) {
 		if info.Dir || !strings.HasSuffix(info.Name, ".jsonl") {
 			continue
 		}
+		if info.Special {
+			return false, fmt.Errorf("%w: %s: %w: move it away", ErrUnknown, info.Name, dfs.ErrSpecial)
+		}
 		if info.Size == 0 {
 			replayed = true
 			continue

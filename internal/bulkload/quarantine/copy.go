@@ -33,7 +33,7 @@ func rewrite(ctx context.Context, fs dfs.FS, log *slog.Logger, from []string, to
 
 // addFile adds the lines of a quarantine file, after a change.
 func (w *writer) addFile(ctx context.Context, fs dfs.FS, name string, change func(line []byte) ([]byte, error)) error {
-	f, err := fs.Open(ctx, name)
+	f, err := openPart(ctx, fs, name)
 	if err != nil {
 		return err
 	}

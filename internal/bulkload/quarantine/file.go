@@ -98,7 +98,7 @@ func (f *File) write(b *Record) error {
 		f.scratch = dfs.Join(dfs.Dir(f.name), dfs.PendingName(dfs.Base(f.name)))
 		file, err := f.fs.Scratch(f.ctx, f.scratch)
 		if err != nil {
-			return inFolder(err)
+			return inPlace(f.ctx, f.fs, f.name, err)
 		}
 		f.file = file
 	}

@@ -41,7 +41,7 @@ func (k *keeper) add(line []byte, r *Record) error {
 	if k.to == nil {
 		to, err := k.fs.Create(k.ctx, k.temp)
 		if err != nil {
-			return inFolder(err)
+			return inPlace(k.ctx, k.fs, k.from, err)
 		}
 		k.to, k.w = to, bufio.NewWriter(to)
 	}

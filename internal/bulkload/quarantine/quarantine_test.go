@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/test/testkit"
 )
@@ -234,6 +236,62 @@ func TestADamagedLineStays(t *testing.T) {
 	}
 	if got := read(t, name); got != "{damaged\n"+read(t, from) {
 		t.Errorf("the file is %q, want the damaged line and then the copied one", got)
+	}
+}
+
+// TestThingsInThePlaceOfFiles puts something else in the place of a quarantine file, of its folder, and of the bad records of a piece. To
+// read a pipe would block.
+func TestThingsInThePlaceOfFiles(t *testing.T) {
+	const step = ": move it away, then type the same command again"
+	const again = ": remove it, and run the piece again"
+	pipe := func(name string) error { return syscall.Mkfifo(name, 0o600) }
+	folder := func(name string) error { return os.Mkdir(name, 0o700) }
+	loop := func(name string) error { return os.Symlink(filepath.Base(name), name) }
+	for _, x := range []struct {
+		name, of, step string
+		put            func(name string) error
+	}{
+		{"a pipe", "quarantine/a.jsonl", "a pipe, socket or device, and not a file" + step, pipe},
+		{"a folder", "quarantine/a.jsonl", "is a directory" + step, folder},
+		{"a link to itself", "quarantine/a.jsonl", "a link to itself has the name of the file" + step, loop},
+		{"a link to itself", "quarantine", "a link to itself has the name of the folder quarantine" + step, loop},
+		{"a pipe", "quarantine", "a file has the name of the folder quarantine" + step, pipe},
+		{"a pipe", "part", "a pipe, socket or device, and not a file" + again, pipe},
+		{"a folder", "part", "a directory is in its place" + again, folder},
+	} {
+		t.Run(x.name+" in the place of "+x.of, func(t *testing.T) {
+			dir := t.TempDir()
+			name, part := filepath.Join(dir, "quarantine", "a.jsonl"), filepath.Join(dir, "part")
+			write(t, name, "one", nil, bad("a.csv", 0, "x"))
+			write(t, part, "", nil, bad("a.csv", 0, "x"))
+			at := filepath.Join(dir, x.of)
+			if err := errors.Join(os.RemoveAll(at), x.put(at)); err != nil {
+				t.Fatal(err)
+			}
+			keeps, files := KeepsOfLoad("a.csv", "one", false), local.New()
+			errs := map[string]error{
+				"copy": Copy(t.Context(), files, quiet, part, name, keeps),
+				"join": Join(t.Context(), files, quiet, []Range{{part, 0}}, name, "one", keeps),
+			}
+			if x.of == "part" {
+				_, errs["reasons"] = ReasonsOf(t.Context(), files, []Range{{part, 0}})
+			} else {
+				errs["remove"] = Remove(t.Context(), files, quiet, []string{"a.csv"}, func(string) string { return name })
+				f := NewFile(t.Context(), files, quiet, name, func(string) Keeps { return keeps })
+				defer f.Abort()
+				if errs["load"] = f.Add(0, []Record{bad("a.csv", 0, "x")}); errs["load"] == nil {
+					errs["load"] = f.Commit("one")
+				}
+			}
+			for what, err := range errs {
+				if err == nil || !strings.Contains(err.Error(), filepath.Dir(at)) || !strings.HasSuffix(err.Error(), x.step) {
+					t.Errorf("%s: %v, want an error that ends in %q", what, err, x.step)
+				}
+				if x.of != "part" && exit.Of(err) != exit.Usage {
+					t.Errorf("%s: %v has the status %d, want 64", what, err, exit.Of(err))
+				}
+			}
+		})
 	}
 }
 

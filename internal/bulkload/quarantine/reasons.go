@@ -80,7 +80,7 @@ func ReasonsOf(ctx context.Context, fs dfs.FS, ranges []Range) (*Reasons, error)
 }
 
 func (r *Reasons) addRange(ctx context.Context, fs dfs.FS, from Range) error {
-	f, err := fs.Open(ctx, from.Name)
+	f, err := openPart(ctx, fs, from.Name)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func Remove(ctx context.Context, fs dfs.FS, log *slog.Logger, paths []string, na
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("quarantine: %w", inFolder(err))
+		return fmt.Errorf("quarantine: %w", inPlace(ctx, fs, nameOf("x"), err))
 	}
 	there := map[string]bool{}
 	for _, f := range list {
@@ -44,7 +44,7 @@ func Remove(ctx context.Context, fs dfs.FS, log *slog.Logger, paths []string, na
 // removeOf removes the lines of the delivered file called path from the quarantine file called name. Lines of other paths stay: a
 // person has moved them here, or an old release gave two paths one name. If no line stays, removeOf removes the file.
 func removeOf(ctx context.Context, fs dfs.FS, log *slog.Logger, name, path string) error {
-	f, err := fs.Open(ctx, name)
+	f, err := open(ctx, fs, name)
 	if err != nil {
 		return err
 	}

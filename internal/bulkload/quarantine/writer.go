@@ -68,9 +68,9 @@ type writer struct {
 func newWriter(ctx context.Context, fs dfs.FS, log *slog.Logger, name string, keeps Keeps) (*writer, error) {
 	w := &writer{name: name, keeps: keeps, kept: newKeeper(ctx, fs, log, name)}
 	if keeps != nil {
-		from, err := fs.Open(ctx, name)
+		from, err := open(ctx, fs, name)
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-			return nil, inFolder(err)
+			return nil, err
 		}
 		if err == nil {
 			w.from, w.r = from, bufio.NewReader(from)
@@ -83,17 +83,9 @@ func newWriter(ctx context.Context, fs dfs.FS, log *slog.Logger, name string, ke
 	}
 	if err != nil {
 		w.end()
-		return nil, inFolder(err)
+		return nil, inPlace(ctx, fs, name, err)
 	}
 	return w, nil
-}
-
-// inFolder adds the next step to an error about the folder of the quarantine files.
-func inFolder(err error) error {
-	if errors.Is(err, dfs.ErrNotDir) {
-		return fmt.Errorf("%w: a file has the name of the folder quarantine: move it away, then type the same command again", err)
-	}
-	return err
 }
 
 // end releases the files. Without commit, the earlier file stays.

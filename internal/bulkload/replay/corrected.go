@@ -101,7 +101,10 @@ func (c *corrected) refused(or, format string, args ...any) error {
 // each calls do with the number of each line, its record and the record's text, which are
 // valid until do returns.
 func (c *corrected) each(ctx context.Context, do func(n int64, r *quarantine.Record, raw []byte) error) error {
-	f, err := c.with.FS.Open(ctx, c.name)
+	f, err := dfs.OpenRegular(ctx, c.with.FS, c.name)
+	if errors.Is(err, dfs.ErrSpecial) {
+		return fmt.Errorf("%w: %w: move it away, or name a quarantine file", bulkload.ErrRequest, err)
+	}
 	if errors.Is(err, iofs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", job.ErrNoInput, err)
 	}

@@ -138,7 +138,7 @@ func (f *file) delivered(ctx context.Context) (string, error) {
 
 // open begins to read the delivered file, or a copy of it, at path.
 func (f *file) open(ctx context.Context, path string) (dfs.File, *record.Reader, error) {
-	in, err := f.fs.Open(ctx, path)
+	in, err := dfs.OpenRegular(ctx, f.fs, path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -82,7 +82,7 @@ func has(offsets []int64, offset int64) bool {
 // rewrite writes the quarantine file with the lines that stay. It returns the number of loaded records.
 func (p *replay) rewrite(ctx context.Context, endOf func(*quarantine.Record) lineEnd) (removed int64, err error) {
 	fs, name := p.cfg.FS, p.from.name
-	from, err := fs.Open(ctx, name)
+	from, err := dfs.OpenRegular(ctx, fs, name)
 	if err != nil {
 		return 0, err
 	}
