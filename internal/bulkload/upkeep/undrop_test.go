@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -464,5 +465,89 @@ func TestDropAndUndropReserveRoom(t *testing.T) {
 	}
 	if _, err := upkeep.Undrop(t.Context(), h.upkeep("trails")); err != nil {
 		t.Errorf("undrop after that: %v", err)
+	}
+}
+
+// closedBase is a file system of a table whose base this user may not write.
+type closedBase struct{ dfs.FS }
+
+func (closedBase) denied(op, name string) error {
+	if dfs.Base(name) == "base" || dfs.Base(dfs.Dir(name)) == "base" {
+		return &iofs.PathError{Op: op, Path: name, Err: iofs.ErrPermission}
+	}
+	return nil
+}
+
+func (c closedBase) Create(ctx context.Context, name string) (dfs.Pending, error) {
+	if err := c.denied("create", name); err != nil {
+		return nil, err
+	}
+	return c.FS.Create(ctx, name)
+}
+
+func (c closedBase) Room(ctx context.Context, dir string) (dfs.Room, error) {
+	return c.FS.(dfs.Surveyor).Room(ctx, dir)
+}
+
+func (c closedBase) Held(ctx context.Context, name string) (bool, string, error) {
+	return c.FS.(dfs.Surveyor).Held(ctx, name)
+}
+
+func (c closedBase) Try(ctx context.Context, dir string) (time.Time, error) {
+	if err := c.denied("survey", dir); err != nil {
+		return time.Time{}, err
+	}
+	return c.FS.(dfs.Surveyor).Try(ctx, dir)
+}
+
+// TestABaseThatCannotBeWrittenStopsTheChange expects no new manifest if its copy could not be written after it.
+func TestABaseThatCannotBeWrittenStopsTheChange(t *testing.T) {
+	h := newFixture(t, testworld.World(6, 4))
+	h.nights(t, rand.New(rand.NewPCG(6, 6)), 2, []string{"trails"}, func(int) {})
+	dropped := h.copied(t, "trails", "dropped")
+	if _, err := upkeep.Drop(t.Context(), h.upkeep(dropped), h.half()); err != nil {
+		t.Fatal(err)
+	}
+	linked := h.copied(t, "trails", "linked")
+	if err := os.Symlink("nowhere/base", dfs.Join(h.Store(linked).Dir, "base")); err != nil {
+		t.Fatal(err)
+	}
+	closed := *h
+	closed.FS = closedBase{h.FS}
+	manifestOf := func(name string) string {
+		text, err := dfs.ReadFile(t.Context(), h.FS, dfs.Join(h.Store(name).Dir, catalog.ManifestName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for what, x := range map[string]struct {
+		name, step string
+		do         func() error
+	}{
+		"drop without the right": {"trails", "run as a user who may write there, or let the owner grant the right", func() error {
+			_, err := upkeep.Drop(t.Context(), closed.upkeep("trails"), h.half())
+			return err
+		}},
+		"compact without the right": {"trails", "run as a user who may write there, or let the owner grant the right", func() error {
+			_, err := upkeep.Compact(t.Context(), closed.upkeep("trails"))
+			return err
+		}},
+		"undrop without the right": {dropped, "run as a user who may write there, or let the owner grant the right", func() error {
+			_, err := upkeep.Undrop(t.Context(), closed.upkeep(dropped))
+			return err
+		}},
+		"drop with a link to nothing": {linked, "move it away and put the folder back from a copy of the table", func() error {
+			_, err := upkeep.Drop(t.Context(), h.upkeep(linked), h.half())
+			return err
+		}},
+	} {
+		before := manifestOf(x.name)
+		if err := x.do(); exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), x.step) {
+			t.Errorf("%s: %v, want status 64 and %q", what, err, x.step)
+		}
+		if manifestOf(x.name) != before {
+			t.Errorf("%s: the manifest was replaced", what)
+		}
 	}
 }

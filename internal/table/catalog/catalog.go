@@ -356,7 +356,7 @@ func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("sweep: %w", err)
+		return fmt.Errorf("sweep: %w", unlistable(folder, err))
 	}
 	keep := map[string]bool{}
 	for _, name := range known {
@@ -430,7 +430,7 @@ func read(ctx context.Context, fs dfs.FS, name string, v manifest.Versioned) err
 // workers do not hold the lock.
 func sweepPending(ctx context.Context, fs dfs.FS, dir string) error {
 	if err := fs.Sweep(ctx, dir, Plans(dir), dfs.Join(dir, piecesName)); err != nil {
-		return fmt.Errorf("sweep %s: %w", dir, err)
+		return fmt.Errorf("sweep %s: %w", dir, unwritable(err))
 	}
 	return nil
 }

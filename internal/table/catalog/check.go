@@ -48,6 +48,9 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 	if err == nil {
 		held, who, err = s.Held(ctx, lock)
 	}
+	if errors.Is(err, iofs.ErrExist) { // something that is no lock is in its place
+		err = fmt.Errorf("table %s: %w", dir, err)
+	}
 	if err == nil {
 		err = unwritable(dfs.Lockable(ctx, fs, lock))
 	}

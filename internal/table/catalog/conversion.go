@@ -10,6 +10,7 @@ import (
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table"
 )
 
 const (
@@ -159,14 +160,18 @@ func (c *Catalog) CopyQuarantine(ctx context.Context, dir string) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("copy bad records: %w", unlistable(quarantineName, err))
 	}
 	for _, f := range list {
 		if f.Dir {
 			continue
 		}
-		if err := dfs.Copy(ctx, c.fs, f.Name, dfs.Join(c.dir, quarantineName, dfs.Base(f.Name))); err != nil {
-			return fmt.Errorf("copy bad records: %w", err)
+		err := dfs.Copy(ctx, c.fs, f.Name, dfs.Join(c.dir, quarantineName, dfs.Base(f.Name)))
+		if errors.Is(err, dfs.ErrSpecial) || f.Lost && err != nil {
+			err = fmt.Errorf("%w: %w: move it away, then type the same command again", table.ErrUnfit, err)
+		}
+		if err != nil {
+			return fmt.Errorf("copy bad records: %w", table.Unreadable(err))
 		}
 	}
 	return nil

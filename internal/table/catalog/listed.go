@@ -117,7 +117,7 @@ func (c *Catalog) unlistedPiece(ctx context.Context, known map[string]bool) (str
 		case err == nil:
 			continue // no load has committed them
 		case !errors.Is(err, iofs.ErrNotExist):
-			return "", err
+			return "", unlistable(plansName, err)
 		}
 		there, err := sizes(ctx, c.fs, dir)
 		if err != nil {

@@ -269,7 +269,7 @@ func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 			continue
 		}
 		if !errors.Is(err, iofs.ErrNotExist) {
-			return fmt.Errorf("sweep: %w", err)
+			return fmt.Errorf("sweep: %w", unlistable(plansName, err))
 		}
 		if err := (Folder{c.fs, Plans(c.dir), id}).dropReports(ctx); err != nil {
 			return fmt.Errorf("sweep: %w", err)
@@ -285,7 +285,7 @@ func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 func (c *Catalog) sweepPlans(ctx context.Context) error {
 	list, err := c.fs.List(ctx, dfs.Join(c.dir, piecesName))
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return fmt.Errorf("sweep: %w", err)
+		return fmt.Errorf("sweep: %w", unlistable(piecesName, err))
 	}
 	folders := map[string]bool{}
 	for _, f := range list {
@@ -330,7 +330,7 @@ func listDirs(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
 			out = append(out, f.Name)
 		}
 	}
-	return out, err
+	return out, unlistable(dfs.Base(dir), err)
 }
 
 // LeavePiece records the files and rolls that a piece of a plan may put into the table from now

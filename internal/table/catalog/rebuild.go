@@ -44,7 +44,7 @@ func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 			newest = max(newest, n)
 		}
 	}
-	return newest, table.Unreadable(err)
+	return newest, unlistable(baseName, err)
 }
 
 // needsBase reports whether the ledgers cannot make m again.
@@ -71,7 +71,7 @@ func (c *Catalog) keepBase(ctx context.Context) error {
 			return fmt.Errorf("%w: %s: %w: %s", manifest.ErrDamaged, dfs.Join(c.dir, name), dfs.ErrDirectory, adviceBase)
 		}
 		if err != nil {
-			return err
+			return unlistable(baseName, err)
 		}
 	}
 	return c.sweepOthers(ctx, baseName, []string{name})

@@ -249,7 +249,7 @@ func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) 
 func sizes(ctx context.Context, fs dfs.FS, dir string) (map[string]int64, error) {
 	list, err := fs.List(ctx, dir)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return nil, table.Unreadable(err)
+		return nil, unlistable(dfs.Base(dir), err)
 	}
 	out := map[string]int64{}
 	for _, f := range list {

@@ -1,0 +1,211 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	iofs "io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
+	"usertrail/internal/store/dfs"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
+)
+
+// locked is a file system with a folder without rights for this user.
+type locked struct {
+	dfs.FS
+	folder string
+}
+
+func (l locked) denied(op, name string) error {
+	if name == l.folder || strings.HasPrefix(name, l.folder+"/") {
+		return &iofs.PathError{Op: op, Path: name, Err: iofs.ErrPermission}
+	}
+	return nil
+}
+
+func (l locked) List(ctx context.Context, dir string) ([]dfs.Info, error) {
+	if err := l.denied("list", dir); err != nil {
+		return nil, err
+	}
+	return l.FS.List(ctx, dir)
+}
+
+func (l locked) Stat(ctx context.Context, name string) (dfs.Info, error) {
+	if err := l.denied("stat", name); name != l.folder && err != nil {
+		return dfs.Info{}, err
+	}
+	return l.FS.Stat(ctx, name)
+}
+
+func (l locked) Sweep(ctx context.Context, dir string, but ...string) error {
+	if !strings.HasPrefix(l.folder, dir) {
+		return l.FS.Sweep(ctx, dir, but...)
+	}
+	for _, name := range but {
+		if name == l.folder {
+			return l.FS.Sweep(ctx, dir, but...)
+		}
+	}
+	return l.denied("sweep", l.folder)
+}
+
+func (l locked) Try(_ context.Context, dir string) (time.Time, error) {
+	return time.Time{}, l.denied("survey", dir)
+}
+
+func (l locked) Room(context.Context, string) (dfs.Room, error) {
+	return dfs.Room{}, errors.ErrUnsupported
+}
+
+func (l locked) Held(context.Context, string) (bool, string, error) {
+	return false, "", errors.ErrUnsupported
+}
+
+// swept opens a table, and runs the functions that list its folders.
+func swept(t *testing.T, fs dfs.FS, dir string) error {
+	t.Helper()
+	c, err := catalog.Open(t.Context(), fs, dir)
+	if err != nil {
+		return err
+	}
+	if err := c.CheckFiles(t.Context()); err != nil {
+		return err
+	}
+	if err := c.Sweep(t.Context(), "d"); err != nil {
+		return err
+	}
+	if _, err := c.Plans(t.Context()); err != nil {
+		return err
+	}
+	return catalog.CheckBase(t.Context(), fs, dir)
+}
+
+// TestFoldersInWhichSomethingIsWrong has a folder without rights for this user, or something else in the place of the folder. The error names the
+// folder and has the status and the next step.
+func TestFoldersInWhichSomethingIsWrong(t *testing.T) {
+	for _, folder := range []string{"d", "loads", "base", "pieces", "plans", "runs"} {
+		step := ": move it away and put the folder back from a copy of the table"
+		if folder == "plans" {
+			step = ": move it away"
+		}
+		makeTable := func() string {
+			dir, _ := loadedTable(t)
+			inPieces(t, dir)
+			if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"plans/5d0d", "runs"} {
+				if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return dir
+		}
+		dir := makeTable()
+		if err := swept(t, local.New(), dir); err != nil {
+			t.Fatalf("a whole table: %v", err)
+		}
+		err := swept(t, locked{local.New(), filepath.Join(dir, folder)}, dir)
+		if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "/"+folder) || !strings.HasSuffix(err.Error(), ", or let the owner grant the right") {
+			t.Errorf("%s has no rights: got %v, want an unfit table and what to do", folder, err)
+		}
+		if folder == "runs" {
+			continue
+		}
+		for what, put := range map[string]func(path string) error{
+			"a link to itself": func(path string) error { return os.Symlink(filepath.Base(path), path) },
+			"a pipe":           func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"a file":           func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		} {
+			dir := makeTable()
+			at := filepath.Join(dir, folder)
+			if err := errors.Join(os.RemoveAll(at), put(at)); err != nil {
+				t.Fatal(err)
+			}
+			if err := swept(t, local.New(), dir); exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), " has the name of the folder "+folder+step) {
+				t.Errorf("%s is %s: got %v, want status 64 and %q", folder, what, err, step)
+			}
+		}
+	}
+}
+
+// TestABaseThatCannotBeWritten checks that a link to nothing in the place of the folder is noticed, too.
+func TestABaseThatCannotBeWritten(t *testing.T) {
+	dir, _ := loadedTable(t)
+	if err := catalog.CheckBase(t.Context(), local.New(), dir); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, dir, "base")
+	if err := os.Symlink("nowhere/base", filepath.Join(dir, "base")); err != nil {
+		t.Fatal(err)
+	}
+	err := catalog.CheckBase(t.Context(), local.New(), dir)
+	if exit.Of(err) != exit.Usage || !strings.Contains(err.Error(), "a link to nothing has the name of the folder base: move it away") {
+		t.Errorf("got %v, want status 64 and the next step", err)
+	}
+}
+
+// TestBadRecordsThatCannotBeCopied converts a table with quarantine files that this user may not read, or with something else in their place.
+func TestBadRecordsThatCannotBeCopied(t *testing.T) {
+	for what, x := range map[string]struct {
+		put  func(folder, name string) error
+		of   string // the name that this user may not read
+		step string
+	}{
+		"a folder without rights": {nil, "quarantine", "or let the owner grant the right"},
+		"a file without rights":   {nil, "quarantine/a.jsonl", "or let the owner grant the right"},
+		"a pipe":                  {func(_, name string) error { return syscall.Mkfifo(name, 0o600) }, "", "move it away, then type the same command again"},
+		"a link to itself":        {func(_, name string) error { return os.Symlink("a.jsonl", name) }, "", "move it away, then type the same command again"},
+		"a link in the place of the folder": {func(folder, _ string) error {
+			return errors.Join(os.RemoveAll(folder), os.Symlink("quarantine", folder))
+		}, "", "move it away"},
+	} {
+		dir, _ := loadedTable(t)
+		folder, name := filepath.Join(dir, "quarantine"), filepath.Join(dir, "quarantine", "a.jsonl")
+		writeText(t, dir, "quarantine/a.jsonl", "{}\n")
+		var fs dfs.FS = local.New()
+		if x.put == nil {
+			fs = unopenable{locked{fs, filepath.Join(dir, x.of)}}
+		} else if err := errors.Join(os.Remove(name), x.put(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+		to, err := catalog.New(fs, t.TempDir(), opened(t, dir).Manifest())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := to.CopyQuarantine(t.Context(), dir); exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), x.step) {
+			t.Errorf("%s: got %v, want status 64 and %q", what, err, x.step)
+		}
+	}
+}
+
+// unopenable also opens no file of the folder.
+type unopenable struct{ locked }
+
+func (u unopenable) Open(ctx context.Context, name string) (dfs.File, error) {
+	if err := u.denied("open", name); err != nil {
+		return nil, err
+	}
+	return u.FS.Open(ctx, name)
+}
+
+// TestADirectoryInThePlaceOfTheNextLedger expects the next step.
+func TestADirectoryInThePlaceOfTheNextLedger(t *testing.T) {
+	dir, _ := loadedTable(t)
+	if err := os.Mkdir(filepath.Join(dir, "loads", "000004.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := opened(t, dir).Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 4}, nil)
+	if exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), "000004.json: is a directory: a directory has the name of a new file: move it away, then type the same command again") {
+		t.Errorf("got %v, want status 64 and the next step", err)
+	}
+}
