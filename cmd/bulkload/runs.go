@@ -78,9 +78,12 @@ func (o *options) runs(ctx context.Context, last int, asJSON bool) (r runsResult
 	}
 	defer store.Close()
 	dir := store.Catalog()
-	runs, err := runlog.Last(ctx, fs, dir, last)
+	runs, skipped, err := runlog.Last(ctx, fs, dir, last)
 	if err != nil {
-		return r, err
+		return r, table.Unreadable(err)
+	}
+	for _, err := range skipped {
+		o.flags.Log(o.env).Warn("a run is not listed", "why", err)
 	}
 	if len(runs) == 0 {
 		switch _, err := catalog.Open(ctx, fs, dir); {

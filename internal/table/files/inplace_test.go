@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"usertrail/internal/cell"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/split"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
@@ -75,4 +76,23 @@ func readsWithout(t *testing.T, store files.Store, make func(name string) error)
 		return users.Close()
 	})
 	return hfile, roll
+}
+
+// TestADirectoryInThePlaceOfANewFile expects the next step.
+func TestADirectoryInThePlaceOfANewFile(t *testing.T) {
+	store := files.Store{FS: local.New(), Dir: t.TempDir()}
+	tabletest.Load(t, tabletest.Files, store)
+	opened, err := files.Open(t.Context(), store.FS, store.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	const name = "d/000002-0000.hfile"
+	if err := os.Mkdir(filepath.Join(store.Dir, name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err = opened.Stage(t.Context(), name)
+	if exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), name+": is a directory: a directory has the name of a new file: move it away, then type the same command again") {
+		t.Errorf("%v, want status 64 and the next step", err)
+	}
 }

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"usertrail/internal/run/exit"
@@ -236,6 +237,9 @@ func names(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
 	}
+	if errors.Is(err, dfs.ErrNotDir) || errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%w: it has the name of the folder of the runs: move it away", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -250,20 +254,23 @@ func names(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
 }
 
 // Last returns the newest n runs of the table whose catalog is in dir, the oldest of them first.
-// It skips files of other versions.
-func Last(ctx context.Context, fs dfs.FS, dir string, n int) ([]Run, error) {
+// It skips files of other versions. It also skips names that are no file: skipped has the error of each.
+func Last(ctx context.Context, fs dfs.FS, dir string, n int) (out []Run, skipped []error, err error) {
 	names, err := names(ctx, fs, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []Run
 	for _, name := range names[max(0, len(names)-n):] {
 		b, err := dfs.ReadFile(ctx, fs, name)
 		if errors.Is(err, iofs.ErrNotExist) {
 			continue // forgotten meanwhile
 		}
+		if errors.Is(err, dfs.ErrSpecial) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) {
+			skipped = append(skipped, fmt.Errorf("%w: no run is recorded there: move it away", err))
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var r Run
 		if json.Unmarshal(b, &r) == nil && r.Version == version {
@@ -271,7 +278,7 @@ func Last(ctx context.Context, fs dfs.FS, dir string, n int) ([]Run, error) {
 		}
 	}
 	settle(ctx, fs, dir, out)
-	return out, nil
+	return out, skipped, nil
 }
 
 // loads lists the commands that leave a table.
@@ -280,7 +287,7 @@ var loads = []string{"load", "replay", "import", "commit", "compact", "drop", "c
 // Loaded returns the newest run that left a table in dir. It returns nil if there is none, or if
 // the table was set aside later.
 func Loaded(ctx context.Context, fs dfs.FS, dir string) (*Run, error) {
-	runs, err := Last(ctx, fs, dir, 2*Kept)
+	runs, _, err := Last(ctx, fs, dir, 2*Kept)
 	if err != nil {
 		return nil, err
 	}

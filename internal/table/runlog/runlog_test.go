@@ -2,10 +2,12 @@ package runlog_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,9 +36,9 @@ func (c counts) Counted() outcome.Counts { return outcome.Counts(c) }
 // list returns the result of Last for a table, a line for each run.
 func list(t *testing.T, dir string, n int) string {
 	t.Helper()
-	runs, err := runlog.Last(t.Context(), local.New(), dir, n)
-	if err != nil {
-		t.Fatal(err)
+	runs, skipped, err := runlog.Last(t.Context(), local.New(), dir, n)
+	if err != nil || len(skipped) > 0 {
+		t.Fatal(skipped, err)
 	}
 	var out []string
 	for _, r := range runs {
@@ -141,6 +143,25 @@ func TestARunLogThatCannotBeWrittenFailsOnlyAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestNamesThatAreNoFilesAreSkipped puts something else among the files of the runs.
+func TestNamesThatAreNoFilesAreSkipped(t *testing.T) {
+	dir := t.TempDir()
+	keeper(1).Begin(t.Context(), local.New(), dir)
+	at := func(what string) string { return filepath.Join(dir, "runs", "20140901T000000.000Z-1-"+what+".json") }
+	if err := errors.Join(syscall.Mkfifo(at("pipe"), 0o600), os.Symlink(filepath.Base(at("link")), at("link")), os.Mkdir(at("directory"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	runs, skipped, err := runlog.Last(t.Context(), local.New(), dir, 9)
+	if err != nil || len(runs) != 1 || len(skipped) != 3 {
+		t.Fatalf("%d runs, skipped %v, %v; want one run and three errors", len(runs), skipped, err)
+	}
+	for _, err := range skipped {
+		if !strings.Contains(err.Error(), at("")[:len(at(""))-len(".json")]) || !strings.HasSuffix(err.Error(), ": move it away") {
+			t.Errorf("%v, want the name and the next step", err)
+		}
+	}
+}
+
 func TestAContextHasItsKeeper(t *testing.T) {
 	k := keeper(1)
 	if got := runlog.FromContext(runlog.NewContext(t.Context(), k)); got != k {
@@ -202,7 +223,7 @@ func TestTheNewestLoadIsFoundAfterTheClockWasSetBack(t *testing.T) {
 	if r, err := runlog.Loaded(t.Context(), fs, dir); err != nil || r == nil || !r.Began.Equal(epoch.AddDate(-2, 0, 0)) {
 		t.Errorf("after another load: %+v, %v; want that load", r, err)
 	}
-	if all, err := runlog.Last(t.Context(), fs, dir, 2*runlog.Kept); err != nil || len(all) != runlog.Kept {
+	if all, _, err := runlog.Last(t.Context(), fs, dir, 2*runlog.Kept); err != nil || len(all) != runlog.Kept {
 		t.Errorf("%d runs are left, %v; want %d", len(all), err, runlog.Kept)
 	}
 }

@@ -251,6 +251,24 @@ func TestAPipeIsNoLock(t *testing.T) {
 	}
 }
 
+// TestALinkOrADirectoryIsNoLock puts something else in the place of a lock.
+func TestALinkOrADirectoryIsNoLock(t *testing.T) {
+	for what, put := range map[string]func(name string) error{
+		"a directory":       func(name string) error { return os.Mkdir(name, 0o700) },
+		"a link to itself":  func(name string) error { return os.Symlink("lock", name) },
+		"a link to nothing": func(name string) error { return os.Symlink("nowhere/lock", name) },
+	} {
+		name := filepath.Join(t.TempDir(), "lock")
+		if err := put(name); err != nil {
+			t.Fatal(err)
+		}
+		_, err := New().Lock(t.Context(), name)
+		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), name+": ") || !strings.HasSuffix(err.Error(), "no lock: move it away") {
+			t.Errorf("%s: %v, want fs.ErrExist that names it, and the next step", what, err)
+		}
+	}
+}
+
 func TestLockSaysWhoHoldsIt(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	l, err := New().Lock(t.Context(), name)

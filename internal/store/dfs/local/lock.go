@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -50,7 +51,7 @@ func (s local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 	if err := mkdirAll(filepath.Dir(name)); err != nil {
 		return nil, unlockable(name, err)
 	}
-	if err := notSpecial(name); err != nil {
+	if err := lockLike(name); err != nil {
 		return nil, named("lock", name, err)
 	}
 	l, err := take(ctx, name)
@@ -73,11 +74,16 @@ func (s local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 }
 
 // unlockable returns the error for a lock that cannot be taken. If a permission is missing, the
-// error names the user who needs it.
+// error names the user who needs it. If a link to nothing has the name, the error has the next step.
 func unlockable(name string, err error) error {
 	err = named("lock", name, err)
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w%s", err, whose(name))
+	case errors.Is(err, fs.ErrNotExist):
+		if fi, failed := os.Lstat(name); failed == nil && fi.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%w: %w: it is a link to nothing and no lock: move it away", fs.ErrExist, err)
+		}
 	}
 	return err
 }
@@ -215,14 +221,27 @@ func (ls *locks) held() error {
 	return nil
 }
 
-// notSpecial returns fs.ErrExist if a pipe, socket or device is called name. To read a pipe would block without limit.
-func notSpecial(name string) error {
+// lockLike returns fs.ErrExist if the thing called name is no file: a directory, a link to itself, or a pipe, socket or device. To read
+// a pipe would block without limit.
+func lockLike(name string) error {
 	fi, err := os.Stat(name)
-	if err == nil && info(name, fi).Special {
-		return fmt.Errorf("%w: %w: it is no lock: move it away", fs.ErrExist, dfs.ErrSpecial)
+	var what error
+	switch {
+	case errors.Is(err, syscall.ELOOP):
+		what = syscall.ELOOP
+	case err != nil:
+		return nil //nolint:nilerr // the lock may not exist, and its opening reports other errors
+	case fi.IsDir():
+		what = errDirectory
+	case info(name, fi).Special:
+		what = dfs.ErrSpecial
+	default:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w: %w: it is no lock: move it away", fs.ErrExist, what)
 }
+
+var errDirectory = errors.New("a directory, and not a file")
 
 // isLock returns fs.ErrExist if a file contains anything except the text of a lock's holder.
 func isLock(name string) error {

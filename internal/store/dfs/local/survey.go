@@ -75,7 +75,7 @@ func (local) Held(ctx context.Context, name string) (held bool, who string, err 
 	if err := ready(ctx, "survey", name); err != nil {
 		return false, "", err
 	}
-	if err := notSpecial(name); err != nil {
+	if err := lockLike(name); err != nil {
 		return false, "", named("lock", name, err)
 	}
 	free, err := shareable(name)
