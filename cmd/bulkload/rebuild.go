@@ -48,7 +48,10 @@ If the manifest is correct, rebuild repairs two other files. It writes the copy 
 that is damaged. If retired.json is missing, damaged or not the newest, rebuild gives up the files that
 compact or drop replaced: the next load, compact or drop removes them, and undrop cannot restore them.
 If the manifest and retired.json are damaged, rebuild writes the manifest, names retired.json and ends
-with status 1: put a copy of retired.json back, or type rebuild again.
+with status 1: put a copy of retired.json back, or type rebuild again. If two of the three files have the
+same number and different drops, one of them is of another copy of the table: rebuild changes nothing
+and ends with status 1. If an HFile or roll is missing, rebuild names it after the repair and ends with
+status 1.
 
 Rebuild reads no HFile; run bulkload verify after it, which does. Ledgers of older releases do not list
 the files of their loads. The first load, compact or drop by this release records them in base.
@@ -95,10 +98,7 @@ func (o *options) rebuild(ctx context.Context, withDropped bool) (r rebuiltResul
 // mend repairs the other files of a catalog whose manifest is intact.
 func (o *options) mend(ctx context.Context, fs dfs.FS, store table.Store) (r rebuiltResult, err error) {
 	done, err := catalog.Mend(ctx, fs, store.Catalog())
-	if err != nil {
-		return r, err
-	}
-	if done == (catalog.Mended{}) {
+	if err == nil && done == (catalog.Mended{}) {
 		return r, fmt.Errorf("%w: the manifest of %s names all ledgers: check the table with bulkload verify", bulkload.ErrNothing, store.Address())
 	}
 	r.Base, r.GaveUp = done.Base, done.Retired
@@ -108,5 +108,5 @@ func (o *options) mend(ctx context.Context, fs dfs.FS, store table.Store) (r reb
 	if done.Retired {
 		fmt.Fprintf(o.env.Stdout, "given up    the replaced files of %s without an entry in retired.json: the next load, compact or drop removes them, and bulkload undrop cannot restore them\n", store.Address())
 	}
-	return r, nil
+	return r, err
 }

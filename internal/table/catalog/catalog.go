@@ -332,7 +332,7 @@ func (c *Catalog) sweep(ctx context.Context, folder string, before, kept retired
 	if err := c.sweepPieces(ctx, files); err != nil {
 		return err
 	}
-	if err := c.setRetired(ctx, before, kept); err != nil {
+	if err := c.fitRetired(ctx, before, kept); err != nil {
 		return err
 	}
 	return c.endReplacing(ctx)

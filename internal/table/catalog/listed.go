@@ -47,7 +47,7 @@ func (c *Catalog) checkRetired(ctx context.Context) error {
 		return err
 	}
 	what := "it is not the newest list"
-	if len(r.files) == 0 {
+	if r.empty() {
 		what = "it is missing"
 	}
 	return fmt.Errorf("table %s: %w: %s: %s, and the files that were replaced, such as %s, still exist: %s",

@@ -210,7 +210,7 @@ func replaceByLink(t *testing.T, dir, name string) {
 }
 
 // TestFilesThatAreNotKeptNeedNoList replaces files that are not kept, and stops before they are removed.
-// The table is whole. It is also whole after ForgetRetired.
+// The table is whole. It is also whole after ForgetRetired, which leaves a list without files.
 func TestFilesThatAreNotKeptNeedNoList(t *testing.T) {
 	dir, _ := replacedTable(t, 0)
 	c := opened(t, dir)
@@ -222,7 +222,10 @@ func TestFilesThatAreNotKeptNeedNoList(t *testing.T) {
 	if err := c.ForgetRetired(t.Context(), "d"); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"retired.json", "d/000001-0000.hfile", "pieces/5d0c/00000-0000.roll"} {
+	if list := readText(t, dir, "retired.json"); !strings.Contains(list, `"files": []`) || !strings.Contains(list, `"rewritten": 2`) {
+		t.Errorf("the list is %s", list)
+	}
+	for _, name := range []string{"d/000001-0000.hfile", "pieces/5d0c/00000-0000.roll"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("%s is there", name)
 		}

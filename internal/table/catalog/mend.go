@@ -6,6 +6,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"slices"
+	"strings"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -52,7 +53,8 @@ func isFault(err error) bool {
 }
 
 // checkBase returns an error that wraps manifest.ErrDamaged if the base is damaged, or is of another
-// table. The error wraps table.ErrDamaged if the base is missing and Rebuild needs it.
+// table. The error wraps errOtherState if the base has another drop than the manifest. It wraps table.ErrDamaged
+// if the base is missing and Rebuild needs it.
 func (c *Catalog) checkBase(ctx context.Context) error {
 	m := c.Manifest()
 	if !needsBase(m) {
@@ -64,6 +66,8 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return c.checkNoBase(ctx, name)
+	case err == nil && otherDrop(m, b) != nil:
+		return otherDrop(m, b)
 	case err == nil && !grewFrom(m, b):
 		err = fmt.Errorf("%s: %w: it is the copy of another manifest", name, manifest.ErrDamaged)
 	case err == nil:
@@ -110,17 +114,26 @@ type Mended struct {
 	Retired bool   // the list of retired files is given up
 }
 
+// names returns the names of the repaired files.
+func (d Mended) names() string {
+	names := []string{retiredName, d.Base}
+	if !d.Retired {
+		names = names[1:]
+	}
+	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), " and ")
+}
+
 // Mend repairs a table with an intact manifest. It makes a damaged or missing base again. If the list of retired
 // files is damaged, missing, or lacks some of them, Mend gives these files up: the next load, compact
-// or drop removes those that the list does not have.
+// or drop removes those that the list does not have. If the base has another drop than the manifest, Mend changes nothing: either may be
+// wrong. If a file that the manifest names is missing, Mend returns what it repaired with the error of this file.
 func Mend(ctx context.Context, fs dfs.FS, dir string) (done Mended, err error) {
 	c, err := Open(ctx, fs, dir)
 	if err != nil {
 		return done, err
 	}
-	faults := errors.Join(c.checkBase(ctx), c.checkRetired(ctx))
-	if faults == nil || !isFault(faults) {
-		return done, faults
+	if needed, err := c.needsMend(ctx); !needed || err != nil {
+		return done, err
 	}
 	lock, err := lockRun(ctx, fs, dir)
 	if err != nil {
@@ -130,13 +143,32 @@ func Mend(ctx context.Context, fs dfs.FS, dir string) (done Mended, err error) {
 	if c, err = Open(ctx, fs, dir); err != nil {
 		return done, err
 	}
+	if needed, err := c.needsMend(ctx); !needed || err != nil {
+		return done, err
+	}
 	if done.Retired, err = c.giveUpRetired(ctx); err != nil {
 		return done, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	if done.Base, err = c.mendBase(ctx); err != nil {
 		return done, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
+	if err := checkFiles(ctx, fs, dir, c.Manifest()); err != nil {
+		return done, fmt.Errorf("rebuild %s: %s is repaired, and another file must be repaired: %w", dir, done.names(), err)
+	}
 	return done, nil
+}
+
+// needsMend reports whether Mend has something to repair.
+func (c *Catalog) needsMend(ctx context.Context) (bool, error) {
+	base := c.checkBase(ctx)
+	if errors.Is(base, errOtherState) {
+		return false, fmt.Errorf("rebuild %s: %w", c.dir, base)
+	}
+	faults := errors.Join(base, c.checkRetired(ctx))
+	if faults == nil || !isFault(faults) {
+		return false, faults
+	}
+	return true, nil
 }
 
 // giveUpRetired removes the list of retired files if it is damaged, and records that the table may

@@ -169,6 +169,7 @@ type rebuild struct {
 	missing []error
 	brought map[string]bool // the files that ledgers list as written by their loads
 
+	from        string          // the file to which the ledgers are added; empty if there is none
 	there       *manifest.Table // the manifest in the directory; nil if it cannot be read, or must not be used
 	withDropped bool            // the manifest may have dropped days again
 }
@@ -271,6 +272,8 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 	before, had := list.Dropped(), r.m.DroppedBefore
 	switch killed := record.Replacing; {
 	case killed || len(r.missing) > 0:
+	case otherList(r.from, r.m, list) != nil:
+		return otherList(r.from, r.m, list)
 	case before != nil && (had == nil || *had < *before) && !r.withDropped:
 		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", before), Step: fmt.Sprintf(
 			"put the newest %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
@@ -296,18 +299,23 @@ func (r *rebuild) begin(ctx context.Context) error {
 	if r.there != nil && newest <= r.there.Rewritten {
 		m := *r.there
 		m.Loads = slices.Clone(m.Loads)
-		r.m = &m
-		return nil
+		r.m, r.from = &m, ManifestName
+		return otherBase(ctx, r.fs, r.dir, r.m)
 	}
 	if newest < 0 {
 		return nil
 	}
-	err = read(ctx, r.fs, dfs.Join(r.dir, baseOf(newest)), r.m)
+	r.from = baseOf(newest)
+	step := fmt.Sprintf("put this file or %s back from a copy of the table", ManifestName)
+	if r.there != nil {
+		step += "; " + moveBase(newest)
+	}
+	err = read(ctx, r.fs, dfs.Join(r.dir, r.from), r.m)
 	switch {
 	case errors.Is(err, manifest.ErrDamaged):
-		return fmt.Errorf("%w: the manifest cannot be made again: put this file or %s back from a copy of the table", err, ManifestName)
+		return fmt.Errorf("%w: the manifest cannot be made again: %s", err, step)
 	case errors.Is(err, iofs.ErrNotExist):
-		return fmt.Errorf("%w: %s is a link to nothing, and the manifest cannot be made again: put this file or %s back from a copy of the table", table.ErrDamaged, baseOf(newest), ManifestName)
+		return fmt.Errorf("%w: %s is a link to nothing, and the manifest cannot be made again: %s", table.ErrDamaged, r.from, step)
 	case err != nil:
 		return err
 	case r.m.Rewritten != newest:

@@ -312,7 +312,7 @@ func TestRebuildStartsFromTheManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, base := readText(t, dir, "retired.json"), readText(t, dir, "base/000001.json")
-	undropped(t, dir)
+	undropped(t, dir, time.Hour)
 
 	// The list and the base of before the undrop: the manifest is the newest file.
 	writeText(t, dir, "retired.json", list)
@@ -333,7 +333,7 @@ func TestRebuildStartsFromTheManifest(t *testing.T) {
 	}
 	afterDrop := readText(t, dir, "manifest.json")
 	compacted(t, dir) // so that the list has a file after the undrop
-	undropped(t, dir)
+	undropped(t, dir, time.Hour)
 	remove(t, dir, "base/000003.json")
 	writeText(t, dir, "manifest.json", afterDrop)
 	if _, err := catalog.Open(t.Context(), local.New(), dir); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), "from before the undrop of the days before 2014-09-02") {
@@ -382,14 +382,14 @@ func TestRebuildStartsFromTheManifest(t *testing.T) {
 }
 
 // undropped undoes the drop of the files of load 1, and sweeps.
-func undropped(t *testing.T, dir string) {
+func undropped(t *testing.T, dir string, keepFor time.Duration) {
 	t.Helper()
 	c := opened(t, dir)
 	m := *c.Manifest()
 	m.Rewritten++
 	m.DroppedBefore = nil
 	m.Files = append([]manifest.File{{Name: "d/000001-0000.hfile", Roll: "d/000001-0000.roll", Size: 4, RollSize: 2, Load: 1}}, m.Files...)
-	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {
+	if err := c.Replace(t.Context(), &m, keepFor); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Sweep(t.Context(), "d"); err != nil {

@@ -19,7 +19,8 @@ import (
 //
 // Replace writes the list of retired files before the manifest. If the process is killed
 // between the two, both name the files, and files that the manifest names are not retired. If
-// keepFor is 0, Replace lists no files, so that the list needs no disk space. Replace sets m.Retired.
+// keepFor is 0, Replace lists no files, so that the list needs no disk space, and the next Sweep writes
+// the number of m into the list. Replace sets m.Retired.
 func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error {
 	if err := c.retire(ctx, m, keepFor); err != nil {
 		return err
@@ -38,28 +39,30 @@ func (c *Catalog) retire(ctx context.Context, m *manifest.Table, keepFor time.Du
 		return err
 	}
 	was := c.Manifest()
+	m.Retired = keepFor > 0
 	after := before.kept(time.Time{}, was)
-	after.rewritten = m.Rewritten
 	if keepFor > 0 {
 		now := time.Now().UTC().Truncate(time.Second)
 		for _, name := range gone(was, m) {
 			after.files = append(after.files, manifest.RetiredFile{Name: name, Since: now, Until: now.Add(keepFor)})
 		}
-		after.dropped = m.DroppedBefore
 		if m.DroppedBefore != nil && (was.DroppedBefore == nil || *was.DroppedBefore < *m.DroppedBefore) {
 			after.undrop = undropOf(was, m)
 		}
 	}
-	if m.Rewritten > was.Rewritten && !before.same(after) {
+	if keepFor > 0 {
+		after.dropped = m.DroppedBefore
+	}
+	if before.same(after) && before.rewritten <= m.Rewritten {
+		return nil
+	}
+	after.rewritten, after.dropped = m.Rewritten, m.DroppedBefore
+	if m.Rewritten > was.Rewritten {
 		if err := c.beginReplacing(ctx); err != nil {
 			return err
 		}
 	}
-	if err := c.setRetired(ctx, before, after); err != nil {
-		return err
-	}
-	m.Retired = keepFor > 0
-	return nil
+	return c.setRetired(ctx, after)
 }
 
 // undropOf returns the entries that restore the manifest before a drop.
@@ -95,7 +98,8 @@ func (c *Catalog) ForgetRetired(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	return c.sweep(ctx, folder, r, retired{})
+	m := c.Manifest()
+	return c.sweep(ctx, folder, r, retired{rewritten: m.Rewritten, dropped: m.DroppedBefore})
 }
 
 // gone returns the files that the manifest before names and the manifest after does not name.
@@ -130,14 +134,11 @@ type retired struct {
 	dropped   *behaviour.Date // before this date, all days were dropped
 }
 
-// empty reports whether no list is needed.
-func (r retired) empty() bool { return len(r.files) == 0 && r.undrop == nil }
+// empty reports whether no list is needed. After a compact or drop, a list without files shows that an older manifest is an older one.
+func (r retired) empty() bool { return r.rewritten == 0 && len(r.files) == 0 && r.undrop == nil }
 
-// same reports whether r and o list the same.
+// same reports whether r and o list the same. They may be of different manifests.
 func (r retired) same(o retired) bool {
-	if r.empty() && o.empty() {
-		return true
-	}
 	return slices.Equal(r.files, o.files) && r.undrop == o.undrop && sameDate(r.dropped, o.dropped)
 }
 
@@ -186,19 +187,23 @@ func (r retired) names() []string {
 	return out
 }
 
-// setRetired replaces the list before by the list after. It writes nothing if both list the same, unless the list before is of a
-// manifest that was never written: the process was killed before it replaced the manifest.
-func (c *Catalog) setRetired(ctx context.Context, before, after retired) error {
-	if before.same(after) && (before.empty() || before.rewritten <= after.rewritten) {
-		return nil
-	}
+// setRetired replaces the list.
+func (c *Catalog) setRetired(ctx context.Context, after retired) error {
 	name := dfs.Join(c.dir, retiredName)
 	if after.empty() {
 		return c.fs.Remove(ctx, name)
 	}
 	return manifest.Write(ctx, c.fs, name, &manifest.Retired{
-		Version: manifest.Version, Rewritten: after.rewritten, Files: after.files, Undrop: after.undrop, DroppedBefore: after.dropped,
+		Version: manifest.Version, Rewritten: after.rewritten, Files: append([]manifest.RetiredFile{}, after.files...), Undrop: after.undrop, DroppedBefore: after.dropped,
 	})
+}
+
+// fitRetired replaces the list before by the list after, which fits the manifest. It writes nothing if they are equal.
+func (c *Catalog) fitRetired(ctx context.Context, before, after retired) error {
+	if before.same(after) && before.rewritten == after.rewritten {
+		return nil
+	}
+	return c.setRetired(ctx, after)
 }
 
 // fitList makes the list of retired files fit the manifest, which may be of before the last drop in the list. It keeps the files.
@@ -207,7 +212,7 @@ func (c *Catalog) fitList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.setRetired(ctx, r, r.kept(time.Time{}, c.Manifest()))
+	return c.fitRetired(ctx, r, r.kept(time.Time{}, c.Manifest()))
 }
 
 func sameDate(a, b *behaviour.Date) bool {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -101,7 +102,7 @@ func wrongLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) 
 			return olderThanLedger(ctx, fs, dir, m, n)
 		}
 	}
-	if wrong, err := olderThanList(ctx, fs, dir, m); wrong != nil || err != nil {
+	if wrong, err := wrongList(ctx, fs, dir, m); wrong != nil || err != nil {
 		return wrong, err
 	}
 	return wrongFile(ctx, fs, dir, m)
@@ -114,10 +115,17 @@ func olderThanBase(ctx context.Context, fs dfs.FS, dir string, number int) (wron
 	switch {
 	case err == nil && b.Rewritten != number:
 		return strangeBase(number, b.Rewritten), nil
-	case err == nil, isFault(err), errors.Is(err, iofs.ErrNotExist), errors.Is(err, dfs.ErrDirectory): // Rebuild says what is wrong with it
+	case err == nil:
 		return older(baseOf(number)), nil
+	case isFault(err), errors.Is(err, iofs.ErrNotExist), errors.Is(err, dfs.ErrDirectory): // Rebuild says what is wrong with it
+		return fmt.Errorf("%w; %s", older(baseOf(number)), moveBase(number)), nil
 	}
 	return nil, err
+}
+
+// moveBase returns the next step if the file in the place of a base cannot be read, and no base of that number was written.
+func moveBase(number int) string {
+	return fmt.Sprintf("if no newer manifest exists, move %s away", baseOf(number))
 }
 
 // olderThanLedger returns as wrong that the manifest m is older than ledger n. If the ledger is the next one and does not follow the last
@@ -134,22 +142,75 @@ func olderThanLedger(ctx context.Context, fs dfs.FS, dir string, m *manifest.Tab
 	return nil, table.Unreadable(err)
 }
 
-// olderThanList returns as wrong that the list of retired files is of a later state of the table than m, unless a compact, drop or
-// undrop is under way or was killed. Without the lock it may begin or end meanwhile, so olderThanList reads the list before and after
-// the record of the replacement.
-func olderThanList(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
+// wrongList returns as wrong that the list of retired files is of a later state of the table than m, or of another copy of the table, unless
+// a compact, drop or undrop is under way or was killed. Without the lock it may begin or end meanwhile, so wrongList reads the list before
+// and after the record of the replacement. If the list does not have the number of m, wrongList compares m with the base.
+func wrongList(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (wrong, err error) {
 	for range 2 {
 		list, err := listOf(ctx, fs, dir)
-		if list == nil || err != nil || list.Rewritten <= m.Rewritten {
+		switch {
+		case err != nil:
 			return nil, err
+		case list == nil || list.Rewritten < m.Rewritten:
+			return otherBase(ctx, fs, dir, m), nil
+		case list.Rewritten > m.Rewritten:
+			wrong = fmt.Errorf("%w: %s is an older one, from before the %s: put back the newest manifest, or let bulkload rebuild make it again",
+				table.ErrDamaged, ManifestName, changeOf(list, m))
+		default:
+			wrong = otherList(ManifestName, m, list)
+		}
+		if wrong == nil {
+			return nil, nil
 		}
 		if l, err := readLoading(ctx, fs, dir); err != nil || l.Replacing {
 			return nil, err
 		}
-		wrong = fmt.Errorf("%w: %s is an older one, from before the %s: put back the newest manifest, or let bulkload rebuild make it again",
-			table.ErrDamaged, ManifestName, changeOf(list, m))
 	}
 	return wrong, nil
+}
+
+// errOtherState is wrapped if two files of the catalog have the same number and different drops. Each drop and undrop increases the number.
+var errOtherState = errors.New("one of these files is of another state or copy of the table")
+
+// otherState returns the error for two files of the catalog that have the same number and different drops.
+func otherState(a string, dropA *behaviour.Date, b string, dropB *behaviour.Date) error {
+	has := func(name string, before *behaviour.Date) string {
+		if before == nil {
+			return name + " has no drop"
+		}
+		return fmt.Sprintf("%s has a drop of the days before %s", name, before)
+	}
+	return fmt.Errorf("%w: %s, and %s: %w: put the right file back from a copy of the table, or move the wrong file away, then type bulkload rebuild",
+		table.ErrDamaged, has(a, dropA), has(b, dropB), errOtherState)
+}
+
+// otherList returns an error if the list of retired files has the number of m, which was read from the file called name, and another drop.
+// The list of an older release has no number.
+func otherList(name string, m *manifest.Table, list *manifest.Retired) error {
+	if m.Rewritten == 0 || list.Rewritten != m.Rewritten || sameDate(m.DroppedBefore, list.Dropped()) {
+		return nil
+	}
+	return otherState(name, m.DroppedBefore, retiredName, list.Dropped())
+}
+
+// otherBase returns an error if the base of m exists and has another drop.
+func otherBase(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error {
+	if !needsBase(m) {
+		return nil
+	}
+	b := new(manifest.Table)
+	if err := read(ctx, fs, dfs.Join(dir, baseOf(m.Rewritten)), b); err != nil {
+		return nil //nolint:nilerr // checkBase says what is wrong with it
+	}
+	return otherDrop(m, b)
+}
+
+// otherDrop returns an error if the base b has the number of m and another drop.
+func otherDrop(m, b *manifest.Table) error {
+	if b.Rewritten != m.Rewritten || sameDate(m.DroppedBefore, b.DroppedBefore) {
+		return nil
+	}
+	return otherState(ManifestName, m.DroppedBefore, baseOf(b.Rewritten), b.DroppedBefore)
 }
 
 // changeOf describes the newest change of the table that the list of retired files has and m does not have.
