@@ -209,7 +209,7 @@ func (c *Catalog) fitRetired(ctx context.Context, before, after retired) error {
 // fitList makes the list of retired files fit the manifest, which may be of before the last drop in the list. It keeps the files.
 func (c *Catalog) fitList(ctx context.Context) error {
 	r, err := c.retired(ctx)
-	if err != nil {
+	if err != nil || r.empty() { // a lost list stays lost, so that checkRetired reports it
 		return err
 	}
 	return c.fitRetired(ctx, r, r.kept(time.Time{}, c.Manifest()))
