@@ -161,7 +161,7 @@ func whole(m *manifest.Table) error {
 // room returns an error if the base cannot be written, or if there is not enough space for need more bytes of HFiles and rolls, and
 // for the manifest. If cfg.KeepFor is 0, room first removes the retired files of earlier calls.
 func (r *run) room(ctx context.Context, need int64, advice string) error {
-	if err := catalog.CheckBase(ctx, r.cfg.FS, r.cfg.Store.Address()); err != nil {
+	if err := catalog.CheckBaseWritable(ctx, r.cfg.FS, r.cfg.Store.Address()); err != nil {
 		return err
 	}
 	records, err := r.records(ctx)
@@ -187,7 +187,7 @@ func (r *run) room(ctx context.Context, need int64, advice string) error {
 // roomForRecords returns an error if the base cannot be written, or if there is not enough space for the manifest. It removes
 // nothing.
 func (r *run) roomForRecords(ctx context.Context) error {
-	if err := catalog.CheckBase(ctx, r.cfg.FS, r.cfg.Store.Address()); err != nil {
+	if err := catalog.CheckBaseWritable(ctx, r.cfg.FS, r.cfg.Store.Address()); err != nil {
 		return err
 	}
 	need, err := r.records(ctx)

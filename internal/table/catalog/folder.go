@@ -27,9 +27,9 @@ func unlistable(folder string, err error) error {
 	return table.Unreadable(err)
 }
 
-// CheckBase returns an error if the base of the table in dir cannot be written. Sweep writes the base after the manifest is replaced:
+// CheckBaseWritable returns an error if the base of the table in dir cannot be written. Sweep writes the base after the manifest is replaced:
 // then the change could not be reported as failed any more. The caller holds the table's lock.
-func CheckBase(ctx context.Context, fs dfs.FS, dir string) error {
+func CheckBaseWritable(ctx context.Context, fs dfs.FS, dir string) error {
 	base := dfs.Join(dir, baseName)
 	if err := fs.Mkdir(ctx, base); err != nil {
 		return unlistable(baseName, unwritable(err))

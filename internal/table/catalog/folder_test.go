@@ -86,7 +86,7 @@ func swept(t *testing.T, fs dfs.FS, dir string) error {
 	if _, err := c.Plans(t.Context()); err != nil {
 		return err
 	}
-	return catalog.CheckBase(t.Context(), fs, dir)
+	return catalog.CheckBaseWritable(t.Context(), fs, dir)
 }
 
 // TestFoldersInWhichSomethingIsWrong has a folder without rights for this user, or something else in the place of the folder. The error names the
@@ -141,14 +141,14 @@ func TestFoldersInWhichSomethingIsWrong(t *testing.T) {
 // TestABaseThatCannotBeWritten checks that a link to nothing in the place of the folder is noticed, too.
 func TestABaseThatCannotBeWritten(t *testing.T) {
 	dir, _ := loadedTable(t)
-	if err := catalog.CheckBase(t.Context(), local.New(), dir); err != nil {
+	if err := catalog.CheckBaseWritable(t.Context(), local.New(), dir); err != nil {
 		t.Fatal(err)
 	}
 	remove(t, dir, "base")
 	if err := os.Symlink("nowhere/base", filepath.Join(dir, "base")); err != nil {
 		t.Fatal(err)
 	}
-	err := catalog.CheckBase(t.Context(), local.New(), dir)
+	err := catalog.CheckBaseWritable(t.Context(), local.New(), dir)
 	if exit.Of(err) != exit.Usage || !strings.Contains(err.Error(), "a link to nothing has the name of the folder base: move it away") {
 		t.Errorf("got %v, want status 64 and the next step", err)
 	}
