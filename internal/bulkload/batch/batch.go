@@ -22,6 +22,7 @@ package batch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/dustin/go-humanize/english"
@@ -208,7 +209,7 @@ func (b *Batch) judge(ctx context.Context) error {
 func (b *Batch) judgeOne(ctx context.Context, in *Input) error {
 	c := &in.counts
 	if in.err == nil && in.Whole() {
-		in.err = delivered.TooBad(b.cfg.Job, in.Path, c.Read, c.Quarantined, in.bad.Reasons(), "; see "+b.cfg.Store.Quarantine(in.Rel))
+		in.err = delivered.TooBad(b.cfg.Job, in.Path, c.Read, c.Quarantined, in.bad.Reasons(), "; see "+b.cfg.Store.Quarantine(in.Rel)+b.copied(in))
 	}
 	if in.err == nil && in.Whole() {
 		in.err = delivered.TooManyOthers(b.cfg.Job, in.Path, c, &in.others, delivered.NotLoaded)
@@ -228,6 +229,16 @@ func (b *Batch) judgeOne(ctx context.Context, in *Input) error {
 		return in.own(delivered.Unchanged(ctx, b.cfg.FS, &in.File))
 	}
 	return nil
+}
+
+// copied names a loaded file that has the bytes of in. Its records are bad under another date. copied returns "" if there is none.
+func (b *Batch) copied(in *Input) string {
+	for _, c := range b.cfg.Known.Copies(ledger.Content{SHA256: in.sha, Behaviour: in.Behaviour(b.cfg.Job.Schema)}) {
+		if c.Path != in.Rel {
+			return fmt.Sprintf("; it is a copy of %s, which was loaded: remove it, or have the log delivered again", c.Path)
+		}
+	}
+	return ""
 }
 
 // own fails the input for an error that is the fault of its file alone. It returns other errors: they end

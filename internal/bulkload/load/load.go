@@ -243,12 +243,13 @@ func (l *Load) Nothing(ctx context.Context) error {
 	return noFile(&l.cfg)
 }
 
-// WarnNotRead logs the fields and the records of loaded files that a load does not read again, and the folders of the logs that
-// it does not read.
+// WarnNotRead logs the fields and the records of loaded files that a load does not read again, the folders of the logs that
+// it does not read, and logs that may be in the table in another compression.
 func (l *Load) WarnNotRead() {
 	l.Result.NotRead.Warn(l.cfg.Log)
 	if l.found != nil {
 		bulkload.WarnWritten(l.cfg.Log, l.found.Written, l.cfg.Job.Pattern.Root)
+		l.warnOfTwins()
 	}
 }
 

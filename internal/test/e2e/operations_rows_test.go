@@ -46,6 +46,7 @@ const (
 // rowScripts has a script for each message in tables of the runbook that a table of files can provoke.
 var rowScripts = map[string]rowScript{
 	"no record was loaded: all are outside the dates":                            {0, "sed -i 's|{date}|*|' usertrail.yaml; bulkload --from 2015-01-01 --to 2015-01-01"},
+	"logs have the name of another log and another compression":                  {0, night + "; gzip logs/2014-09-01/play.csv; sed -i 's|}.csv|}.csv*|' usertrail.yaml; " + night},
 	"every record of these logs was skipped":                                     {0, "sed -i '2i user: {empty: skip}' usertrail.yaml; sed -i 's/^u[0-9]*,/,/' logs/2014-09-01/play.csv; bulkload --from 2014-09-01 --to 2014-09-02"},
 	"logs have the bytes of logs of other days, and no record of their own days": {0, "cp logs/2014-09-01/play.csv logs/2014-09-02/play.csv; bulkload --from 2014-09-01 --to 2014-09-02"},
 	"skipped records of days that were dropped from the table": {0, night + "; bulkload drop --quiet --before 2014-09-02; " +
