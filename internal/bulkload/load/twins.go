@@ -12,6 +12,9 @@ import (
 // another file of the dates. A program may have compressed a log after it was loaded. Their bytes differ, so a load cannot tell that they
 // have the same records.
 func (l *Load) warnOfTwins() {
+	if len(l.Files) == 0 {
+		return // the table may not be open
+	}
 	names := map[string][]string{} // of the files to load, by the name without the ending
 	for _, f := range l.Files {
 		names[plainName(f.Rel)] = nil

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/load"
+	"usertrail/internal/table"
 )
 
 // TestALogInAnotherCompressionIsWarnedOf delivers a log plain and compressed, in one night or one after the other. A load warns of the
@@ -64,4 +67,15 @@ func TestALogInAnotherCompressionIsWarnedOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAPlanOfADamagedTableWarnsOfNoLog plans a load into a table without its ledger.
+func TestAPlanOfADamagedTableWarnsOfNoLog(t *testing.T) {
+	y := bulkloadtest.New(t, "logs: \"logs/{date}/{behaviour}*\"\nuser: user\nbehaviours: {play: {id: 1}}\n")
+	y.Write("2014-09-01/play.csv", "user,time\na,2014-09-01 10:00:00\n")
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	if err := os.Remove(filepath.Join(y.Store.Dir, "loads", "000001.json")); err != nil {
+		t.Fatal(err)
+	}
+	y.Plan(table.ErrDamaged, 1<<20, "2014-09-01", "2014-09-01")
 }
