@@ -191,8 +191,8 @@ func TestARereadHidesNoDayThatItDidNotRead(t *testing.T) {
 	}
 }
 
-// TestARereadJudgesEachLog reads two logs again that have records of the same day. One of them has the field in another column. What it
-// gets does not depend on the days that were read together.
+// TestARereadJudgesEachLog reads two logs again that have records of the same day. One of them has the field in another column. Its
+// values do not depend on the days that were read together.
 func TestARereadJudgesEachLog(t *testing.T) {
 	plain := strings.Replace(renamedJob("reversed", "{date}/*.jsonl", "x"), ", price: {type: double, column: x}", "", 1)
 	late := strings.Replace(orders(first, `"amount":99`), first+" 10", first+" 11", 1)

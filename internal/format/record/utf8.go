@@ -28,8 +28,8 @@ const (
 	anyEvidence = 24
 	// enoughCharacters is the number of characters beyond ASCII after which the rest of a text is not examined.
 	enoughCharacters = 100
-	// misfits is the part of these characters that may be no UTF-8 in a text in UTF-8: one of this number. A record may be cut.
-	misfits = 5
+	// perMisfit is the number of these characters of which one may be no UTF-8, because a record may be cut.
+	perMisfit = 5
 )
 
 // notUTF8 returns a reader of the same bytes, which the caller decodes from the encoding of this name. notUTF8 or the reader returns an
@@ -90,7 +90,7 @@ type utf8Detector struct {
 	has    func(rune) bool
 
 	begun      []byte // a character that is not complete
-	characters int    // beyond ASCII, and runs of bytes that are no UTF-8
+	characters int    // beyond ASCII; a run of bytes that are no UTF-8 counts as one
 	misfits    int    // such runs
 	inMisfit   bool   // the last byte was part of one
 	seen       []rune // different characters
@@ -117,7 +117,7 @@ func (d *utf8Detector) Read(b []byte) (int, error) {
 
 // found reports whether the examined characters are evidence of UTF-8.
 func (d *utf8Detector) found() bool {
-	return d.misfits*misfits <= d.characters && (d.evidence >= d.enough || d.all >= anyEvidence)
+	return d.misfits*perMisfit <= d.characters && (d.evidence >= d.enough || d.all >= anyEvidence)
 }
 
 // take examines the beginning of text, and returns the rest.
