@@ -73,6 +73,7 @@ func (x *run) empty(s *Step) error {
 	x.tables[firstTable], x.keptTable = &table{bad: map[string][]badLine{}}, nil
 	delete(x.ids, firstTable)
 	delete(x.checks, firstTable)
+	delete(x.older, firstTable) // they are manifests of another table
 	return nil
 }
 
