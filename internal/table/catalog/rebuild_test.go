@@ -306,7 +306,7 @@ func TestTheRecordOfALoadHidesNoLaterLedger(t *testing.T) {
 // TestRebuildStartsFromTheManifest has a manifest that is newer than the list of retired files or than the base, and a base of a copy of
 // the table that was changed on its own.
 func TestRebuildStartsFromTheManifest(t *testing.T) {
-	dir, manifests := loadedTable(t)
+	dir, _ := loadedTable(t)
 	c := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile")
 	if err := c.Sweep(t.Context(), "d"); err != nil {
 		t.Fatal(err)
@@ -364,7 +364,7 @@ func TestRebuildStartsFromTheManifest(t *testing.T) {
 	}
 
 	// A base of a copy of the table.
-	dir, manifests = loadedTable(t)
+	dir, manifests := loadedTable(t)
 	other := t.TempDir()
 	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
