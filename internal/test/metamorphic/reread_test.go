@@ -86,7 +86,7 @@ func (m *model) unread(t *table, s *Step, path string) map[string][]string {
 		return out
 	}
 	for i, e := range t.entries {
-		if e.path != path || e.loaded == 0 {
+		if e.path != path || e.loaded == 0 || e.lines != nil { // records that a replay added get no values
 			continue
 		}
 		for _, name := range m.types(s) {
@@ -120,7 +120,7 @@ func (m *model) lacking(t *table, s *Step, e *entry, later []entry, kind, field 
 			return false
 		}
 		d := dateOf(e.path)
-		if d == "" || e.lines != nil {
+		if d == "" {
 			if v.date < s.From || v.date > s.Until {
 				return false
 			}
