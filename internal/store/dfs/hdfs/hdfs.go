@@ -114,7 +114,7 @@ type system struct {
 	mu       sync.Mutex
 	clusters map[string]*cluster // by authority
 
-	locks locks
+	locks dfs.Locks[*lock]
 }
 
 // A place is a parsed name.
@@ -142,7 +142,7 @@ func (s *system) change(ctx context.Context, op, name string) (place, error) {
 	if err != nil {
 		return p, err
 	}
-	if err := s.locks.held(ctx); err != nil {
+	if err := s.locks.Held(ctx); err != nil {
 		return p, &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	return p, nil

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"sync"
 	"time"
 
@@ -31,12 +30,6 @@ const leaseLimit = 60 * time.Second
 // proofAge is the time for which a successful check of a lock stays valid. It must be
 // well below the 60 s after which another client may take over a lease.
 const proofAge = 10 * time.Second
-
-// locks holds the locks that an FS has taken.
-type locks struct {
-	mu  sync.Mutex
-	all []*lock
-}
 
 // A lock is a lease on an empty file.
 type lock struct {
@@ -83,7 +76,7 @@ func (s *system) lock(ctx context.Context, p place, name string) (*lock, error) 
 		l.release(ctx)
 		return nil, err
 	}
-	s.locks.add(l)
+	s.locks.Add(l)
 	return l, nil
 }
 
@@ -183,8 +176,8 @@ func (l *lock) attributes(ctx context.Context) (map[string]string, error) {
 	return attrs, err
 }
 
-// check returns an error unless the lock is still held.
-func (l *lock) check(ctx context.Context) error {
+// Check returns an error unless the lock is still held.
+func (l *lock) Check(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil || l.gone {
@@ -213,10 +206,10 @@ func believed(wall, steady time.Duration) bool { return wall >= 0 && max(wall, s
 
 // Unlock releases the lock. A second call does nothing.
 func (l *lock) Unlock() error {
-	if !l.s.locks.remove(l) {
+	if !l.s.locks.Remove(l) {
 		return nil
 	}
-	if err := l.check(context.Background()); err != nil {
+	if err := l.Check(context.Background()); err != nil {
 		return err
 	}
 	return l.named("unlock", l.name, l.release(context.Background()))
@@ -225,11 +218,11 @@ func (l *lock) Unlock() error {
 // Drop removes the file while its lease is held. This ends the lease. A second call
 // does nothing.
 func (l *lock) Drop() error {
-	if !l.s.locks.remove(l) {
+	if !l.s.locks.Remove(l) {
 		return nil
 	}
 	ctx := context.Background()
-	if err := l.check(ctx); err != nil {
+	if err := l.Check(ctx); err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -242,34 +235,6 @@ func (l *lock) Drop() error {
 // name, and another process may be about to take the lease of this file.
 func (l *lock) release(ctx context.Context) error {
 	return l.call(ctx, replacing, func(*hdfs.Client) error { return l.w.Close() })
-}
-
-func (ls *locks) add(l *lock) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	ls.all = append(ls.all, l)
-}
-
-// remove removes l and reports whether l was in ls.
-func (ls *locks) remove(l *lock) bool {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	n := len(ls.all)
-	ls.all = slices.DeleteFunc(ls.all, func(m *lock) bool { return m == l })
-	return len(ls.all) < n
-}
-
-// held returns an error unless all locks are still held.
-func (ls *locks) held(ctx context.Context) error {
-	ls.mu.Lock()
-	all := slices.Clone(ls.all)
-	ls.mu.Unlock()
-	for _, l := range all {
-		if err := l.check(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // self returns the value of the holder attribute for this holder. Each value is unique.

@@ -222,7 +222,7 @@ func (w *pending) publish() error {
 	if fi.Size() != w.size {
 		return fmt.Errorf("%d bytes were written, HDFS has %d", w.size, fi.Size())
 	}
-	if err := w.s.locks.held(w.ctx); err != nil {
+	if err := w.s.locks.Held(w.ctx); err != nil {
 		return err
 	}
 	if w.new {

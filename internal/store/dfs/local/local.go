@@ -37,9 +37,9 @@ import (
 )
 
 // New returns the local file system.
-func New() dfs.FS { return local{new(locks)} }
+func New() dfs.FS { return local{new(dfs.Locks[*lock])} }
 
-type local struct{ locks *locks }
+type local struct{ locks *dfs.Locks[*lock] }
 
 func (local) Stat(ctx context.Context, name string) (dfs.Info, error) {
 	if err := ready(ctx, "stat", name); err != nil {
@@ -151,7 +151,7 @@ func (s local) change(ctx context.Context, op, name string) error {
 	if err := ready(ctx, op, name); err != nil {
 		return err
 	}
-	return named(op, name, s.locks.held())
+	return named(op, name, s.locks.Held(ctx))
 }
 
 // named returns err as an error of op on name. It removes the system's own prefix, which

@@ -8,9 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -29,16 +27,10 @@ const mostShared = time.Minute
 // holderBegins is the beginning of a lock file's text.
 const holderBegins = "process "
 
-// locks holds the locks that an FS has taken.
-type locks struct {
-	mu  sync.Mutex
-	all []*lock
-}
-
 type lock struct {
 	name string
 	l    *flock.Flock
-	of   *locks
+	of   *dfs.Locks[*lock]
 }
 
 // Lock takes the lock called name and makes the directories above it. If a file of that name
@@ -69,7 +61,7 @@ func (s local) Lock(ctx context.Context, name string) (dfs.Lock, error) {
 		return nil, named("lock", name, err)
 	}
 	held := &lock{name: name, l: l, of: s.locks}
-	s.locks.add(held)
+	s.locks.Add(held)
 	return held, nil
 }
 
@@ -155,19 +147,19 @@ func shareable(name string) (bool, error) {
 
 // Unlock releases the lock. A second call does nothing. The file stays.
 func (l *lock) Unlock() error {
-	if !l.of.remove(l) {
+	if !l.of.Remove(l) {
 		return nil
 	}
-	return l.release(l.check())
+	return l.release(l.Check(context.Background()))
 }
 
 // Drop removes the file while it is locked. If another process has the file open already,
 // take finds that the file no longer has its name.
 func (l *lock) Drop() error {
-	if !l.of.remove(l) {
+	if !l.of.Remove(l) {
 		return nil
 	}
-	err := l.check()
+	err := l.Check(context.Background())
 	if err == nil {
 		err = os.Remove(l.name)
 	}
@@ -182,41 +174,14 @@ func (l *lock) release(err error) error {
 	return named("unlock", l.name, err)
 }
 
-// check returns an error unless the lock is still held.
-func (l *lock) check() error {
+// Check returns an error unless the lock is still held.
+func (l *lock) Check(context.Context) error {
 	there, err := current(l.l)
 	switch {
 	case err != nil:
 		return fmt.Errorf("is the lock %s still held: %w", l.name, err)
 	case !there:
 		return fmt.Errorf("%w: %s was moved, removed or replaced while this run held it", dfs.ErrLockLost, l.name)
-	}
-	return nil
-}
-
-func (ls *locks) add(l *lock) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	ls.all = append(ls.all, l)
-}
-
-// remove removes l and reports whether l was in ls.
-func (ls *locks) remove(l *lock) bool {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	n := len(ls.all)
-	ls.all = slices.DeleteFunc(ls.all, func(m *lock) bool { return m == l })
-	return len(ls.all) < n
-}
-
-// held returns an error unless all locks are still held.
-func (ls *locks) held() error {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	for _, l := range ls.all {
-		if err := l.check(); err != nil {
-			return err
-		}
 	}
 	return nil
 }

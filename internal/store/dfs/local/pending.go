@@ -109,7 +109,7 @@ func (p *pending) publish() error {
 	if err := p.seal(); err != nil {
 		return errors.Join(err, os.Remove(p.tmp))
 	}
-	if err := p.s.locks.held(); err != nil {
+	if err := p.s.locks.Held(p.ctx); err != nil {
 		os.Remove(p.tmp) // if the directory was moved, the file is gone
 		return err
 	}

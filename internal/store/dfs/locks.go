@@ -1,0 +1,46 @@
+package dfs
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Locks holds the locks that an FS has taken, so that each change can check them first. Many goroutines may use it. The zero Locks
+// holds none.
+type Locks[L interface {
+	comparable
+	Check(ctx context.Context) error // an error unless the lock is still held
+}] struct {
+	mu  sync.Mutex
+	all []L
+}
+
+// Add adds a lock.
+func (ls *Locks[L]) Add(l L) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.all = append(ls.all, l)
+}
+
+// Remove removes l and reports whether l was there.
+func (ls *Locks[L]) Remove(l L) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	n := len(ls.all)
+	ls.all = slices.DeleteFunc(ls.all, func(m L) bool { return m == l })
+	return len(ls.all) < n
+}
+
+// Held returns an error unless all locks are still held.
+func (ls *Locks[L]) Held(ctx context.Context) error {
+	ls.mu.Lock()
+	all := slices.Clone(ls.all)
+	ls.mu.Unlock()
+	for _, l := range all {
+		if err := l.Check(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
