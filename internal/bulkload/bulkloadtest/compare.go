@@ -134,7 +134,7 @@ func (y *Fixture) Swept() {
 	for _, f := range t.(*files.Table).Files() {
 		named[f.Name], named[f.Roll] = true, true
 		if plan, _, ok := catalog.OfPlan(f.Name); ok {
-			named[fmt.Sprintf("pieces/%06d-%s.json", f.Load, plan)] = true
+			named[catalog.PlanOfLoad(f.Load, plan)] = true
 		}
 	}
 	for name := range dfstest.Snapshot(y.T, local.New(), y.Store.Dir) {

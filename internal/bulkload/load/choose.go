@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/format/job"
@@ -25,7 +26,7 @@ func (l *Load) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.Result.Unread, err = l.Search.UnreadFields(l.Known.Loads(), l.Search.WithCopies(l.Known.Loads(), l.found.Inputs), l.To.Info().Dropped); err != nil {
+	if l.Result.Unread, err = l.unreadFields(l.found.Inputs, l.To.Info().Dropped); err != nil {
 		return err
 	}
 	if l.Files, err = l.dropGrowing(ctx, files); err != nil {
@@ -39,6 +40,12 @@ func (l *Load) choose(ctx context.Context) error {
 	}
 	l.Result.Choice, err = l.To.SetMode(ctx, l.cfg.Mode, l.Result.Bytes)
 	return err
+}
+
+// unreadFields is Search.UnreadFields for files, and for loaded files that have another name now.
+func (l *Load) unreadFields(files []job.Input, dropped *behaviour.Date) ([]bulkload.UnreadField, error) {
+	loads := l.Known.Loads()
+	return l.Search.UnreadFields(loads, l.Search.WithCopies(loads, files), dropped)
 }
 
 // fits returns an error if a load of n files needs more memory. path returns the path of each.

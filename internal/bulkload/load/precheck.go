@@ -215,7 +215,7 @@ func (p *preCheck) table(ctx context.Context) error {
 	for i, f := range p.found {
 		inputs[i] = f.Input
 	}
-	unread, err := l.Search.UnreadFields(l.Known.Loads(), l.Search.WithCopies(l.Known.Loads(), inputs), p.dropped)
+	unread, err := l.unreadFields(inputs, p.dropped)
 	err = cmp.Or(err, unclear)
 	switch {
 	case err != nil:

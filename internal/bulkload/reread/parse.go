@@ -227,9 +227,7 @@ func (p *parser) only(r *behaviour.Record) bool {
 		if !p.in.fields.has(r.Kind, i, r.Date) || p.in.begun && p.given(r, i) {
 			p.values[i] = nil
 		}
-		if p.values[i] != nil {
-			some = true
-		}
+		some = some || p.values[i] != nil
 	}
 	r.Values = p.values
 	return some

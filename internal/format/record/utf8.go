@@ -47,25 +47,19 @@ func notUTF8(in io.Reader, name string) (io.Reader, error) {
 	if strings.HasPrefix(strings.ToLower(name), "utf") {
 		return b, nil
 	}
-	return &utf8Detector{in: b, name: name, enough: evidenceIn(e), has: charactersOf(e)}, nil
+	d := &utf8Detector{in: b, name: name}
+	d.has, d.enough = charactersOf(e)
+	return d, nil
 }
 
-// evidenceIn returns the evidence of characters of e for which a text is not in e.
-func evidenceIn(e encoding.Encoding) int {
-	if _, ok := e.(*charmap.Charmap); ok {
-		return charmapEvidence
-	}
-	return pairsEvidence
-}
-
-// charactersOf returns a function that reports whether e has a character. For GB18030, which has all characters, these are the
-// characters of GBK.
-func charactersOf(e encoding.Encoding) func(rune) bool {
+// charactersOf returns a function that reports whether e has a character, and the evidence of such characters for which a text is not in
+// e. For GB18030, which has all characters, these are the characters of GBK.
+func charactersOf(e encoding.Encoding) (has func(rune) bool, enough int) {
 	if m, ok := e.(*charmap.Charmap); ok {
 		return func(c rune) bool {
 			_, ok := m.EncodeRune(c)
 			return ok
-		}
+		}, charmapEvidence
 	}
 	if e == simplifiedchinese.GB18030 {
 		e = simplifiedchinese.GBK
@@ -73,7 +67,7 @@ func charactersOf(e encoding.Encoding) func(rune) bool {
 	return func(c rune) bool {
 		_, err := e.NewEncoder().String(string(c))
 		return err == nil
-	}
+	}, pairsEvidence
 }
 
 // isUTF8 returns the error of a file that is in UTF-8. name is the encoding of the job.

@@ -35,6 +35,15 @@ func InPlace(err error, step string) error {
 	return fmt.Errorf("%s: %w: %w: %s", name, ErrDamaged, what, step)
 }
 
+// InTheWay adds the next step to the error of a directory that has the name of a file which a run creates. It returns another error as
+// it is.
+func InTheWay(err error) error {
+	if errors.Is(err, syscall.EISDIR) {
+		return fmt.Errorf("%w: a directory has the name of a new file: move it away, then type the same command again", err)
+	}
+	return err
+}
+
 // checkBuffer is the number of bytes that CheckBytes reads at a time.
 const checkBuffer = 1 << 20
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"sync"
-	"syscall"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -75,11 +74,8 @@ func (c *Catalog) writeLedger(ctx context.Context, ref *manifest.LoadRef, load *
 		// It is not wrapped: status 73 would be wrong.
 		return fmt.Errorf("commit load %d: %w: another run has written %s: run the same command again", load.Number, dfs.ErrLockLost, dfs.Join(c.dir, ref.Name))
 	}
-	if errors.Is(err, syscall.EISDIR) {
-		return fmt.Errorf("write ledger: %w: a directory has the name of a new file: move it away, then type the same command again", err)
-	}
 	if err != nil {
-		return fmt.Errorf("write ledger: %w", unwritable(err))
+		return fmt.Errorf("write ledger: %w", unwritable(dfs.InTheWay(err)))
 	}
 	return nil
 }

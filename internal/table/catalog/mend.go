@@ -63,15 +63,14 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 	name := dfs.Join(c.dir, baseOf(m.Rewritten))
 	b := new(manifest.Table)
 	err := read(ctx, c.fs, name, b)
-	switch {
-	case errors.Is(err, iofs.ErrNotExist):
+	if errors.Is(err, iofs.ErrNotExist) {
 		return c.checkNoBase(ctx, name)
-	case err == nil && otherDrop(m, b) != nil:
-		return otherDrop(m, b)
-	case err == nil && !grewFrom(m, b):
+	}
+	if err == nil {
+		err = otherDrop(m, b)
+	}
+	if err == nil && !grewFrom(m, b) {
 		err = fmt.Errorf("%s: %w: it is the copy of another manifest", name, manifest.ErrDamaged)
-	case err == nil:
-		return nil
 	}
 	if errors.Is(err, manifest.ErrDamaged) {
 		return fmt.Errorf("%w: %s", err, adviceBase)

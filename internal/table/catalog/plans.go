@@ -56,11 +56,15 @@ func PieceFolder(plan string) string { return piecesName + "/" + plan }
 // long as the files of the plan's pieces.
 var planOfLoad = regexp.MustCompile(`^(\d{6,})-([0-9a-f]+)\.json$`)
 
+// PlanOfLoad returns the name of the record that a plan became load n, relative to the catalog's directory.
+func PlanOfLoad(n int, plan string) string {
+	return fmt.Sprintf("%s/%06d-%s.json", piecesName, n, plan)
+}
+
 // setPlan records that a plan becomes load n. The names of the files of its pieces have no number, so without the record no file would
 // show a load whose ledger is lost.
 func (c *Catalog) setPlan(ctx context.Context, n int, plan string) error {
-	name := fmt.Sprintf("%s/%06d-%s.json", piecesName, n, plan)
-	err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), &manifest.Loading{Version: manifest.Version, Load: n})
+	err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, PlanOfLoad(n, plan)), &manifest.Loading{Version: manifest.Version, Load: n})
 	if err != nil {
 		return fmt.Errorf("commit load %d: %w", n, unwritable(err))
 	}

@@ -49,8 +49,6 @@ func (c *Catalog) retire(ctx context.Context, m *manifest.Table, keepFor time.Du
 		if m.DroppedBefore != nil && (was.DroppedBefore == nil || *was.DroppedBefore < *m.DroppedBefore) {
 			after.undrop = undropOf(was, m)
 		}
-	}
-	if keepFor > 0 {
 		after.dropped = m.DroppedBefore
 	}
 	if before.same(after) && before.rewritten <= m.Rewritten {

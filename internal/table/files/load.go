@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"syscall"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
@@ -27,11 +26,8 @@ func (t *Table) Stage(ctx context.Context, name string) (dfs.Pending, error) {
 		return nil, err
 	}
 	p, err := t.fs.CreateNew(ctx, path)
-	if errors.Is(err, syscall.EISDIR) {
-		return nil, fmt.Errorf("%w: a directory has the name of a new file: move it away, then type the same command again", err)
-	}
 	if err != nil {
-		return nil, precheck.Unwritable(err)
+		return nil, precheck.Unwritable(dfs.InTheWay(err))
 	}
 	return newFile{p, path}, nil
 }
