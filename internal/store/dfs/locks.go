@@ -23,7 +23,7 @@ func (ls *Locks[L]) Add(l L) {
 	ls.all = append(ls.all, l)
 }
 
-// Remove removes l and reports whether l was there.
+// Remove removes l and reports whether l was there. Whoever releases a lock removes it first.
 func (ls *Locks[L]) Remove(l L) bool {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -32,15 +32,22 @@ func (ls *Locks[L]) Remove(l L) bool {
 	return len(ls.all) < n
 }
 
-// Held returns an error unless all locks are still held.
+// Held returns an error unless all locks are still held. A lock that is removed while Held checks it is no longer checked: its
+// holder may have released it.
 func (ls *Locks[L]) Held(ctx context.Context) error {
 	ls.mu.Lock()
 	all := slices.Clone(ls.all)
 	ls.mu.Unlock()
 	for _, l := range all {
-		if err := l.Check(ctx); err != nil {
+		if err := l.Check(ctx); err != nil && ls.has(l) {
 			return err
 		}
 	}
 	return nil
+}
+
+func (ls *Locks[L]) has(l L) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	return slices.Contains(ls.all, l)
 }

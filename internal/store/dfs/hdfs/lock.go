@@ -42,7 +42,6 @@ type lock struct {
 	mu     sync.Mutex
 	proved time.Time // when the lock was last known to be held
 	err    error     // why the lock is no longer held
-	gone   bool      // its file is being removed, so it is not checked any more
 }
 
 // Lock takes the lock called name and makes the directories above it. If Lock took
@@ -180,7 +179,7 @@ func (l *lock) attributes(ctx context.Context) (map[string]string, error) {
 func (l *lock) Check(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err != nil || l.gone {
+	if l.err != nil {
 		return l.err
 	}
 	asked := time.Now()
@@ -225,9 +224,6 @@ func (l *lock) Drop() error {
 	if err := l.Check(ctx); err != nil {
 		return err
 	}
-	l.mu.Lock()
-	l.gone = true
-	l.mu.Unlock()
 	return l.named("unlock", l.name, l.cluster.remove(ctx, l.path))
 }
 
