@@ -532,7 +532,7 @@ func (m *model) takeFile(t *table, s *Step, path string, bad []badLine) counts {
 	var copies []entry
 	e := entry{load: t.loads, path: path, bytes: f.bytes, part: want, bad: map[int]bool{}, job: m.job, outside: map[string]bool{}, read: c.read}
 	for _, o := range t.entries {
-		if o.path != path && o.lines == nil && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
+		if o.path != path && o.lines == nil && !o.copy && o.bytes == f.bytes && kindOf(o.path) == kindOf(path) {
 			copies = append(copies, o)
 			if e.same == "" {
 				e.same = o.path
