@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/runlog"
@@ -83,6 +84,25 @@ func CheckBare(ctx context.Context, fs dfs.FS, dir string) error {
 	}
 	if b.foreign != "" {
 		return fmt.Errorf("table %s: %w: the directory holds %s, and no table: name another directory, or move the file away", dir, iofs.ErrExist, b.foreign)
+	}
+	return nil
+}
+
+// CheckPlace does the same as CheckBare. It also returns an error that wraps table.ErrUnfit if dir has no manifest and is inside another
+// table or catalog, whose loads would remove the files of this one.
+func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
+	if err := CheckBare(ctx, fs, dir); err != nil {
+		return err
+	}
+	if there, err := hasManifest(ctx, fs, dir); there || err != nil {
+		return err
+	}
+	around, err := manifest.Around(ctx, fs, dir)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", dir, table.Unreadable(err))
+	}
+	if around != "" {
+		return fmt.Errorf("%w: %s is inside the table %s, whose loads remove files that they do not know: name another directory, with --table or in the job", table.ErrUnfit, dir, around)
 	}
 	return nil
 }

@@ -178,3 +178,30 @@ func TestATableIsBegunOnce(t *testing.T) {
 		t.Errorf("%v, want table.ErrNoManifest", err)
 	}
 }
+
+// TestATableIsNotInsideAnother locks directories inside a table, and beside it.
+func TestATableIsNotInsideAnother(t *testing.T) {
+	outer, _ := loadedTable(t)
+	for _, name := range []string{"tmp", "pieces/deep/table", "x"} {
+		dir := filepath.Join(outer, name)
+		l, err := catalog.Lock(t.Context(), local.New(), dir)
+		if err == nil {
+			l.Unlock()
+		}
+		if !errors.Is(err, table.ErrUnfit) || !strings.Contains(err.Error(), "is inside the table "+outer) {
+			t.Errorf("%s: %v, want table.ErrUnfit that names the outer table", name, err)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v, want no such directory", name, err)
+		}
+	}
+	for _, dir := range []string{outer, outer + "2"} {
+		l, err := catalog.Lock(t.Context(), local.New(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -55,8 +55,11 @@ func Open(ctx context.Context, fs dfs.FS, dir string) (*Table, error) {
 	return newTable(fs, c), nil
 }
 
-// New returns a new table. It exists in dir when its first load is committed.
+// New returns a new table. It exists in dir when its first load is committed. New returns the error of catalog.CheckPlace.
 func New(ctx context.Context, fs dfs.FS, dir string, p table.Plan) (*Table, error) {
+	if err := catalog.CheckPlace(ctx, fs, dir); err != nil {
+		return nil, err
+	}
 	points, err := p.Splits(ctx)
 	if err != nil {
 		return nil, err
