@@ -14,7 +14,7 @@ import (
 //	string           its characters
 //	number           its digits, with the exponent written out and without a fraction of zeros
 //	true, false      the word
-//	object, array    its JSON, without blanks
+//	object, array    its JSON, without blanks, and with characters in place of escapes
 //	null             null, also for a missing member
 //
 // It copies only the requested columns, so its memory depends on the length of the line and not

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -28,7 +29,11 @@ func TestJSON(t *testing.T) {
 		{`"title":12.50`, `"12.50"`, "null"},
 		{`"title":12.00`, `"12"`, "null"},
 		{`"title":true`, `"true"`, "null"},
-		{`"title":{"a" : [1, "x\u0041"]}`, `"{\"a\":[1,\"x\\u0041\"]}"`, "null"},
+		{`"title":{"a" : [1, "x\u0041"]}`, `"{\"a\":[1,\"xA\"]}"`, "null"},
+		{`"title":["\u00fcber","\/\u002f","\ud83d\ude00\u4e2D"]`, `"[\"über\",\"//\",\"😀中\"]"`, "null"},
+		{`"title":{"\u0061":"\u0022\u005c\"\\"}`, `"{\"a\":\"\\\"\\\\\\\"\\\\\"}"`, "null"},
+		{`"title":["\b\f\n\r\t\u0008\u000a\u0000\u001F\u007f"]`, `"[\"\\b\\f\\n\\r\\t\\b\\n\\u0000\\u001f\x7f\"]"`, "null"},
+		{`"title":["\ud83d","\uDe00\ud83dx","\ud83d\n"]`, `"[\"\\ud83d\",\"\\ude00\\ud83dx\",\"\\ud83d\\n\"]"`, "null"},
 		{`"title":"a","title":"b"`, `"b"`, "null"},
 		{`"seconds":9007199254740993`, "null", `"9007199254740993"`},
 		{`"seconds":-9223372036854775808`, "null", `"-9223372036854775808"`},
@@ -116,7 +121,7 @@ func FuzzJSON(f *testing.F) {
 	for _, s := range []string{
 		`{"a":"x","b":1,"c":{"d":true}}`, `{"a":null,"a":1e3}`, `{}`, `[]`, `{"a":01}`, `{"a":1.}`, `{"a":"\x"}`, `{"a":1}x`, `{"a":+1}`, `{"a":nan}`,
 		`{"a":-1.50e-3,"b":[1, {"c":null}],"c":{"d":"\u4e2d\ud83d\ude00"}}`, ` {"a" : "b"} `, `{"a":"` + "\t" + `"}`, `{"c":{"d":1},"c":2}`, `{"a":1,}`, `{"":1,"a":{}}`, `"a"`,
-		`{"c":{"d":1},"c.d":2}`, `{"a":"\u00zz"}`, `{"\u0061":1}`, strings.Repeat("[", 5000), `{"a":0.0,"b":-0,"c":{"d":1E400}}`,
+		`{"c":{"d":1},"c.d":2}`, `{"a":["\u0041\/\u001F\u000a","\\u0041"]}`, `{"a":"\u00zz"}`, `{"\u0061":1}`, strings.Repeat("[", 5000), `{"a":0.0,"b":-0,"c":{"d":1E400}}`,
 	} {
 		f.Add(s)
 	}
@@ -230,8 +235,14 @@ func checkJSON(t *testing.T, j *jsonReader, column int, want any) {
 			t.Fatalf("%s: got %q, want %q", j.names[column], got, v)
 		}
 	case map[string]any, []any:
-		if !json.Valid([]byte(got)) {
-			t.Fatalf("%s: got %q, which is no JSON", j.names[column], got)
+		var again any
+		d := json.NewDecoder(strings.NewReader(got))
+		d.UseNumber()
+		if err := d.Decode(&again); err != nil || d.More() || !reflect.DeepEqual(again, want) {
+			t.Fatalf("%s: got %q, %v, want %v", j.names[column], got, err, want)
+		}
+		if twice := string(appendCompact(nil, []byte(got))); twice != got {
+			t.Fatalf("%s: got %q, and from this text %q", j.names[column], got, twice)
 		}
 	}
 }

@@ -1,6 +1,13 @@
 package record
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // The functions below scan JSON. Except for deeper, they are for text that is known to be valid.
 
@@ -85,19 +92,79 @@ func nestEnd(text []byte, at int) int {
 	}
 }
 
-// appendCompact appends an object or array without the blanks between its values.
+// appendCompact appends an object or array without the blanks between its values, and with the characters of its strings in place of
+// their escapes. It appends at most len(v) bytes.
 func appendCompact(dst, v []byte) []byte {
 	for at := 0; at < len(v); at++ {
 		switch c := v[at]; {
 		case c == '"':
 			end := stringEnd(v, at)
-			dst = append(dst, v[at:end]...)
+			dst = appendString(dst, v[at:end])
 			at = end - 1
 		case !jsonBlank(c):
 			dst = append(dst, c)
 		}
 	}
 	return dst
+}
+
+// appendString appends a string. Equal strings get the same text: only quotes, backslashes, control characters and halves of
+// surrogate pairs stay escaped.
+func appendString(dst, v []byte) []byte {
+	for {
+		at := bytes.IndexByte(v, '\\')
+		if at < 0 {
+			return append(dst, v...)
+		}
+		r, size := escaped(v[at:])
+		dst = appendEscaped(append(dst, v[:at]...), r)
+		v = v[at+size:]
+	}
+}
+
+// Characters with an escape of two bytes, and the second byte of each. JSON also has an escape of the slash.
+const (
+	escapes = "\b\f\n\r\t\"\\"
+	letters = `bfnrt"\`
+)
+
+// escaped returns the character of the escape at the beginning of v, and the size of the escape. Half of a surrogate pair
+// counts as a character.
+func escaped(v []byte) (r rune, size int) {
+	if v[1] == 'u' {
+		r = hexRune(v)
+		if pair := utf16.DecodeRune(r, hexRune(v[6:])); pair != utf8.RuneError {
+			return pair, 12
+		}
+		return r, 6
+	}
+	if i := strings.IndexByte(letters, v[1]); i >= 0 {
+		return rune(escapes[i]), 2
+	}
+	return rune(v[1]), 2
+}
+
+// hexRune returns the number of the escape \uXXXX at the beginning of v. It returns -1 if v does not begin with one.
+func hexRune(v []byte) rune {
+	if len(v) < 6 || v[0] != '\\' || v[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(v[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// appendEscaped appends a character, as an escape if a string of JSON needs it.
+func appendEscaped(dst []byte, r rune) []byte {
+	if i := strings.IndexRune(escapes, r); i >= 0 {
+		return append(dst, '\\', letters[i])
+	}
+	if r < ' ' || utf16.IsSurrogate(r) {
+		return fmt.Appendf(dst, `\u%04x`, r)
+	}
+	return utf8.AppendRune(dst, r)
 }
 
 // jsonType names the type of the value whose first byte is c.

@@ -92,6 +92,8 @@ func valueText(v *fastjson.Value) string {
 		return string(v.GetStringBytes())
 	case fastjson.TypeNumber:
 		return string(plainNumber(v.MarshalTo(nil)))
+	case fastjson.TypeObject, fastjson.TypeArray:
+		return string(appendCompact(nil, v.MarshalTo(nil)))
 	}
 	return string(v.MarshalTo(nil))
 }
