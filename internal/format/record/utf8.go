@@ -26,8 +26,8 @@ const (
 	pairsEvidence = 6
 	// anyEvidence is enough of any characters.
 	anyEvidence = 24
-	// enoughCharacters is the number of characters beyond ASCII after which the rest of a text is not examined.
-	enoughCharacters = 100
+	// manyCharacters is the number of characters beyond ASCII after which the rest of a text is not examined if they are no UTF-8.
+	manyCharacters = 100
 	// perMisfit is the number of these characters of which one may be no UTF-8, because a record may be cut.
 	perMisfit = 5
 )
@@ -75,21 +75,23 @@ func isUTF8(why, name string) error {
 	return fmt.Errorf("%w: %s, and the job says %s: remove encoding under logs, or load the file with another job", ErrEncoding, why, name)
 }
 
-// A utf8Detector reads bytes and looks for UTF-8. A text is in UTF-8 if nearly all its characters beyond ASCII are, or the first ones of
-// many, and if there is enough evidence.
+// A utf8Detector reads bytes and looks for UTF-8. A text is in UTF-8 if nearly all its characters beyond ASCII are, and if there is enough
+// evidence. If it has many characters, nearly all different ones must be UTF-8, too: one of them may be in each record.
 type utf8Detector struct {
 	in     io.Reader
 	name   string // of the encoding of the job
 	enough int    // evidence of characters of the encoding
 	has    func(rune) bool
 
-	begun      []byte // a character that is not complete
-	characters int    // beyond ASCII; a run of bytes that are no UTF-8 counts as one
-	misfits    int    // such runs
-	inMisfit   bool   // the last byte was part of one
-	seen       []rune // different characters
-	evidence   int    // of the characters of the encoding
-	all        int    // evidence
+	begun      []byte   // a character that is not complete
+	characters int      // beyond ASCII; a run of bytes that are no UTF-8 counts as one
+	misfits    int      // such runs
+	inMisfit   bool     // the last byte was part of one
+	over       bool     // the rest of the text is not examined
+	seen       []rune   // different characters
+	unseen     []string // different beginnings of such runs
+	evidence   int      // of the characters of the encoding
+	all        int      // evidence
 	err        error
 }
 
@@ -99,19 +101,24 @@ func (d *utf8Detector) Read(b []byte) (int, error) {
 		return 0, d.err
 	}
 	n, err := d.in.Read(b)
-	for text := b[:n]; d.characters < enoughCharacters && len(text) > 0; {
+	for text := b[:n]; !d.over && len(text) > 0; {
 		text = d.take(text)
+		d.over = d.characters >= manyCharacters && (d.found() || !d.mostly() || len(d.unseen) > manyCharacters)
 	}
-	if (err == io.EOF || d.characters == enoughCharacters) && d.found() {
+	if (err == io.EOF || d.over) && d.found() {
 		d.err = isUTF8("the text looks like utf-8", d.name)
 		return 0, d.err
 	}
 	return n, err
 }
 
+// mostly reports whether nearly all examined characters are UTF-8.
+func (d *utf8Detector) mostly() bool { return d.misfits*perMisfit <= d.characters }
+
 // found reports whether the examined characters are evidence of UTF-8.
 func (d *utf8Detector) found() bool {
-	return d.misfits*perMisfit <= d.characters && (d.evidence >= d.enough || d.all >= anyEvidence)
+	return (d.evidence >= d.enough || d.all >= anyEvidence) && d.mostly() &&
+		(d.characters <= manyCharacters || len(d.unseen)*perMisfit <= len(d.seen))
 }
 
 // take examines the beginning of text, and returns the rest.
@@ -150,6 +157,9 @@ func (d *utf8Detector) misfit(text []byte) []byte {
 	if !d.inMisfit {
 		d.characters++
 		d.misfits++
+		if begun := string(d.begun); !slices.Contains(d.unseen, begun) {
+			d.unseen = append(d.unseen, begun)
+		}
 	}
 	d.inMisfit = true
 	if len(d.begun) == 1 {

@@ -101,8 +101,12 @@ func TestEvidenceOfUTF8(t *testing.T) {
 		{"windows-1252", strings.Repeat("Schröder", 99) + "M\xfcller, Gro\xdf, Groß", false},
 		{"windows-1252", strings.Repeat("Schröder", 98) + "Groß, Groß," + strings.Repeat("M\xfcller", 1000), true},
 		{"windows-1252", strings.Repeat("Schröder", 1000), false},
-		{"windows-1252", strings.Repeat("Schröder", 1000) + "Groß", false}, // too late
-		{"windows-1252", "Schröder\xc3", false},                            // the last character is not complete
+		{"windows-1252", strings.Repeat("Schröder", 1000) + "Groß", true},
+		{"windows-1252", strings.Repeat("Schröder", 1000) + "Gro\xdf, Größe", false}, // no more different characters than misfits
+		{"windows-1252", strings.Repeat("Schröder", 1000) + "Gro\xc3,1\nGroß, Bär, Übel, Änderung", true},
+		{"windows-1252", strings.Repeat("M\xfcller", 100) + strings.Repeat("Schröder, Groß, Bär, Übel", 1000), false}, // the first records are in the encoding
+		{"gb18030", strings.Repeat("新\n", 1000) + "闻联播", true},
+		{"windows-1252", "Schröder\xc3", false}, // the last character is not complete
 		{"windows-1252", "新闻联播", false},
 		{"windows-1252", "新闻联播非诚勿扰星光大道", true},
 		{"windows-1252", "", false},
@@ -148,6 +152,27 @@ func TestShortWordsAreNotUTF8(t *testing.T) {
 					t.Errorf("%s: %d times %s: %v", name, times, word, err)
 				}
 			}
+		}
+	}
+}
+
+// TestAWordInEachRecordIsNotUTF8 reads records that all have one word, whose bytes in the encoding are UTF-8. Some records have other
+// characters.
+func TestAWordInEachRecordIsNotUTF8(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 300 {
+		var text strings.Builder
+		for range 2000 {
+			text.WriteString("u,\xd0\xc2") // 新 of gb18030
+			if random.IntN(3+i) == 0 {
+				for range 1 + random.IntN(4) {
+					text.Write([]byte{byte(0xb0 + random.IntN(0xf8-0xb0)), byte(0xa1 + random.IntN(0xff-0xa1))})
+				}
+			}
+			text.WriteString("\n")
+		}
+		if _, err := decodedIn("gb18030", strings.NewReader(text.String())); err != nil {
+			t.Fatalf("one of %d records has other characters: %v", 3+i, err)
 		}
 	}
 }
