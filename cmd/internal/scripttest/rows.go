@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -56,7 +57,15 @@ func resourcesOf(store files.Store) bulkload.Resources {
 func dropDays(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) == 1, "drop BEFORE")
 	_, store := tableOf(ts)
-	_, err := upkeep.Drop(context.Background(), upkeep.Config{FS: store.FS, Store: store}, date(ts, args[0]))
+	_, err := upkeep.Drop(context.Background(), upkeep.Config{FS: store.FS, Store: store, KeepFor: time.Hour}, date(ts, args[0]))
+	ts.Check(err)
+}
+
+// undropDays implements the command undrop.
+func undropDays(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 0, "undrop")
+	_, store := tableOf(ts)
+	_, err := upkeep.Undrop(context.Background(), upkeep.Config{FS: store.FS, Store: store})
 	ts.Check(err)
 }
 

@@ -56,6 +56,7 @@ func Run(t *testing.T) {
 			"load":      loadTable,
 			"reread":    rereadTable,
 			"drop":      dropDays,
+			"undrop":    undropDays,
 			"rows":      rows,
 			"lock":      lock,
 			"remember":  remember,

@@ -34,21 +34,41 @@ func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, 
 	return append(notes, gained...), err
 }
 
-// earlier returns the extracts of the result m after which the table known has got loads, and the dates of extracts from another
-// table that had its name. It returns none if known is nil: the table has no versions.
+// earlier returns the extracts of the result m after which the table known has got loads, or dropped days again, and the dates of
+// extracts from another table that had its name. It returns none if known is nil: the table has no versions.
 func earlier(known *manifest.Table, m *manifest.Extract) (old []extracted, replaced []behaviour.Span) {
 	if known == nil {
 		return nil, nil
 	}
 	for _, a := range m.Extracts() {
-		switch n, ok := known.LoadsAt(a.TableVersion); {
-		case ok && n < len(known.Loads):
+		n, ok := known.LoadsAt(a.TableVersion)
+		if !ok {
+			if manifest.IsState(a.TableVersion) {
+				replaced = append(replaced, a.Span)
+			}
+			continue
+		}
+		if n < len(known.Loads) {
 			old = append(old, extracted{a.Span, n})
-		case !ok && manifest.IsState(a.TableVersion):
-			replaced = append(replaced, a.Span)
+		}
+		if again := a.Span.Common(undropped(known, a.TableVersion)); again.From <= again.To {
+			old = append(old, extracted{again, 0}) // the extract had no record of these days
 		}
 	}
 	return old, replaced
+}
+
+// undropped returns the days that the table known had dropped when it had a version, and that it has again.
+func undropped(known *manifest.Table, version string) behaviour.Span {
+	then, now := manifest.DroppedAt(version), known.DroppedBefore
+	if then == nil {
+		return behaviour.NoDays
+	}
+	out := behaviour.Span{From: behaviour.MinDate, To: *then - 1}
+	if now != nil {
+		out.From = *now
+	}
+	return out
 }
 
 // gainedBy returns a note if days in the result m of c gained records or values in the table l after they were extracted.

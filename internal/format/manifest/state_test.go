@@ -40,6 +40,14 @@ func TestLoadsAtAState(t *testing.T) {
 			t.Errorf("at state %q there were %d loads, %v, want %d, %v", c.state, n, ok, c.loads, c.ok)
 		}
 	}
+	if at := manifest.DroppedAt(dropped.State()); at == nil || *at != *dropped.DroppedBefore {
+		t.Errorf("%s has the drop %v, want %s", dropped.State(), at, dropped.DroppedBefore)
+	}
+	for _, state := range []string{m.State(), "", "1/2/3", "snapshot a/b/2014-09-01x of 1"} {
+		if at := manifest.DroppedAt(state); at != nil {
+			t.Errorf("%s has the drop %s, want none", state, at)
+		}
+	}
 	for version, want := range map[string]bool{m.State(): true, dropped.State(): true, "snapshot nightly of 1409529600000": false, "": false} {
 		if manifest.IsState(version) != want {
 			t.Errorf("%q is a state: %v, want %v", version, !want, want)

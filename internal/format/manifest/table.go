@@ -180,6 +180,19 @@ func (t *Table) LoadsAt(state string) (n int, ok bool) {
 	return n, state == was || strings.HasPrefix(state, was+"/")
 }
 
+// DroppedAt returns the drop that a table had when State returned state: nil if it had none.
+func DroppedAt(state string) *behaviour.Date {
+	parts := strings.Split(state, "/")
+	if len(parts) != 3 {
+		return nil
+	}
+	d, err := behaviour.ParseDate(parts[2])
+	if err != nil {
+		return nil
+	}
+	return &d
+}
+
 // Of returns t with the files of one load and without loads.
 func (t *Table) Of(load int) *Table {
 	out := *t
