@@ -26,7 +26,7 @@ type unique struct {
 }
 
 func newUnique(t *target.Table, events *lookup) *unique {
-	u := &unique{keys: t.Unique, layout: t.Layout, events: events, seen: map[dayKey]map[string]int64{}}
+	u := &unique{keys: t.Unique, layout: t.Layout, events: events, seen: map[dayKey]map[string]int64{}, key: []byte{}}
 	if _, puts := table.As[table.Putter](t.Loader); t.NextLoad() == 1 && !puts { // cells that were put may have no ledger
 		u.events = nil
 	}
@@ -50,6 +50,9 @@ func (u *unique) repeats(row []byte, r *behaviour.Record) (bool, error) {
 		return false, err
 	}
 	k := u.keyOf(a, r.Time, func(i int) []byte { return r.Values[i] })
+	if k == nil {
+		return false, nil
+	}
 	if id, ok := seen[string(k)]; ok {
 		return id != r.ID, nil
 	}
@@ -72,9 +75,10 @@ func (u *unique) of(r *behaviour.Record) (map[string]int64, error) {
 	return seen, u.lookUp(day, seen)
 }
 
-// keyOf returns a record's key fields as one string. The next call overwrites it.
+// keyOf returns a record's key fields as one string, which is not nil. The next call overwrites it. It returns nil if the key has only
+// fields of which the record has no value: for example, their column has another name in the log.
 func (u *unique) keyOf(a *job.Unique, micros int64, value func(int) []byte) []byte {
-	k := u.key[:0]
+	k, none := u.key[:0], !a.Time && len(a.Fields) > 0
 	if a.Time {
 		k = binary.BigEndian.AppendUint64(k, uint64(micros))
 	}
@@ -84,9 +88,12 @@ func (u *unique) keyOf(a *job.Unique, micros int64, value func(int) []byte) []by
 			k = append(k, 0)
 			continue
 		}
+		none = false
 		k = append(binary.AppendUvarint(k, uint64(len(v))+1), v...)
 	}
-	u.key = k
+	if u.key = k; none {
+		return nil
+	}
 	return k
 }
 
@@ -99,7 +106,9 @@ func (u *unique) lookUp(day dayKey, seen map[string]int64) error {
 	}
 	for i := range b.Events {
 		e := &b.Events[i]
-		seen[string(u.keyOf(a, e.Time, func(f int) []byte { return b.Value(b.Refs[int(e.Refs)+f]) }))] = e.ID
+		if k := u.keyOf(a, e.Time, func(f int) []byte { return b.Value(b.Refs[int(e.Refs)+f]) }); k != nil {
+			seen[string(k)] = e.ID
+		}
 	}
 	return nil
 }

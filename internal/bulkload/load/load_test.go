@@ -451,6 +451,18 @@ a,2014-09-02 00:00:00,one,4
 	}
 }
 
+// TestARecordWithoutAKeyIsNoDuplicate has records that lack the value of each key field, such as records of a log whose column has another
+// name, and records that lack one of two values.
+func TestARecordWithoutAKeyIsNoDuplicate(t *testing.T) {
+	for keys, loaded := range map[string]struct{ first, late int64 }{"title": {4, 1}, "user, title": {4, 1}, "title, seconds": {4, 1}, "time, title": {3, 1}, "user": {1, 0}} {
+		y := bulkloadtest.New(t, strings.Replace(bulkloadtest.TwoKinds, "{id: 1, ", "{id: 1, unique: ["+keys+"], ", 1))
+		y.Write("2014-09-01/play.csv", "user,time,title,seconds\na,2014-09-01 10:00:00,,\na,2014-09-01 10:00:00,,\na,2014-09-01 11:00:00,,\na,2014-09-01 12:00:00,one,\na,2014-09-01 12:00:00,one,\n")
+		y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 5, loaded.first, 0, 5-loaded.first, 0)
+		y.Write("2014-09-01/play.late.csv", "user,time,title,seconds\na,2014-09-01 13:00:00,,\na,2014-09-01 12:00:00,one,\n")
+		y.WantCounts(y.Load(nil, "2014-09-01", "2014-09-01"), 2, loaded.late, 0, 2-loaded.late, 0)
+	}
+}
+
 // TestALinkToNothingIsNoMissingDay has links that lead nowhere in the places of a folder of logs, and of a log that the path
 // names. Each load names them and loads the other days.
 func TestALinkToNothingIsNoMissingDay(t *testing.T) {

@@ -149,6 +149,21 @@ func (x *reread) warnOfMissed() {
 	}
 }
 
+// warnOfKeys warns of key fields that got values: records that have one key now stay in the table.
+func (x *reread) warnOfKeys() {
+	if x.result.Reread.Records == 0 {
+		return
+	}
+	for k, kind := range x.to.Schema.Kinds {
+		for _, i := range x.to.Unique[k].Fields {
+			if x.fields[k] != nil && x.fields[k][i] {
+				x.cfg.Log.Warn("a field in unique got values, and --reread removes no duplicates: if other logs have the same records, load all logs of these dates into a new table",
+					"behaviour", kind.Name, "field", kind.Fields[i].Name)
+			}
+		}
+	}
+}
+
 // noneGiven returns the error of a reread that adds nothing. It returns nil if files failed, because their errors have other
 // statuses, or if the reread finished another load.
 func (x *reread) noneGiven() error {

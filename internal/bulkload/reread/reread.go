@@ -181,6 +181,7 @@ func (x *reread) run(ctx context.Context, found *job.Found) error {
 	err = x.commit(ctx, done)
 	if err == nil {
 		x.to.WarnOfDeletes(ctx, x.cfg.Log)
+		x.warnOfKeys()
 	}
 	return x.failures.Err(err)
 }

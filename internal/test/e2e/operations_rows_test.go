@@ -136,6 +136,7 @@ var rowTests = map[string][2]string{
 	"no record of the file gets a value":                                                    {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of the file gets a value"},
 	"no record of … has a value that the table lacks":                                       {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of 2 files has a value that the table lacks"},
 	"no record of these files has a value of a field, which stays unread":                   {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of these files has a value of a field, which stays unread"},
+	"a field in unique got values, and --reread removes no duplicates":                      {"cmd/bulkload/testdata/script/unique.txtar", "a field in unique got values, and --reread removes no duplicates"},
 	"the table has records of these files without a value, and the job does not read them":  {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "the table has records of these files without a value, and the job does not read them"},
 	"added fields to records of its load …, and … has these records already":                {"internal/bulkload/importer/rereads_test.go", "added fields to records of its load 1"},
 	"is too little memory to count them":                                                    {"internal/bulkload/importer/importer_test.go", "func TestARowTooLargeToImport("},
