@@ -40,8 +40,8 @@ type dialect struct {
 	escapes bool   // a backslash in a string is an escape
 	types   map[behaviour.Type]string
 	write   func(t *table) string
-	globs   bool // the engine finds files by a pattern
-	hdfs    bool // the engine reads HDFS
+	globs   string // characters that a pattern of files cannot have as they are; empty if the engine takes no pattern
+	hdfs    bool   // the engine reads HDFS
 }
 
 // localTime is the type of a column of local times, for dialect.types.
@@ -61,9 +61,9 @@ var dialects = map[Engine]*dialect{
 		behaviour.String: "STRING", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP", localTime: "TIMESTAMP", behaviour.Day: "DATE"}},
 	Trino: {quotes: `"`, hdfs: true, write: (*table).trino, types: map[behaviour.Type]string{
 		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP(6)", localTime: "TIMESTAMP(6)", behaviour.Day: "DATE"}},
-	DuckDB: {quotes: `"`, globs: true, write: (*table).duckDB, types: map[behaviour.Type]string{
+	DuckDB: {quotes: `"`, globs: `*?[]{}\`, write: (*table).duckDB, types: map[behaviour.Type]string{
 		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMPTZ", localTime: "TIMESTAMP", behaviour.Day: "DATE"}},
-	ClickHouse: {quotes: "`", escapes: true, globs: true, hdfs: true, write: (*table).clickHouse, types: map[behaviour.Type]string{
+	ClickHouse: {quotes: "`", escapes: true, globs: "*?[]{}", hdfs: true, write: (*table).clickHouse, types: map[behaviour.Type]string{
 		behaviour.String: "String", behaviour.Int64: "Int64", behaviour.Double: "Float64", behaviour.Bool: "Bool", behaviour.Timestamp: "DateTime64(6, 'UTC')", localTime: "DateTime64(6, 'UTC')", behaviour.Day: "Date32"}},
 }
 
@@ -97,7 +97,7 @@ func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error)
 		return "", fmt.Errorf("%w: the manifest lists no columns, as in results of old releases: extract it again", ErrUnfit)
 	case remote && !d.hdfs:
 		return "", fmt.Errorf("%w: %s does not read HDFS: copy the result to a local directory", ErrUnfit, e)
-	case d.globs && strings.ContainsAny(dir, "*?[]{}"):
+	case strings.ContainsAny(dir, d.globs):
 		return "", fmt.Errorf("%w: %s finds files by a pattern, and the name has characters of patterns: rename the directory", ErrUnfit, e)
 	}
 	shape := trailfile.Shape(m.Query.Shape)

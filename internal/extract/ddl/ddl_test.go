@@ -74,6 +74,11 @@ func TestAResultThatNoEngineReadsIsRefused(t *testing.T) {
 			}
 		}
 	}
+	for _, dir := range []string{"/data/2014*", "/data/[a]", "/data/{a}", `/data/a\b`} {
+		if _, err := ddl.Statements(result(), dir, "t", ddl.DuckDB); !errors.Is(err, ddl.ErrUnfit) || !strings.Contains(err.Error(), "rename the directory") {
+			t.Errorf("%s: got %v, want ErrUnfit that says to rename the directory", dir, err)
+		}
+	}
 	if _, err := ddl.Statements(result(), "/data", "", ddl.Spark); !errors.Is(err, ddl.ErrUnfit) {
 		t.Errorf("a table without a name: %v", err)
 	}
