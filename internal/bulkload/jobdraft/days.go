@@ -19,9 +19,12 @@ type daySpelling struct {
 // folder, whose name may be such as month=09.
 const between = `([-_.]|/(?:[A-Za-z_]+=)?|)`
 
+// afterMonth is between with the name of the month before a new folder: 02-Feb/26.
+const afterMonth = `([-_.]|(?:[-_. ]?\pL+)?/(?:[A-Za-z_]+=)?|)`
+
 // daySpellings are tried in this order. The characters before and after a day are not digits.
 var daySpellings = []daySpelling{
-	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})` + between + `([0-9]{2})` + between + `([0-9]{2})(?:[^0-9]|$)`), "y-m-d", false},
+	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})` + between + `([0-9]{2})` + afterMonth + `([0-9]{2})(?:[^0-9]|$)`), "y-m-d", false},
 	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "d-m-y", true},
 	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "m-d-y", true},
 	// A day followed by hours and minutes, 2014090113 or 20140901130500.
@@ -49,10 +52,14 @@ func (s *daySpelling) daysIn(rel string) []dayIn {
 			break
 		}
 		first, last := at+m[4], at+m[len(m)-1]
-		if d, ok := s.read(rel[at:], m); ok {
-			d.from, d.to = first, last
-			out = append(out, d)
+		d, ok := s.read(rel[at:], m)
+		if !ok {
+			// 2014/2014-02-26 has a day after the first number.
+			at = first + len(digits.FindString(rel[first:]))
+			continue
 		}
+		d.from, d.to = first, last
+		out = append(out, d)
 		at = last
 	}
 	return out
@@ -76,7 +83,11 @@ func (s *daySpelling) read(rel string, m []int) (dayIn, bool) {
 		case 'd':
 			d = n
 		default:
-			inner = inner || strings.Contains(text, "/")
+			name, _, folder := strings.Cut(text, "/")
+			if name = strings.TrimLeft(name, "-_. "); name != "" && !monthWord().MatchString(name) {
+				return dayIn{}, false
+			}
+			inner = inner || folder
 			written.WriteString(text)
 			continue
 		}
@@ -137,8 +148,9 @@ func oneDay(days []dayIn) (day dayIn, ok bool) {
 }
 
 // chooseDays returns the spelling of the day in most paths, nil if they have none. Of several guesses it takes the one whose
-// days are closest together, because logs are of days in a row. It is unsure if another spelling matches as many.
-func chooseDays(files []file) (spelling *daySpelling, unsure bool) {
+// days are closest together, because logs are of days in a row. It is unsure if another spelling matches as many. equal is set if another
+// spelling reads the same days.
+func chooseDays(files []file) (spelling *daySpelling, unsure, equal bool) {
 	best, shortest := 0, time.Duration(0)
 	for i := range daySpellings {
 		s := &daySpellings[i]
@@ -153,7 +165,20 @@ func chooseDays(files []file) (spelling *daySpelling, unsure bool) {
 			}
 		}
 	}
-	return spelling, unsure
+	for i := range daySpellings {
+		s := &daySpellings[i]
+		equal = equal || unsure && s != spelling && s.guess && s.readsSameDays(files, spelling)
+	}
+	return spelling, unsure, equal
+}
+
+// readsSameDays reports whether two spellings read the same days in all paths.
+func (s *daySpelling) readsSameDays(files []file, other *daySpelling) bool {
+	return !slices.ContainsFunc(files, func(f file) bool {
+		_, a, ok := s.markDays(f.rel)
+		_, b, is := other.markDays(f.rel)
+		return ok != is || ok && !a.day.Equal(b.day)
+	})
 }
 
 // count returns the number of paths that have a day in one spelling, and the time from the first to the last day.

@@ -97,6 +97,7 @@ func guess(cfg Config, f found, a *arrangement, samples []*sample) (*guessed, er
 		return nil, err
 	}
 	g.guessSlack()
+	g.doubtLostDays()
 	return g, g.askRest()
 }
 

@@ -32,8 +32,19 @@ var packed = []string{".gz", ".zst", ".bz2"}
 // characters between them.
 var words = regexp.MustCompile(`\x02[^\x03]*\x03|\x04|[^-_.=@+ \x02\x04]+|[-_.=@+ ]`)
 
-// number matches a word that only numbers files: digits, an hour, a digest.
-var number = regexp.MustCompile(`^([0-9]+|[Tt][0-9]{2,6}|[0-9]{2}[hH]|[0-9a-f]{8,}|[cr][0-9]{3,})$`)
+// number matches a word that only numbers files: digits, a time of day, a digest.
+var number = regexp.MustCompile(`^([0-9]+[Zz]?|[Tt][0-9]{2,6}[Zz]?|[Tt]?[0-9]{2}:[0-9]{2}(:[0-9]{2})?[Zz]?|[0-9]{1,2}[hH]([0-9]{2}([mM]([0-9]{2}[sS]?)?)?)?|[0-9]{1,2}[AaPp][Mm]|[0-9a-f]{8,}|[cr][0-9]{3,})$`)
+
+// shortDigest matches a word that may be the beginning of a digest.
+var shortDigest = regexp.MustCompile(`^[0-9a-f]{6,7}$`)
+
+// isNumber reports whether a word only numbers files.
+func isNumber(word string) bool {
+	if !strings.ContainsAny(word, "0123456789") {
+		return false
+	}
+	return number.MatchString(word) || shortDigest.MatchString(word) && len(digits.FindAllString(word, -1)) > 1
+}
 
 // A placed is a file with the information from its path.
 type placed struct {
@@ -42,6 +53,7 @@ type placed struct {
 	ending  string          // of its compression
 	day     *behaviour.Date // nil if the path has none
 	dayText string          // of day, in the notation of a job
+	lost    bool            // the path has a day in a form that a job does not read
 	shape   int             // index in arrangement.shapes
 }
 
@@ -72,18 +84,24 @@ type arrangement struct {
 	files      []placed
 	shapes     []shape
 	daysUnsure bool
+	daysEqual  bool   // days in another order are the same days: 05-05-2014
 	dayText    string // the first day in a path, in the notation of a job
 }
 
 // arrange finds the common forms of the paths of files.
 func arrange(files []file) *arrangement {
 	a := &arrangement{}
-	spelling, unsure := chooseDays(files)
-	a.daysUnsure = unsure
+	var spelling *daySpelling
+	spelling, a.daysUnsure, a.daysEqual = chooseDays(files)
 	byKey := map[string]int{}
 	values := [][]map[string]bool{}
-	for _, f := range files {
-		p := place(f, spelling)
+	placed := make([]placed, len(files))
+	for i, f := range files {
+		placed[i] = place(f, spelling)
+	}
+	c := calendarOf(placed)
+	for _, p := range placed {
+		c.markIn(&p)
 		if p.day != nil && a.dayText == "" {
 			a.dayText = p.dayText
 		}
@@ -132,9 +150,10 @@ func place(f file, spelling *daySpelling) placed {
 			p.day, p.dayText = &d, day.text
 		}
 	}
+	p.lost = p.day == nil && shortDay().MatchString(rel)
 	for text := range strings.SplitSeq(rel, "/") {
 		p.parts = append(p.parts, words.ReplaceAllStringFunc(text, func(w string) string {
-			if number.MatchString(w) && strings.ContainsAny(w, "0123456789") {
+			if isNumber(w) {
 				return wild
 			}
 			return w

@@ -198,7 +198,7 @@ func (g *guessed) guessSlack() {
 		switch near, turn := g.near(); {
 		case near && turn:
 			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s may be written in another order, and so may the times", g.arranged.dayText))
-		case !near:
+		case !near || g.arranged.daysEqual:
 			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("%s may be written in another order", g.arranged.dayText))
 		}
 	}
@@ -214,4 +214,14 @@ func (g *guessed) near() (near, turn bool) {
 		}
 	}
 	return near, turn
+}
+
+// doubtLostDays adds the comment that the days of some paths have a form that a job does not read.
+func (g *guessed) doubtLostDays() {
+	for i := range g.arranged.files {
+		if f := &g.arranged.files[i]; f.lost {
+			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("{date} reads only digits, such as 2014-02-26 or 20140226, and cannot stand for the date in %s: every load looks at all files, and no load reports a missing one", f.rel))
+			return
+		}
+	}
 }
