@@ -73,6 +73,56 @@ func TestADayAndATimeOfDayInTwoColumns(t *testing.T) {
 	}
 }
 
+// TestATimeOfDayOfAnotherFormInTheNextColumn drafts jobs of logs with the day and the time of day in two columns with names. The
+// draft reads both. The time of day is read also if its name does not show what it is.
+func TestATimeOfDayOfAnotherFormInTheNextColumn(t *testing.T) {
+	for _, clock := range []string{"15:04", "15h04", "15h04m05", "15h04m05s", "15H04", "15.04", "15.04.05", "15-04-05", "3.04 PM", "3h04"} {
+		for _, name := range []string{"clock", "hms"} {
+			t.Run(name+" "+clock, func(t *testing.T) {
+				dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+				at := time.Date(2014, 12, 27, 0, 0, 0, 0, time.UTC)
+				write := func() string {
+					text := at.Format(clock)
+					if clock == "3h04" { // 9h24, 13h05
+						text = strings.TrimPrefix(at.Format("15h04"), "0")
+					}
+					return text
+				}
+				want := map[string]bool{}
+				testkit.WriteFile(t, filepath.Join(dir, "logs", "play-2014-12-27.csv"), lines("user_id,day,"+name+",n", 200, func(i int) string {
+					at = at.Add(time.Duration(1+r.IntN(400)) * time.Second)
+					want[write()] = true
+					return fmt.Sprintf("u%d,%s,%s,%d", r.IntN(80), at.Format("02/01/2006"), write(), i)
+				}))
+				d := makeDraft(t, dir)
+				j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
+				if err != nil {
+					t.Fatalf("%v\n%s", err, d.Text)
+				}
+				got, times := loads(t, j), map[string]bool{}
+				for _, e := range got.events {
+					times[strings.Split(e, "\x00")[2]] = true
+				}
+				if got.bad > 0 || len(got.events) != 200 || len(times) != len(want) {
+					t.Errorf("%d records with %d times, want 200 with %d; %d are bad\n%s", len(got.events), len(times), len(want), got.bad, d.Text)
+				}
+			})
+		}
+	}
+}
+
+// TestNumbersAreNoTimesOfDay drafts a job of a log with prices and days next to the day.
+func TestNumbersAreNoTimesOfDay(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	testkit.WriteFile(t, filepath.Join(dir, "logs", "play-2014-12-27.csv"), lines("user_id,day,price,from,until,to,version", 200, func(int) string {
+		return fmt.Sprintf("u%d,27/12/2014,%d.%02d,27/12/2014,%02d-%02d-%02d,27/12/2014,%d.%02d.%d", r.IntN(80), 10+r.IntN(14), r.IntN(60), 1+r.IntN(12), 1+r.IntN(28), r.IntN(60), r.IntN(3), r.IntN(9), r.IntN(9))
+	}))
+	d := makeDraft(t, dir)
+	if strings.Contains(d.Text, "$line") || strings.Contains(d.Text, "time of day") {
+		t.Error(d.Text)
+	}
+}
+
 // TestATimeOfDayThatIsNotReadIsToldAndNoUser drafts jobs of logs whose time of day no job can read. The draft says so,
 // and the time of day is not the user.
 func TestATimeOfDayThatIsNotReadIsToldAndNoUser(t *testing.T) {
@@ -81,6 +131,7 @@ func TestATimeOfDayThatIsNotReadIsToldAndNoUser(t *testing.T) {
 		{"not a neighbour", "", "%[1]s;%[4]s;%[2]s;%[3]s", "$4"},
 		{"with names", "day,result,span,card", "%[1]s,%[4]s,%[2]s,%[3]s", "card"},
 		{"a length", "day,result,duration,card", "%[1]s 10:00:00,%[4]s,%[2]s,%[3]s", "card"},
+		{"hours and minutes", "day,result,span,card", "%[1]s,%[4]s,%[2]s,%[3]s", "card"},
 		{"of an object", "", `{"day":"%[1]s","result":"%[4]s","span":"%[2]s","card":"%[3]s"}`, "card"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -94,7 +145,11 @@ func TestATimeOfDayThatIsNotReadIsToldAndNoUser(t *testing.T) {
 					if c.name == "at the beginning of a text" {
 						return fmt.Sprintf(c.format, at.Format(time.DateOnly), at.Format(time.TimeOnly), user, fmt.Sprintf("U%03d", r.IntN(80)))
 					}
-					return fmt.Sprintf(c.format, at.Format(time.DateOnly), at.Format(time.TimeOnly), user, []string{"ok", "bad"}[r.IntN(2)])
+					clock := time.TimeOnly
+					if c.name == "hours and minutes" {
+						clock = "15h04"
+					}
+					return fmt.Sprintf(c.format, at.Format(time.DateOnly), at.Format(clock), user, []string{"ok", "bad"}[r.IntN(2)])
 				}))
 			}
 			d := makeDraft(t, dir)
@@ -106,7 +161,7 @@ func TestATimeOfDayThatIsNotReadIsToldAndNoUser(t *testing.T) {
 				t.Errorf("the comment on the time of day is there: %t\n%s", told, d.Text)
 			}
 			for _, line := range strings.Split(d.Text, "\n") {
-				if strings.HasPrefix(line, "user:") && strings.Contains(line, ":00:") {
+				if strings.HasPrefix(line, "user:") && (strings.Contains(line, ":00:") || strings.Contains(line, "h0")) {
 					t.Errorf("times of day are candidates: %s", line)
 				}
 			}

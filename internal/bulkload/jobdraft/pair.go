@@ -12,7 +12,7 @@ import (
 )
 
 // clockAlone matches a time of day without a day.
-var clockAlone = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp][Mm])?|[时点][0-9]{2}分([0-9]{2}秒)?)$`)
+var clockAlone = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp][Mm])?|\.[0-9]{2}(\.[0-9]{2})? ?[AaPp][Mm]|[hH][0-9]{2}([mM]([0-9]{2}[sS]?)?)?|[时点][0-9]{2}分([0-9]{2}秒)?)$`)
 
 // clockFirst matches a text that begins with a time of day.
 var clockFirst = regexp.MustCompile(`^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?[ \t]`)
@@ -20,10 +20,17 @@ var clockFirst = regexp.MustCompile(`^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?
 // digitClock matches a time of day that may be another number. Its first zero may be missing.
 var digitClock = regexp.MustCompile(`^([01]?[0-9]|2[0-3])[0-5][0-9]([0-5][0-9])?$`)
 
+// plainClock matches a time of day that may be a price, a version or a day: 09.24, 09.24.05, 09-24-05.
+var plainClock = regexp.MustCompile(`^([01]?[0-9]|2[0-3])(\.[0-5][0-9](\.[0-5][0-9])?|-[0-5][0-9]-[0-5][0-9])$`)
+
+// sureClock matches those of them that are nothing else: with a zero before the hour, or with more minutes than a month has days.
+var sureClock = regexp.MustCompile(`^(0[0-9]\.[0-9]{2}|[0-9]{1,2}[.-](3[2-9]|[45][0-9])[.-][0-9]{2})$`)
+
 // clocks are the forms of a time of day without a day.
 var clocks = []string{
 	"15:04:05", "15:04", "3:04:05 PM", "3:04 PM", "3:04:05PM", "3:04PM", "3:04:05 pm", "3:04 pm", "3:04:05pm", "3:04pm",
 	"15时04分05秒", "15时04分", "15点04分05秒", "15点04分", "150405", "1504",
+	"15h04", "15h04m05", "15h04m05s", "15h04m", "15H04", "15.04", "15.04.05", "15-04-05", "3.04 PM", "3.04.05 PM",
 }
 
 // durations are words of columns whose texts such as 12:30 are no times of day.
@@ -39,6 +46,8 @@ func (s *sheet) isClock(i int) bool {
 		return false
 	case s.most(i, digitClock.MatchString):
 		return hint(s.names[i], clockWords) >= 0 || s.numbers && s.isDigitClock(i)
+	case s.most(i, plainClock.MatchString):
+		return hint(s.names[i], clockWords) >= 0 || slices.ContainsFunc(s.texts(i), func(t stamped) bool { return sureClock.MatchString(t.text) })
 	}
 	return s.most(i, clockAlone.MatchString)
 }
