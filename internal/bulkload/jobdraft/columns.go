@@ -29,6 +29,7 @@ type sheet struct {
 	lines   []stamped         // the first lines of each file, uncut; none of JSON
 	partly  []string          // columns that not all files have
 	twice   []string          // columns that a header names more than once
+	unnamed []string          // the numbers of columns that have no name in a header
 	numbers bool              // the columns have no names
 }
 
@@ -76,7 +77,7 @@ func headed(samples []*sample) int {
 	return n
 }
 
-// fromHeaders sets the columns that every file's header has once, and returns their indexes.
+// fromHeaders sets the columns that every file's header names once, and returns their indexes.
 func (s *sheet) fromHeaders(samples []*sample) (at map[string]int) {
 	at = map[string]int{}
 	count, twice := map[string]int{}, map[string]bool{}
@@ -86,6 +87,12 @@ func (s *sheet) fromHeaders(samples []*sample) (at map[string]int) {
 			continue
 		}
 		for i, name := range sm.rows[0] {
+			if name == "" {
+				if number := fmt.Sprintf("$%d", i+1); !slices.Contains(s.unnamed, number) {
+					s.unnamed = append(s.unnamed, number)
+				}
+				continue
+			}
 			if slices.Contains(sm.rows[0][:i], name) {
 				twice[name] = true
 				continue

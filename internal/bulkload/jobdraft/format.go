@@ -414,20 +414,27 @@ func (f *format) evenWidth(samples []*sample) int {
 }
 
 // isHeader reports whether the first of rows is a header, and whether this is sure. repeated
-// is the number of files that begin with it.
+// is the number of files that begin with it. A header may have one empty name.
 func isHeader(rows [][]string, repeated int) (is, sure bool) {
 	first := rows[0]
+	empty := 0
 	for _, text := range first {
-		if text == "" || typed(text) {
-			return false, text != ""
+		if typed(text) {
+			return false, true
+		}
+		if text == "" {
+			empty++
 		}
 	}
-	if len(distinct(first))*2 <= len(first) {
-		return false, true
+	switch {
+	case empty > 1:
+		return false, false
+	case len(distinct(first))*2 <= len(first):
+		return false, empty == 0
 	}
 	for _, r := range rows[1:] {
 		for i := range min(len(r), len(first)) {
-			if typed(r[i]) {
+			if first[i] != "" && typed(r[i]) {
 				return true, true
 			}
 		}
@@ -435,7 +442,7 @@ func isHeader(rows [][]string, repeated int) (is, sure bool) {
 	known := slices.ContainsFunc(first, func(s string) bool {
 		return hint(s, userWords) >= 0 || hint(s, timeWords) >= 0
 	})
-	return known || repeated > 1, known
+	return known || repeated > 1 && empty == 0, known
 }
 
 // typed reports whether a text is a number or a time, and therefore not a name.

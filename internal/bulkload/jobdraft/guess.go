@@ -55,6 +55,7 @@ type kind struct {
 	fields     []field
 	partly     []string // columns that not all files have
 	twice      []string // columns that a header names more than once
+	unnamed    []string // the numbers of columns that have no name in a header
 	nameless   bool     // its columns have no names, and its fields' are made up
 }
 
@@ -305,7 +306,7 @@ func (g *guessed) byColumn(s *sheet, columns []column, w timeSource, at int) err
 			g.texts[texts[i]] = name
 		}
 		k.readFields(g, s, columns, append(slices.Clone(w.taken), at, user.taken), s.filledWhere(at, texts[i]))
-		k.partly, k.twice = nil, nil
+		k.partly, k.twice, k.unnamed = nil, nil, nil
 		g.kinds = append(g.kinds, k)
 	}
 	if len(s.partly) > 0 {
@@ -313,6 +314,9 @@ func (g *guessed) byColumn(s *sheet, columns []column, w timeSource, at int) err
 	}
 	if len(s.twice) > 0 {
 		g.notes = append(g.notes, "Columns that a header names twice, and so left out: "+wordsOf(s.twice))
+	}
+	if len(s.unnamed) > 0 {
+		g.notes = append(g.notes, "Columns without a name in the header, and so left out: "+wordsOf(s.unnamed))
 	}
 	g.notes = append(g.notes, fmt.Sprintf("The behaviours are those that %s names in the sample; records of others are skipped", g.kindColumn))
 	return nil
@@ -411,7 +415,7 @@ func (k *kind) read(g *guessed, s *sheet, columns []column, w timeSource) error 
 // readFields makes fields of the columns that are not used yet. If filled is not nil, it makes
 // fields only of those that filled lists.
 func (k *kind) readFields(g *guessed, s *sheet, columns []column, taken []int, filled map[int]bool) {
-	k.partly, k.twice, k.nameless = s.partly, s.twice, s.numbers
+	k.partly, k.twice, k.unnamed, k.nameless = s.partly, s.twice, s.unnamed, s.numbers
 	names := map[string]bool{}
 	for i, c := range columns {
 		if slices.Contains(taken, i) || filled != nil && !filled[i] {

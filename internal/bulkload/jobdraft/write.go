@@ -270,7 +270,7 @@ func (w *writer) kind(g *guessed, i int, k kind, user userSource, time timeSourc
 	own := slices.DeleteFunc(slices.Clone(k.fields), func(f field) bool { return slices.Contains(w.common, f) })
 	named := k.path != "" && k.path != k.name && g.kindColumn == ""
 	otherUser, otherTime := k.userSource.key() != user.key(), k.timeSource.key() != time.key()
-	if !named && !otherUser && !otherTime && len(k.partly)+len(k.twice)+len(own) == 0 {
+	if !named && !otherUser && !otherTime && len(k.partly)+len(k.twice)+len(k.unnamed)+len(own) == 0 {
 		fmt.Fprintf(w, "  %s: {id: %d}\n", k.name, g.cfg.FirstID+i)
 		return
 	}
@@ -289,6 +289,9 @@ func (w *writer) kind(g *guessed, i int, k kind, user userSource, time timeSourc
 	}
 	if len(k.twice) > 0 {
 		fmt.Fprintf(w, "    # named twice by a header, and so left out; $5 would be the fifth column: %s\n", wordsOf(k.twice))
+	}
+	if len(k.unnamed) > 0 {
+		fmt.Fprintf(w, "    # without a name in the header, and so left out: %s\n", wordsOf(k.unnamed))
 	}
 	if len(own) == 0 {
 		return
