@@ -31,6 +31,9 @@ var layouts = []string{
 	"2/1/2006, 15:04", "1/2/2006, 15:04", "2/1/2006, 15:04:05", "1/2/2006, 15:04:05", "1/2/2006, 3:04 PM", "1/2/2006, 3:04:05 PM", "06/1/2 15:04", "06/1/2 15:04:05",
 	"2.1.2006 15:04", "2.1.06 15:04", "2.1.2006, 15:04:05",
 	"02-Jan-2006 15:04:05", "02 Jan 2006 15:04:05", "Jan 2, 2006 15:04:05", "Jan 2 2006 15:04:05",
+	"2-Jan-2006 15:04", "2-Jan-2006 3:04 PM", "2-Jan-2006 3:04:05 PM", "2-Jan-06 3.04.05 PM", "2006-01-02-15.04.05", "2006-01-02 3:04:05 PM", "2006-01-02 3:04 PM",
+	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "Jan 2, 2006 15:04", "Jan 2, 2006 3:04 PM", "Jan 2, 2006 3:04:05 PM", "Jan 2, 2006, 3:04 PM", "Jan 2, 2006, 3:04:05 PM",
+	"2 January 2006 15:04:05", "2 January 2006 15:04", "January 2, 2006 15:04:05", "January 2, 2006 15:04", "January 2, 2006 3:04 PM",
 	"Mon Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 MST 2006", "Mon Jan 02 15:04:05 -0700 2006",
 	"Mon, 02 Jan 2006 15:04:05 MST", "Mon, 02 Jan 2006 15:04:05", "Mon, 02 Jan 2006 15:04:05 -0700", "02 Jan 06 15:04 -0700",
 	"2006年01月02日 15时04分05秒", "2006年01月02日 15:04:05", "2006年1月2日 15:04:05", "2006年1月2日 15:04", "2006年1月2日15:04",
@@ -261,6 +264,17 @@ func (t *timing) note(w record.Written, day *behaviour.Date) {
 func swapped(all []timing) string {
 	for _, t := range all[1:] {
 		if t.outside == all[0].outside && t.read == all[0].read && sameLetters(t.format, all[0].format) {
+			return t.format
+		}
+	}
+	return ""
+}
+
+// longMonth returns a format with the long names of months that reads as many texts as the format with the short names, ""
+// if there is none. May is both.
+func longMonth(all []timing) string {
+	for _, t := range all[1:] {
+		if t.read == all[0].read && strings.Contains(t.format, "January") && !strings.Contains(all[0].format, "January") {
 			return t.format
 		}
 	}

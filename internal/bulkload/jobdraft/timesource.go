@@ -31,6 +31,13 @@ func (w *timeSource) doubtOrder(other string) {
 	}
 }
 
+// doubtMonth adds the comment that the names of months may be long ones. It adds none if other is "".
+func (w *timeSource) doubtMonth(other string) {
+	if other != "" {
+		w.unsure = append(w.unsure, fmt.Sprintf("May is the short and the long name of the month: if later logs have names such as June, write %q", other))
+	}
+}
+
 // timeSourceOf finds the time among the columns.
 func (s *sheet) timeSourceOf(columns []column, f *format) timeSource {
 	var found []int
@@ -62,6 +69,7 @@ func (s *sheet) timeSourceOf(columns []column, f *format) timeSource {
 	c := columns[best]
 	w := timeSource{column: c.name, timing: c.times[0], turns: mayTurn(c.times), taken: []int{best}}
 	w.doubtOrder(swapped(c.times))
+	w.doubtMonth(longMonth(c.times))
 	if c.times[0].epoch() && hint(c.name, timeWords) < 0 && !c.times[0].near() && !ordered[best] {
 		w.unsure = append(w.unsure, "these may be numbers that are no times")
 	}
