@@ -84,11 +84,21 @@ func encodingOf(high []byte) string {
 		return name
 	}
 	for _, name := range append([]string{told}, fallbacks...) {
-		if decodes(high, name) {
-			return name
+		if !decodes(high, name) {
+			continue
 		}
+		if name == "windows-1252" && hasEuro(high) {
+			return "iso-8859-15"
+		}
+		return name
 	}
 	return ""
+}
+
+// hasEuro reports whether lines have the byte of the euro sign in iso-8859-15. It is ¤ in windows-1252, which has other
+// characters, such as its own euro sign, for bytes that are control characters in iso-8859-15.
+func hasEuro(lines []byte) bool {
+	return bytes.IndexByte(lines, 0xa4) >= 0 && !slices.ContainsFunc(lines, func(c byte) bool { return c >= 0x80 && c < 0xa0 })
 }
 
 // turkish reports whether windows-1254 has another character for a byte than windows-1252.

@@ -29,6 +29,10 @@ func TestEncodingsOfShortTexts(t *testing.T) {
 		{"u1,안녕하세요 뉴스입니다\nu2,날씨를 봅니다\nu3,드라마 다시 보기\n", korean.EUCKR, "euc-kr"},
 		{"u1,café crème\nu2,déjà vu à l'été\n", charmap.Windows1252, "windows-1252"},
 		{"u1,Über den Wolken\nu2,Männer sind Schweine\nu3,Größe, Müll und schöne Grüße\nu4,Fürstenfeld\n", charmap.Windows1252, "windows-1252"},
+		{"user_id,prénom,Amende €\nu1,Élodie,15\nu2,Irène,20\n", charmap.ISO8859_15, "iso-8859-15"},
+		{"u1,Amende de 15 €\nu2,Amende de 20 €\n", charmap.ISO8859_15, "iso-8859-15"},
+		{"user_id,prénom,Amende €\nu1,Élodie,15\nu2,Irène,20\n", charmap.Windows1252, "windows-1252"},
+		{"user_id,prénom,“Amende” ¤\nu1,Élodie,15\nu2,Irène,20\n", charmap.Windows1252, "windows-1252"},
 		{"u1,Über den Wolken\nu2,Männer sind Schweine\nu3,Größe, Müll und schöne Grüße\nu4,Fürstenfeld, Şımarık\n", charmap.Windows1254, "windows-1254"},
 		{"u1,新聞聯播天氣預報節目表\nu2,動物世界電視劇頻道臺灣\n", traditionalchinese.Big5, "big5"},
 	} {
