@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // Names of months and weekdays. {date} reads none of them, and paths of other days have other names.
@@ -25,19 +26,24 @@ var (
 	}
 )
 
-// Only a draft needs the expressions: they are not compiled at each start of the command.
+// periodNames are words before the number of a week or a quarter: KW09, Q1.
+var periodNames = []string{"kw", "cw", "wk", "week", "woche", "semaine", "semana", "w", "q"}
+
+// Only a draft needs the following: they are not made at each start of the command.
 var (
-	// monthWord matches the name of a month, and numbers next to it: 26Feb2014.
-	monthWord = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i)[0-9]*(` + strings.Join(monthNames, "|") + `)[0-9]*$`)
-	})
-	// weekdayWord matches the name of a weekday.
-	weekdayWord = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i)(` + strings.Join(weekdayNames, "|") + `)$`)
+	// calendarWords maps each name to the list that has it.
+	calendarWords = sync.OnceValue(func() map[string]*[]string {
+		out := map[string]*[]string{}
+		for _, list := range []*[]string{&monthNames, &weekdayNames, &periodNames} {
+			for _, name := range *list {
+				out[name] = list
+			}
+		}
+		return out
 	})
 	// periodWord matches the number of a week or a quarter.
 	periodWord = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i)((19|20)[0-9]{2})?((kw|cw|wk|week|woche|semaine|semana)[0-9]{1,2}|w[0-9]{2}|q[1-4])$`)
+		return regexp.MustCompile(`^(?i)((19|20)[0-9]{2})?([a-z]{2,}[0-9]{1,2}|w[0-9]{2}|q[1-4])$`)
 	})
 	// shortDay matches a day in which a number may have one digit.
 	shortDay = sync.OnceValue(func() *regexp.Regexp {
@@ -45,13 +51,26 @@ var (
 	})
 )
 
+// nameIn returns the list of the calendar's names that has a word, without the digits around it.
+func nameIn(word string) *[]string {
+	return calendarWords()[strings.ToLower(strings.Trim(word, "0123456789"))]
+}
+
+// isMonth reports whether a word is the name of a month, also with numbers next to it: 26Feb2014.
+func isMonth(word string) bool { return nameIn(word) == &monthNames }
+
 // ofCalendar reports whether a word of a path names a part of the calendar. all are the words of the path: a word such as Q1
 // is a quarter only if the path has a day or a number, too.
 func ofCalendar(word string, all []string) bool {
-	if monthWord().MatchString(word) || weekdayWord().MatchString(word) {
+	switch nameIn(word) {
+	case &monthNames:
 		return true
+	case &weekdayNames:
+		return !strings.ContainsAny(word, "0123456789")
+	case &periodNames:
+		return periodWord().MatchString(word) && slices.ContainsFunc(all, func(w string) bool { return w == wild || strings.HasPrefix(w, opened) })
 	}
-	return periodWord().MatchString(word) && slices.ContainsFunc(all, func(w string) bool { return w == wild || strings.HasPrefix(w, opened) })
+	return false
 }
 
 // A calendar has the places of the words that name a part of the calendar. A place is a path without the word. It is false
@@ -65,7 +84,7 @@ func calendarOf(paths []placed) calendar {
 		for i := range paths {
 			all := cutPath(paths[i].parts)
 			for at, w := range all {
-				if letter.MatchString(w) && !strings.HasPrefix(w, opened) {
+				if w[0] != opened[0] && strings.ContainsFunc(w, unicode.IsLetter) {
 					visit(all, at, ofCalendar(w, all))
 				}
 			}
@@ -94,7 +113,7 @@ func cutPath(parts []string) []string {
 		if i > 0 {
 			out = append(out, "/")
 		}
-		out = append(out, words.FindAllString(p, -1)...)
+		out = append(out, cutWords(p)...)
 	}
 	return out
 }
@@ -112,9 +131,9 @@ func (c calendar) markIn(p *placed) {
 	all := cutPath(p.parts)
 	marked := slices.Clone(all)
 	for at, w := range all {
-		if c[without(all, at)] && ofCalendar(w, all) {
+		if ofCalendar(w, all) && c[without(all, at)] {
 			marked[at] = wild
-			p.lost = p.lost || p.day == nil && monthWord().MatchString(w)
+			p.lost = p.lost || p.day == nil && isMonth(w)
 		}
 	}
 	p.parts = strings.Split(strings.Join(marked, ""), "/")

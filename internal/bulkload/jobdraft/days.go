@@ -84,7 +84,7 @@ func (s *daySpelling) read(rel string, m []int) (dayIn, bool) {
 			d = n
 		default:
 			name, _, folder := strings.Cut(text, "/")
-			if name = strings.TrimLeft(name, "-_. "); name != "" && !monthWord().MatchString(name) {
+			if name = strings.TrimLeft(name, "-_. "); name != "" && !isMonth(name) {
 				return dayIn{}, false
 			}
 			inner = inner || folder

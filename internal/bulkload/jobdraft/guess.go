@@ -366,7 +366,7 @@ func (g *guessed) onlyName() string {
 // returns "" if there is none.
 func describing(part string) string {
 	part = strings.TrimSuffix(part, path.Ext(part))
-	for _, w := range words.FindAllString(part, -1) {
+	for _, w := range cutWords(part) {
 		if letter.MatchString(w) && !strings.ContainsAny(w, opened+wild) && !slices.Contains(generic, strings.ToLower(w)) && !strings.Contains(w, "=") {
 			return kindNames([]string{w})[0]
 		}

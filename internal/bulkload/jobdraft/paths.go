@@ -28,9 +28,26 @@ func mark(text string) string { return marks.Replace(text) }
 // packed are the endings of compressed files.
 var packed = []string{".gz", ".zst", ".bz2"}
 
-// words cuts a part of a marked path into placeholders, wildcards, words, and the
-// characters between them.
-var words = regexp.MustCompile(`\x02[^\x03]*\x03|\x04|[^-_.=@+ \x02\x04]+|[-_.=@+ ]`)
+// cutWords cuts a part of a marked path into placeholders, wildcards, words, and the
+// characters between them. It is called several times for each of very many files.
+func cutWords(part string) []string {
+	const between = "-_.=@+ "
+	var out []string
+	for part != "" {
+		n := 1
+		switch {
+		case part[0] == opened[0]:
+			n = strings.Index(part, closed) + 1
+		case part[0] != wild[0] && strings.IndexByte(between, part[0]) < 0:
+			if n = strings.IndexAny(part, between+opened+wild); n < 0 {
+				n = len(part)
+			}
+		}
+		out = append(out, part[:max(1, n)])
+		part = part[max(1, n):]
+	}
+	return out
+}
 
 // number matches a word that only numbers files: digits, a time of day, a digest.
 var number = regexp.MustCompile(`^([0-9]+[Zz]?|[Tt][0-9]{2,6}[Zz]?|[Tt]?[0-9]{2}:[0-9]{2}(:[0-9]{2})?[Zz]?|[0-9]{1,2}[hH]([0-9]{2}([mM]([0-9]{2}[sS]?)?)?)?|[0-9]{1,2}[AaPp][Mm]|[0-9a-f]{8,}|[cr][0-9]{3,})$`)
@@ -152,12 +169,13 @@ func place(f file, spelling *daySpelling) placed {
 	}
 	p.lost = p.day == nil && shortDay().MatchString(rel)
 	for text := range strings.SplitSeq(rel, "/") {
-		p.parts = append(p.parts, words.ReplaceAllStringFunc(text, func(w string) string {
+		cut := cutWords(text)
+		for i, w := range cut {
 			if isNumber(w) {
-				return wild
+				cut[i] = wild
 			}
-			return w
-		}))
+		}
+		p.parts = append(p.parts, strings.Join(cut, ""))
 	}
 	return p
 }
@@ -166,7 +184,7 @@ func place(f file, spelling *daySpelling) placed {
 func skeleton(parts []string) string {
 	var b strings.Builder
 	for _, p := range parts {
-		for _, w := range words.FindAllString(p, -1) {
+		for _, w := range cutWords(p) {
 			if strings.HasPrefix(w, opened) {
 				b.WriteString(w)
 			}
@@ -181,7 +199,7 @@ func newPart(values []string) part {
 	p := part{values: values}
 	cut := make([][]string, len(values))
 	for i, v := range values {
-		cut[i] = words.FindAllString(v, -1)
+		cut[i] = cutWords(v)
 	}
 	if len(values) < 2 {
 		return p
