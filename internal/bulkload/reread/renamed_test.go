@@ -3,7 +3,9 @@ package reread_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -262,5 +264,25 @@ func TestARenamedLogLacksAField(t *testing.T) {
 	verified(t, y)
 	if r := y.Load(bulkload.ErrNothing, first, first); r.Unread != nil {
 		t.Errorf("after the reread without a value are %+v", r.Unread)
+	}
+}
+
+// TestAPartlyLoadedLogThatWasRenamedLacksAField loads a behaviour of a log, renames the log, and loads the other behaviour. Loads name the
+// field that the records of both names lack.
+func TestAPartlyLoadedLogThatWasRenamedLacksAField(t *testing.T) {
+	const text = "logs: {path: \"logs/{date}/*.csv\", behaviour: event}\nuser: user\nbehaviours: {play: {id: 1, fields: {a: string%s}}, order: {id: 2, fields: {a: string%[1]s}}}\n"
+	y := bulkloadtest.New(t, fmt.Sprintf(text, ""))
+	y.Write(first+"/a.csv", "user,time,event,a,b\n1,"+first+" 10:00:00,play,x,y\n1,"+first+" 11:00:00,order,x,y\n")
+	y.Load(nil, first, first, "play")
+	y.Rename(first+"/a.csv", first+"/b.csv")
+	y.Load(nil, first, first)
+	y.SetJob(fmt.Sprintf(text, ", b: string"))
+	r := y.Load(bulkload.ErrNothing, first, first)
+	var lacks []string
+	for _, u := range r.Unread {
+		lacks = append(lacks, u.Behaviour+"."+u.Field)
+	}
+	if slices.Sort(lacks); !slices.Equal(lacks, []string{"order.b", "play.b"}) {
+		t.Errorf("the table lacks %q, want b of both behaviours", lacks)
 	}
 }
