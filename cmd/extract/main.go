@@ -10,6 +10,7 @@ import (
 	iofs "io/fs"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -515,6 +516,8 @@ func (o *options) readStdin(l layout.Layout, limit int64) (u *userlist.List, err
 // listError adds --users to an error.
 func (o *options) listError(err error) error {
 	switch {
+	case errors.Is(err, iofs.ErrNotExist) && strings.EqualFold(o.users, "all"):
+		return fmt.Errorf("%w: --users: %w: write all in small letters for all users", job.ErrNoInput, err)
 	case errors.Is(err, iofs.ErrNotExist):
 		return fmt.Errorf("%w: --users: %w: --users names a file with user IDs, not a user", job.ErrNoInput, err)
 	case err != nil && !errors.Is(err, userlist.ErrList):

@@ -151,7 +151,7 @@ func hide(c, root *cobra.Command, name string) {
 // NoArgs refuses arguments of a command that has no subcommands.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%w: %s accepts only flags, not %q%s; see %s -h", ErrUsage, c.CommandPath(), args[0], splitList(c), c.CommandPath())
+		return fmt.Errorf("%w: %s accepts only flags, not %q%s; see %s -h", ErrUsage, c.CommandPath(), args[0], argumentHint(c, args[0]), c.CommandPath())
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 // noArgs refuses arguments of a root command, and suggests a command with a similar name.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		hint := cmp.Or(meant(args[0], commandNames(c), ""), splitList(c))
+		hint := cmp.Or(meant(args[0], commandNames(c), ""), argumentHint(c, args[0]))
 		return fmt.Errorf("%w: %q is not a command of %s%s; see %s -h", ErrUsage, args[0], c.Name(), hint, c.CommandPath())
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
@@ -19,7 +21,19 @@ func wrongFlag(c *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		hint = meant(unknown.GetSpecifiedName(), flagNames(c), "--")
 	}
+	if unknown != nil && startsWithDash(unknown.GetSpecifiedShortnames()) {
+		err = fmt.Errorf("-%s is not a flag%s", unknown.GetSpecifiedShortnames(), typeHyphens)
+	}
 	return fmt.Errorf("%w: %w%s; see %s -h", ErrUsage, wrongValue(err), hint, c.CommandPath())
+}
+
+// typeHyphens is the next step for a word in which a program wrote a dash for the hyphens of a flag.
+const typeHyphens = ": it has a dash in the place of hyphens: type -- again"
+
+// startsWithDash reports whether a word begins with a dash that is not a hyphen.
+func startsWithDash(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return r != '-' && (unicode.Is(unicode.Pd, r) || r == '\u2212') // a minus sign is not in Pd
 }
 
 // wrongValue returns err with the form of a number or a duration, if err is about the value of such a flag.
@@ -40,8 +54,12 @@ func wrongValue(err error) error {
 	return fmt.Errorf("invalid argument %q for --%s: %s", wrong.GetValue(), f.Name, form)
 }
 
-// splitList returns a hint if a list of a flag ends in a comma: a blank after the comma makes the rest of the list an argument.
-func splitList(c *cobra.Command) (hint string) {
+// argumentHint returns a hint for an argument. If a list of a flag ends in a comma, a blank after the comma makes the rest of the list an
+// argument. A dash in the place of hyphens makes a flag an argument.
+func argumentHint(c *cobra.Command, arg string) (hint string) {
+	if startsWithDash(arg) {
+		return typeHyphens
+	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if strings.HasSuffix(strings.TrimSuffix(f.Value.String(), "]"), ",") {
 			hint = fmt.Sprintf(": write the list of --%s without blanks, or in quotes", f.Name)

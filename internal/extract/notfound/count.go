@@ -3,6 +3,7 @@ package notfound
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"unicode"
 
 	"github.com/dustin/go-humanize"
@@ -21,7 +22,7 @@ type Count struct {
 	Blank      int64 `json:"blank,omitempty"`      // IDs that begin or end with white space
 	Lines      int64 `json:"lines,omitempty"`      // IDs that have a line end in them
 	Quoted     int64 `json:"quoted,omitempty"`     // IDs that begin or end with a quote
-	Point      int64 `json:"point,omitempty"`      // IDs that are numbers and end in .0
+	Point      int64 `json:"point,omitempty"`      // IDs that are numbers and end in .0 or in an exponent
 	Hidden     int64 `json:"hidden,omitempty"`     // IDs with a no-break space or an invisible character in them
 	Decomposed int64 `json:"decomposed,omitempty"` // IDs that are not in Unicode's composed form
 	Listed     int64 `json:"listed,omitempty"`     // IDs that may be several IDs or columns: they have a comma, semicolon, tab or | in them
@@ -41,17 +42,20 @@ func (m *Count) Add(o *Count) {
 	m.Listed += o.Listed
 }
 
+// ofProgram matches IDs that are numbers as programs write them: 17.0, 9.007199254741E+15.
+var ofProgram = regexp.MustCompile(`^[0-9]+(\.0|(\.[0-9]+)?[eE]\+?[0-9]+)$`)
+
 // count counts the user with an ID.
 func (m *Count) count(id []byte) {
 	m.Users++
-	switch number, point := bytes.CutSuffix(id, []byte(".0")); {
+	switch {
 	case bytes.ContainsAny(bytes.TrimSpace(id), "\r\n"):
 		m.Lines++
 	case len(bytes.TrimSpace(id)) < len(id):
 		m.Blank++
 	case bytes.ContainsAny(id[:1], `"'`) || bytes.ContainsAny(id[len(id)-1:], `"'`):
 		m.Quoted++
-	case point && len(number) > 0 && len(bytes.Trim(number, "0123456789")) == 0:
+	case ofProgram.Match(id):
 		m.Point++
 	case bytes.ContainsFunc(id, hidden):
 		m.Hidden++
@@ -87,7 +91,7 @@ func (m *Count) Notes(users int64, out string) []string {
 		{m.Blank, "begins or ends with a blank", "begin or end with a blank", "remove the blanks from the list"},
 		{m.Lines, "has a line end in it", "have a line end in them", "a quote of the list may be missing, or its lines end in carriage returns: correct the list"},
 		{m.Quoted, "has quotes around it", "have quotes around them", "remove the quotes, and an = before them, from the list"},
-		{m.Point, "ends in .0, as programs write numbers", "end in .0, as programs write numbers", "write the IDs as texts"},
+		{m.Point, "ends in .0 or in an exponent, as programs write numbers", "end in .0 or in an exponent, as programs write numbers", "write the IDs as texts"},
 		{m.Hidden, "has a no-break space or an invisible character in it", "have a no-break space or an invisible character in them", "write a space for a no-break space, and remove the other characters"},
 		{m.Decomposed, "is in the decomposed form of Unicode, as macOS writes names", "are in the decomposed form of Unicode, as macOS writes names", "write the list in the composed form, for example by uconv -x any-nfc, unless the table has such IDs"},
 		{m.Listed, "has a comma, semicolon, tab or | in it", "have a comma, semicolon, tab or | in them", "write one ID on each line, or name the column of the list, as in --users NAME.csv:COLUMN"},
