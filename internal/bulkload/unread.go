@@ -9,14 +9,17 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/job"
 )
 
-// NotRead lists what a load does not read again in files that are loaded.
+// NotRead lists what a load does not read: files that the job does not map, and parts of files that are loaded.
 type NotRead struct {
 	// Unread lists fields of the job that the files were loaded without.
 	Unread []UnreadField `json:"unread_fields,omitempty"`
 	// StaysOut lists why records of the files are not loaded, although the job requests them now.
 	StaysOut []StaysOut `json:"stays_out,omitempty"`
+	// UnmappedFiles counts the logs that match a path of the job except for the text of {behaviour}.
+	UnmappedFiles job.UnmappedFiles `json:"unmapped_files,omitzero"`
 }
 
 // Add adds the lists of another load.
@@ -27,9 +30,10 @@ func (n *NotRead) Add(o NotRead) {
 	for _, s := range o.StaysOut {
 		n.StaysOut = AddStaysOut(n.StaysOut, s)
 	}
+	n.UnmappedFiles.Merge(&o.UnmappedFiles)
 }
 
-// Warn logs both lists.
+// Warn logs the lists of loaded files.
 func (n *NotRead) Warn(log *slog.Logger) {
 	warnUnread(log, n.Unread)
 	warnStaysOut(log, n.StaysOut)

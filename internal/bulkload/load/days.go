@@ -23,6 +23,7 @@ func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 			continue
 		}
 		one := cfg
+		one.oneOfDays = true
 		one.Span = behaviour.Span{From: d, To: d}
 		r, err := Run(ctx, one)
 		sum.Add(r)
@@ -30,6 +31,7 @@ func Days(ctx context.Context, cfg Config) (bulkload.Result, error) {
 		counts.Add(line.Ended)
 		sum.Calendar = append(sum.Calendar, line)
 	}
+	bulkload.WarnUnmapped(cfg.WithDefaults().Log, &sum.UnmappedFiles)
 	sum.Failed = oncePerFile(sum.Failed)
 	if sum.Days = counts; cfg.Span.Days() < 2 {
 		sum.Days, sum.Calendar = nil, nil

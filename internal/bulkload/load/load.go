@@ -49,6 +49,8 @@ type Config struct {
 	// Unsettled, if not nil, returns the files that may still be written, with the reason, by
 	// Path. The load calls it when it holds the table's lock, and leaves these files out.
 	Unsettled func(files []job.Input) (map[string]error, error)
+
+	oneOfDays bool // Days warns once of files whose path names no behaviour of the job
 }
 
 // A Load is a load up to its first record. The caller calls
@@ -107,10 +109,13 @@ func (l *Load) Find(ctx context.Context) error {
 	return err
 }
 
-// findWhole is like Find, and also finds the files that may still be written.
+// findWhole is like Find, and also finds the files that may still be written, and the files whose path names no behaviour of the job.
 func (l *Load) findWhole(ctx context.Context) error {
 	found, err := l.Search.FindWhole(ctx)
 	l.note(found)
+	if err == nil {
+		l.Result.UnmappedFiles, err = found.Unmapped(ctx)
+	}
 	return err
 }
 
@@ -244,11 +249,14 @@ func (l *Load) Nothing(ctx context.Context) error {
 }
 
 // WarnNotRead logs the fields and the records of loaded files that a load does not read again, the folders of the logs that
-// it does not read, and logs that may be in the table in another compression.
+// it does not read, logs whose path names no behaviour of the job, and logs that may be in the table in another compression.
 func (l *Load) WarnNotRead() {
 	l.Result.NotRead.Warn(l.cfg.Log)
 	if l.found != nil {
 		bulkload.WarnWritten(l.cfg.Log, l.found.Written, l.cfg.Job.Pattern.Root)
+		if !l.cfg.oneOfDays {
+			bulkload.WarnUnmapped(l.cfg.Log, &l.Result.UnmappedFiles)
+		}
 		l.warnOfTwins()
 	}
 }

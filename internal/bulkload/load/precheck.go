@@ -161,13 +161,15 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 	for _, f := range found.Refused {
 		refused = append(refused, f.Err)
 	}
-	if len(refused) > 0 {
+	left, advice := p.leftOut(ctx, found)
+	switch {
+	case len(refused) > 0:
 		p.Fail(precheck.InputThere, bulkload.Joined(refused), "the load would leave these files out")
-	} else if len(found.Written) > 0 {
-		p.Warn(precheck.InputThere, bulkload.WrittenAdvice, "%s; %s: %s", detail, bulkload.WrittenText, strings.Join(found.Written, ", "))
-	} else if len(found.Inputs) == 0 {
+	case left != "":
+		p.Warn(precheck.InputThere, advice, "%s; %s", detail, left)
+	case len(found.Inputs) == 0:
 		p.Warn(precheck.InputThere, "correct --from and --to, or logs.path", "%s, below %s", detail, cfg.Job.Pattern.Root)
-	} else {
+	default:
 		p.OK(precheck.InputThere, "%s", detail)
 	}
 	if err != nil {
@@ -176,6 +178,20 @@ func (p *preCheck) input(ctx context.Context) []job.Input {
 		p.OK(precheck.RequiredBehaviours, "none is missing")
 	}
 	return found.Inputs
+}
+
+// leftOut describes the folders and files that look like logs and are not read, and the next step. It returns "" if there are none.
+func (p *preCheck) leftOut(ctx context.Context, found *delivered.Found) (text, advice string) {
+	var texts, steps []string
+	if len(found.Written) > 0 {
+		texts = append(texts, bulkload.WrittenText+": "+strings.Join(found.Written, ", "))
+		steps = append(steps, bulkload.WrittenAdvice)
+	}
+	if other, err := found.Unmapped(ctx); err == nil && !other.IsZero() {
+		texts = append(texts, fmt.Sprintf("%s: %s, such as %s", bulkload.UnmappedText, bulkload.DescribeUnmapped(&other), other.List(1)[0].Example))
+		steps = append(steps, bulkload.UnmappedAdvice)
+	}
+	return strings.Join(texts, "; "), strings.Join(steps, "; ")
 }
 
 // table checks that the table fits the job's layout and schema. It reads the ledgers and finds the files that were loaded

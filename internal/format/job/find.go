@@ -53,6 +53,8 @@ type Found struct {
 	Written []string
 	// Lost are links in the places of folders that may have requested files. They lead to nothing, or to themselves.
 	Lost []Unusable
+
+	other *others
 }
 
 // An Unusable is a file or folder that cannot be loaded.
@@ -75,6 +77,7 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 	for i := range f.wanted {
 		f.wanted[i] = len(kinds) == 0 || slices.Contains(kinds, i)
 	}
+	f.other = newOthers(j, &f)
 	for i := range j.Pattern.globs {
 		f.glob = &j.Pattern.globs[i]
 		f.paths = j.Pattern.paths
@@ -90,7 +93,9 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 	}
 	slices.SortFunc(f.found.Inputs, func(a, b Input) int { return cmp.Compare(a.Rel, b.Rel) })
 	f.found.Missing = j.Pattern.missing(span, f.wanted, f.found.Inputs)
-	return f.found, nil
+	found := f.found
+	found.other, f.found, f.seen = f.other, Found{}, nil // other holds f
+	return found, nil
 }
 
 // advised adds the next step to err if the user may not list a folder.
@@ -114,6 +119,7 @@ type finder struct {
 	seen    map[string]bool // paths found
 	written map[string]bool // whether a folder is a table or a result of extract; nil for markers, for which no folder is left out
 	found   Found
+	other   *others // nil for markers
 }
 
 // walk scans dir, called rel below the root, for names that match the segment at depth, and
@@ -133,6 +139,9 @@ func (f *finder) walk(ctx context.Context, dir, rel string, depth int, at place)
 	for _, info := range infos {
 		name := dfs.Base(info.Name)
 		next, ok := s.match(name, at, f.paths)
+		if !ok && f.other != nil && s.any != nil {
+			f.other.add(info, otherFolder{f.glob, dir, rel, depth, at, ""})
+		}
 		if !ok || last && info.Dir || !f.wants(next) {
 			continue
 		}

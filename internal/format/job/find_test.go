@@ -104,7 +104,18 @@ func find(t *testing.T, d *datadriven.TestData, j *job.Job) string {
 	if err := j.CheckRequired(found.Missing, kinds); err != nil {
 		fmt.Fprintf(&b, "%v\nErrNoInput %v\n", err, errors.Is(err, job.ErrNoInput))
 	}
-	fmt.Fprintf(&b, "%d folders listed\n", counted.lists)
+	lists := counted.lists
+	fmt.Fprintf(&b, "%d folders listed\n", lists)
+	others, err := found.Unmapped(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range others.List(100) {
+		fmt.Fprintf(&b, "unmapped %q: %d files, such as %s\n", o.Text, o.Files, o.Example)
+	}
+	if n := counted.lists - lists; n > 0 {
+		fmt.Fprintf(&b, "%d more folders listed\n", n)
+	}
 	return b.String()
 }
 

@@ -125,11 +125,7 @@ func (s *segment) match(name string, at place, paths []string) (place, bool) {
 		var n int
 		switch t.kind {
 		case year, shortYear, month, day:
-			n, _ = strconv.Atoi(groups[0])
-			known = at.part(t.kind)
-			if t.kind == shortYear {
-				n += 2000
-			}
+			n, known = number(groups[0], t.kind), at.part(t.kind)
 		case behaviourName:
 			n, known = slices.Index(paths, groups[0]), &at.kind
 		default:
@@ -141,6 +137,27 @@ func (s *segment) match(name string, at place, paths []string) (place, bool) {
 		}
 	}
 	return at, at.real()
+}
+
+// number returns the number that digits mean as a part of a date.
+func number(digits string, k pieceKind) int {
+	n, _ := strconv.Atoi(digits)
+	if k == shortYear {
+		n += 2000
+	}
+	return n
+}
+
+// placeholders returns the kinds of the pieces that s.expr and s.any have as groups.
+func (s *segment) placeholders() []pieceKind {
+	var out []pieceKind
+	for _, t := range s.pieces {
+		switch t.kind {
+		case year, shortYear, month, day, behaviourName:
+			out = append(out, t.kind)
+		}
+	}
+	return out
 }
 
 // part returns a pointer to a part of p's date.

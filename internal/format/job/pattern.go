@@ -37,6 +37,7 @@ type glob struct {
 type segment struct {
 	pieces []piece
 	expr   *regexp.Regexp // matches a whole name; nil if the name is literal
+	any    *regexp.Regexp // as expr, with any text for {behaviour}; nil if the segment has none
 	name   string         // the literal name
 }
 
@@ -150,6 +151,18 @@ func compileSegment(part []piece, paths []string) (segment, error) {
 		}
 		return s, nil
 	}
+	var err error
+	if s.expr, err = regexp.Compile(expression(part, alternatives(paths), `.*`)); err != nil {
+		return segment{}, fmt.Errorf("%s cannot be matched: %w", show(part), err)
+	}
+	if slices.ContainsFunc(part, func(t piece) bool { return t.kind == behaviourName }) {
+		s.any, err = regexp.Compile(expression(part, `.+`, `.*?`)) // the behaviour gets as much as possible of the text next to a *
+	}
+	return s, err
+}
+
+// expression returns the regular expression of a segment. It has the given expressions for {behaviour} and for *.
+func expression(part []piece, behaviours, star string) string {
 	var expr strings.Builder
 	expr.WriteString(`(?s)\A`)
 	for _, t := range part {
@@ -161,9 +174,9 @@ func compileSegment(part []piece, paths []string) (segment, error) {
 		case shortYear, month, day:
 			expr.WriteString(`([0-9]{2})`)
 		case behaviourName:
-			expr.WriteString("(" + alternatives(paths) + ")")
+			expr.WriteString("(" + behaviours + ")")
 		case anything:
-			expr.WriteString(`.*`)
+			expr.WriteString(star)
 		case anyRune:
 			expr.WriteString(`.`)
 		case class:
@@ -171,11 +184,7 @@ func compileSegment(part []piece, paths []string) (segment, error) {
 		}
 	}
 	expr.WriteString(`\z`)
-	var err error
-	if s.expr, err = regexp.Compile(expr.String()); err != nil {
-		return segment{}, fmt.Errorf("%s cannot be matched: %w", show(part), err)
-	}
-	return s, nil
+	return expr.String()
 }
 
 func alternatives(paths []string) string {
