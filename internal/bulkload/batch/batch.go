@@ -34,6 +34,7 @@ import (
 	"usertrail/internal/bulkload/target"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/run/progress"
 	"usertrail/internal/split"
@@ -53,6 +54,8 @@ type Config struct {
 	Reserved int64
 	// Unledgered means that corrected records may be in the table although no ledger lists them.
 	Unledgered bool
+	// SkipColumns, if not nil, gets which columns of logs.skip the records have.
+	SkipColumns *record.SkipColumns
 }
 
 // A Batch is files that are loaded and committed together.

@@ -45,6 +45,9 @@ func (b *Batch) read(ctx context.Context) error {
 	for _, p := range parsers {
 		if p != nil {
 			b.dates.Add(p.dates)
+			if b.cfg.SkipColumns != nil {
+				b.cfg.SkipColumns.Merge(&p.skipped)
+			}
 		}
 	}
 	return err
@@ -163,6 +166,7 @@ type parser struct {
 	days    map[dayOf]bool // of the good records that the load requests
 	day     dayOf          // the last one that was added to days
 	outside dateSet        // of the good records of other dates than the load's
+	skipped record.SkipColumns
 
 	// Of the current chunk:
 	counts  manifest.Counts
@@ -194,6 +198,7 @@ func (p *parser) parse(t task) error {
 	if err != nil {
 		return fmt.Errorf("load %s: %w", t.in.Path, err)
 	}
+	p.skipped.Add(p.parser)
 	p.in.count(p.counts)
 	p.in.addDays(p.days, &p.outside)
 	p.in.countOthers(&p.others)

@@ -89,6 +89,9 @@ func DryRun(ctx context.Context, cfg Config) (Preview, error) {
 		inputs[i] = f.Input
 	}
 	p.Sample, err = l.try(ctx, inputs, l.To.Info().Dropped)
+	if p.Sample != nil {
+		bulkload.WarnAbsentOfSkip(l.cfg.Log, l.cfg.Job, &p.Sample.SkipColumns, false)
+	}
 	return p, err
 }
 

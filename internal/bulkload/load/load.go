@@ -30,6 +30,7 @@ import (
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/format/record"
 	"usertrail/internal/run/breakpoint"
 	"usertrail/internal/split"
 	"usertrail/internal/table"
@@ -219,8 +220,11 @@ func (l *Load) loadAll(ctx context.Context, inputs map[string]*batch.Input) erro
 	for _, f := range l.Files {
 		todo = append(todo, inputs[f.Rel])
 	}
-	cfg := &batch.Config{Resources: l.cfg.Resources, Job: l.cfg.Job, To: l.To, Known: l.Known, Failures: &l.Failures}
-	return batch.Load(ctx, cfg, todo, l.batchBytes(), l.Result.Bytes, &l.Result)
+	var columns record.SkipColumns
+	cfg := &batch.Config{Resources: l.cfg.Resources, Job: l.cfg.Job, To: l.To, Known: l.Known, Failures: &l.Failures, SkipColumns: &columns}
+	err := batch.Load(ctx, cfg, todo, l.batchBytes(), l.Result.Bytes, &l.Result)
+	bulkload.WarnAbsentOfSkip(l.cfg.Log, l.cfg.Job, &columns, true)
+	return err
 }
 
 // batchBytes returns the approximate size of a batch in bytes of delivered files.

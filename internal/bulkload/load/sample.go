@@ -110,7 +110,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 	}
 	name, found := precheck.RecordsParse, sampled(r)
 	asked, dates, dropped := p.load.cfg.Span, datesOf(r), droppedOf(r)
-	noValue := withoutValue(r)
+	noValue, absent := withoutValue(r), bulkload.AbsentOfSkip(p.load.cfg.Job, &r.SkipColumns)
 	switch none := noBehaviour(r); {
 	case len(unread) > 0:
 		errs := slices.Concat(unread, unfit)
@@ -137,6 +137,8 @@ func (p *preCheck) judge(r *tryout.Report) {
 	case len(unwanted) > 0:
 		p.Warn(name, "if the records are wanted, correct behaviour, skip or user in the job before the first load: a file that was loaded is read again only for more texts and behaviours",
 			"%s; a load would skip all records of the sample of %s", found, bulkload.Few(unwanted))
+	case len(absent) > 0:
+		p.Warn(name, bulkload.AbsentAdvice, "%s; %s: %s", found, bulkload.AbsentText, bulkload.Few(absent))
 	case len(noValue) > 0:
 		p.Warn(name, "if the logs have values of these fields, correct their columns in the job", "%s; no good record of the sample has a value of %s", found, bulkload.Few(noValue))
 	default:

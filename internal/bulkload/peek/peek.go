@@ -33,6 +33,8 @@ type Extent struct {
 	// Beginning is the reason why only the beginning of the file was parsed. It is "" if Whole
 	// is set, or if the middle and the end were parsed too.
 	Beginning string
+	// Skip shows which columns of Format.Skip the records have.
+	Skip record.SkipColumns
 }
 
 // Read parses a part of a file, and passes its records to s. The errors of s end the
@@ -109,6 +111,7 @@ func (p *part) parse(r *record.Reader, from int64) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	defer func() { p.extent.Skip.Add(parser) }()
 	for buf := make([]byte, 64<<10); ; {
 		if err := p.ctx.Err(); err != nil {
 			return 0, context.Cause(p.ctx)

@@ -51,6 +51,9 @@ type Report struct {
 	// Failed are files that a load would leave out. It has at most 100 of them.
 	Failed []bulkload.Failed `json:"failed,omitempty"`
 
+	// SkipColumns shows which columns of logs.skip the records have.
+	SkipColumns record.SkipColumns `json:"-"`
+
 	// Results has the result of each file, in the order of the files.
 	Results []FileResult `json:"-"`
 }
@@ -335,6 +338,7 @@ func (b *builder) add(c *counter) {
 		b.begins[of.Beginning]++
 	}
 	r.Bytes += of.Bytes
+	r.SkipColumns.Merge(&of.Extent.Skip)
 	r.Records += of.Read()
 	r.Good += of.Good
 	r.Bad += of.Bad

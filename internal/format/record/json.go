@@ -22,6 +22,7 @@ import (
 type jsonReader struct {
 	names  []string // names of the columns: a.b is member b of member a, or member "a.b"
 	spans  []span   // the columns, as spans of text
+	had    []bool   // by column: whether a line had it
 	text   []byte
 	most   int             // bytes of text
 	full   bool            // the columns have more than most bytes
@@ -42,6 +43,7 @@ func (j *jsonReader) column(name string) int {
 	}
 	j.names = append(j.names, name)
 	j.spans = append(j.spans, span{from: -1})
+	j.had = append(j.had, false)
 	return len(j.names) - 1
 }
 
@@ -110,6 +112,7 @@ func (j *jsonReader) member(key, v []byte, within string) {
 
 // take sets a column to the text of a value.
 func (j *jsonReader) take(column int, v []byte) {
+	j.had[column] = true
 	from := len(j.text)
 	if len(v) > j.most-from {
 		j.full = true

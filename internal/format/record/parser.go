@@ -32,6 +32,7 @@ type Parser struct {
 	named map[string]named // by the text that names the kind
 	other *plan            // used for a text that is not in named; nil skips the record
 	skip  *skipper         // nil if the format has no condition
+	tried int64            // records for which skip was evaluated, since SkipColumns.Add
 	marks []*skipper       // of Format.Marks; nil if the file lacks a column
 
 	chunk   Chunk
@@ -273,6 +274,7 @@ func (p *Parser) read(quoted bool) (Reason, error) {
 		return bad, err
 	}
 	if p.skip != nil {
+		p.tried++
 		switch is, err := p.holds(p.skip); {
 		case err != nil:
 			return BadSkip, err

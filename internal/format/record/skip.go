@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 
 	"usertrail/internal/format/rule"
 )
@@ -59,6 +60,47 @@ func (m *planner) skippers(p *Parser) error {
 		}
 	}
 	return nil
+}
+
+// SkipColumns shows which columns of Format.Skip the lines of JSON have that were read. A file with columns has them all.
+type SkipColumns struct {
+	Records int64  // for which the condition was evaluated
+	had     []bool // by column of the condition
+}
+
+// Add adds the records that p has parsed since the last call.
+func (c *SkipColumns) Add(p *Parser) {
+	if p.skip == nil || p.tried == 0 {
+		return
+	}
+	o := SkipColumns{p.tried, make([]bool, len(p.skip.sources))}
+	for i, from := range p.skip.sources {
+		o.had[i] = p.json == nil || from.column < 0 || p.json.had[from.column]
+	}
+	c.Merge(&o)
+	p.tried = 0
+}
+
+// Merge adds the records of o.
+func (c *SkipColumns) Merge(o *SkipColumns) {
+	c.Records += o.Records
+	if c.had == nil {
+		c.had = slices.Clone(o.had)
+		return
+	}
+	for i, had := range o.had {
+		c.had[i] = c.had[i] || had
+	}
+}
+
+// Absent returns the columns of r, which is Format.Skip, that no record has.
+func (c *SkipColumns) Absent(r *rule.Rule) (out []string) {
+	for i, had := range c.had {
+		if !had {
+			out = append(out, r.Columns()[i])
+		}
+	}
+	return out
 }
 
 // holds reports whether a condition holds for p's record.
