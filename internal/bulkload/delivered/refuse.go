@@ -29,6 +29,8 @@ func Unfit(err error) error {
 	switch {
 	case errors.Is(err, record.ErrHeader), errors.Is(err, record.ErrEncoding):
 		return refusedError{fmt.Errorf("%w: nothing of it is loaded: have the log delivered again, or correct the job", err)}
+	case errors.Is(err, record.ErrEnding):
+		return refusedError{fmt.Errorf("%w: nothing of it is loaded until then", err)}
 	case errors.Is(err, record.ErrCompressed):
 		return fmt.Errorf("%w: nothing of it is loaded: have the log delivered again", err)
 	case errors.Is(err, record.ErrWindow):

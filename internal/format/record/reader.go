@@ -68,7 +68,7 @@ func OpenGrowing(r io.Reader, file File, f *Format, grow Grow) (*Reader, error) 
 		blanks: f.Syntax == Blanks,
 		line:   1,
 	}
-	if in, err = notUTF8(in, f.Encoding); err == nil {
+	if in, err = notUTF8(in, f.Encoding, file.Path); err == nil {
 		out.in, err = Decode(in, f.Encoding)
 	}
 	if err == nil {
@@ -97,6 +97,11 @@ func (r *Reader) begin(f *Format) error {
 	r.fill(&r.rest)
 	if errors.Is(r.err, ErrEncoding) {
 		return r.err
+	}
+	if !f.Converts() { // notUTF8 has examined other files
+		if err := checkEnding(r.rest, r.path); err != nil {
+			return err
+		}
 	}
 	if bytes.HasPrefix(r.rest, []byte(mark)) {
 		r.take(len(mark))

@@ -32,16 +32,20 @@ const (
 	perMisfit = 5
 )
 
-// notUTF8 returns a reader of the same bytes, which the caller decodes from the encoding of this name. notUTF8 or the reader returns an
+// notUTF8 returns a reader of the same bytes, which the caller decodes from the encoding of this name. path is the file's. notUTF8 or the reader returns an
 // error that wraps ErrEncoding if the bytes are UTF-8. Every byte has a meaning in most other encodings, so the texts would be wrong
 // without an error. For UTF-16 and UTF-32, only the byte order mark of UTF-8 is an error: a text in UTF-8 has no columns there.
-func notUTF8(in io.Reader, name string) (io.Reader, error) {
+func notUTF8(in io.Reader, name, path string) (io.Reader, error) {
 	e, err := lookup(name)
 	if err != nil || e == nil {
 		return in, err
 	}
 	b := bufio.NewReader(in)
-	if first, _ := b.Peek(len(mark)); string(first) == mark { // the decoder meets the error
+	begin, _ := b.Peek(mostMagic)
+	if err := checkEnding(begin, path); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(string(begin), mark) { // the decoder meets the error
 		return nil, isUTF8("the file begins with the byte order mark of utf-8", name)
 	}
 	if strings.HasPrefix(strings.ToLower(name), "utf") {

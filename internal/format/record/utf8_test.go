@@ -72,7 +72,7 @@ func TestUTF8ReadAsAnotherEncoding(t *testing.T) {
 
 // decodedIn returns the text of bytes in an encoding.
 func decodedIn(name string, in io.Reader) (string, error) {
-	in, err := notUTF8(in, name)
+	in, err := notUTF8(in, name, "a.csv")
 	if err != nil {
 		return "", err
 	}

@@ -100,6 +100,7 @@ var provocations = map[string]string{
 	"it was written to while it was read":             "sed s/09-01/09-02/ logs/2014-09-01/order.csv > logs/2014-09-02/order.csv", // no log is missing: --wait ends early
 	"unexpected EOF":                                  "gzip logs/2014-09-01/play.csv; truncate -s -9 logs/2014-09-01/play.csv.gz; sed -i 's|}.csv|}.csv*|' usertrail.yaml; " + night,
 	"the encoding does not fit the job":               "sed -i 's|^logs: .*|logs: {path: \"logs/{date}/{behaviour}.csv\", encoding: windows-1252}|' usertrail.yaml; sed -i 's/^u1,/Müller,/; s/^u2,/Schröder,/' logs/2014-09-01/play.csv; " + night,
+	"the ending of its name does not fit the file":    "gzip logs/2014-09-01/play.csv; mv logs/2014-09-01/play.csv.gz logs/2014-09-01/play.csv; " + night,
 	"no column":                                       "sed -i 's/seconds: int64/minutes: int64/' usertrail.yaml; " + night,
 	"the table does not hold what was loaded":         night + "; find trails -name '*.hfile' -delete; bulkload verify --quiet",
 	"corrupt file":                                    night + "; printf XXXX | dd of=$(find trails -name '*.hfile') bs=1 seek=100 conv=notrunc; " + asking,
