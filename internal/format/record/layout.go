@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -34,8 +35,36 @@ type timeFormat struct {
 	near    int64          // the day that a time without a year is closest to
 }
 
+// examples match the parts of a time that no layout of Go has, and have the part of a layout in its place.
+var examples = []struct {
+	what   string
+	expr   *regexp.Regexp
+	layout string
+}{
+	{"year", regexp.MustCompile(`(?:^|[^0-9])((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "2006"},
+	{"month", regexp.MustCompile(`\b(January|February|March|April|May|June|July|August|September|October|November|December)\b`), "January"},
+	{"month", regexp.MustCompile(`\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b`), "Jan"},
+}
+
+// checkExample returns an error if a layout of Go is an example of a time, such as 31-Dec-2014. Its digits would mean other parts of a time.
+func checkExample(layout string) error {
+	for _, e := range examples {
+		for _, m := range e.expr.FindAllStringSubmatch(layout, -1) {
+			if m[1] != e.layout {
+				return fmt.Errorf("time format %q: it is an example of a time, and a format has the %s %s in the place of %s", layout, e.what, e.layout, m[1])
+			}
+		}
+	}
+	return nil
+}
+
 // CheckTimeFormat returns an error if a format of Time or Column cannot be read.
 func CheckTimeFormat(format string) error {
+	if !strings.Contains(format, "%") {
+		if err := checkExample(format); err != nil {
+			return err
+		}
+	}
 	_, err := compileFormat(format)
 	return err
 }

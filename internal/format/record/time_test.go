@@ -257,6 +257,8 @@ func TestMissingYear(t *testing.T) {
 func TestCheckTimeFormat(t *testing.T) {
 	for format, good := range map[string]bool{
 		"": true, "epoch_s": true, "epoch_ms": true, "epoch_us": true, "rfc3339": true, "%s": true, "2006-01-02": true, "%Y%m%d": true,
+		"02-Jan-2006 03:04 PM": true, "02 January 2006": true, "20060102150405": true, "02012006 1504": true, "2006T002": true, "01-02": true,
+		"31-Dec-2014 11:59 PM": false, "2014-12-31 23:59:59": false, "2 September 2006": false, "12/31/1999": false, "May 2 2006": false,
 		"Jan _2 15:04": true, "2006 002": true, "15:04:05": false, "YYYY-MM-DD": false, "%Q": false, "Mon 15:04": false, "2006-01": false,
 	} {
 		if err := CheckTimeFormat(format); (err == nil) != good {
@@ -264,6 +266,9 @@ func TestCheckTimeFormat(t *testing.T) {
 		}
 	}
 	if err := CheckTimeFormat("%Q"); err.Error() != `time format "%Q": strftime: unsupported directive: %Q` {
+		t.Errorf("%q", err)
+	}
+	if err := CheckTimeFormat("31-Dec-2014 11:59 PM"); err.Error() != `time format "31-Dec-2014 11:59 PM": it is an example of a time, and a format has the year 2006 in the place of 2014` {
 		t.Errorf("%q", err)
 	}
 	for format, want := range map[string]bool{"": true, "epoch_s": true, "01-02 15:04": false, "%m-%d": false, "%y-%m-%d": true} {
