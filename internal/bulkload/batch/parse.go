@@ -94,6 +94,9 @@ func (l *lines) open(t task) (err error) {
 	}
 	if l.parser, err = record.NewParser(format, t.in.Input.File(), t.header); err == nil {
 		l.in = t.in
+		if t.in.corrected == nil {
+			l.parser.FindHeaders(t.header)
+		}
 	}
 	return err
 }
@@ -191,7 +194,10 @@ func (p *parser) parse(t task) error {
 	} else {
 		err = p.texts(t)
 	}
-	if errors.Is(err, record.ErrLarge) {
+	if again := (*record.SecondHeader)(nil); errors.As(err, &again) && t.in.Only != nil && t.in.Only.From > 0 {
+		again.Line = 0 // lines are counted from the beginning of the range
+	}
+	if errors.Is(err, record.ErrLarge) || errors.Is(err, record.ErrHeader) {
 		t.in.Fail(delivered.Unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}

@@ -35,6 +35,8 @@ type Parser struct {
 	tried int64            // records for which skip was evaluated, since SkipColumns.Add
 	marks []*skipper       // of Format.Marks; nil if the file lacks a column
 
+	headers *headers // nil if they are not looked for
+
 	chunk   Chunk
 	clean   bool  // the whole chunk is valid UTF-8
 	quote   int   // the first quote of the chunk at or after the current place
@@ -240,9 +242,15 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 	case "":
 		p.rec.ID = p.chunk.Offset + int64(at)
 		return s.Keep(&p.rec)
+	case NotUTF8, BadQuote, TooLong:
 	case large:
 		return fmt.Errorf("record: parse %s: record at byte %d: %w: its fields have more than %d bytes", p.file.Path, p.chunk.Offset+int64(at), ErrLarge, p.most)
-	case skipped:
+	default:
+		if p.headers.has(p.whole, quoted) {
+			return &SecondHeader{Path: p.file.Path, Line: p.lineOf(at), Offset: p.chunk.Offset + int64(at)}
+		}
+	}
+	if bad == skipped {
 		p.left.Line, p.left.Offset, p.left.Raw = p.lineOf(at), p.chunk.Offset+int64(at), p.whole
 		return s.Skip(&p.left)
 	}
