@@ -32,9 +32,10 @@ const (
 	perMisfit = 5
 )
 
-// notUTF8 returns a reader of the same bytes, which the caller decodes from the encoding of this name. path is the path of the file. notUTF8 or the reader returns an
-// error that wraps ErrEncoding if the bytes are UTF-8. Every byte has a meaning in most other encodings, so the texts would be wrong
-// without an error. For UTF-16 and UTF-32, only the byte order mark of UTF-8 is an error: a text in UTF-8 has no columns there.
+// notUTF8 returns a reader of the same bytes, which the caller decodes from the encoding of this name. path is the path of the file.
+// notUTF8 or the reader returns an error that wraps ErrEncoding if the bytes are UTF-8. Every byte has a meaning in most other encodings,
+// so the texts would be wrong without an error. For UTF-16 and UTF-32, only the byte order mark of UTF-8 is an error: a text in UTF-8 has no
+// columns there.
 func notUTF8(in io.Reader, name, path string) (io.Reader, error) {
 	e, err := lookup(name)
 	if err != nil || e == nil {
