@@ -3,6 +3,8 @@ package catalog_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,6 +55,35 @@ func TestDamagedRecordsOfALiveTableAreRefused(t *testing.T) {
 			}
 		}
 		writeText(t, dir, name, good)
+	}
+}
+
+// TestADamagedHandoverIsNamed has an HFile of a load that the manifest does not have, or its ledger. Every command then reads the handover, and
+// cannot.
+func TestADamagedHandoverIsNamed(t *testing.T) {
+	for what, spoil := range map[string]func(t *testing.T, name string) error{
+		"empty":          func(_ *testing.T, name string) error { return os.WriteFile(name, nil, 0o600) },
+		"no load":        func(_ *testing.T, name string) error { return os.WriteFile(name, []byte(`{"version": 1}`), 0o600) },
+		"directory":      func(_ *testing.T, name string) error { return os.Mkdir(name, 0o700) },
+		"link to itself": func(_ *testing.T, name string) error { return os.Symlink("handover.json", name) },
+	} {
+		for _, ledger := range []bool{false, true} {
+			dir, manifests := loadedTable(t)
+			writeText(t, dir, "d/000004-0000.hfile", "cell")
+			if ledger {
+				writeText(t, dir, "manifest.json", manifests[1])
+			}
+			if err := spoil(t, filepath.Join(dir, "handover.json")); err != nil {
+				t.Fatal(err)
+			}
+			_, err := catalog.Open(t.Context(), local.New(), dir)
+			if !errors.Is(err, manifest.ErrDamaged) || !strings.Contains(err.Error(), "handover.json: ") || !strings.HasSuffix(err.Error(), ": put it back from a copy of the catalog; or remove it, and run the load or the piece that was killed again") {
+				t.Errorf("%s, an older manifest: %t: %v", what, ledger, err)
+			}
+			if h, err := catalog.Handover(t.Context(), local.New(), dir); h != nil || err == nil {
+				t.Errorf("%s: %+v, %v, want an error alone", what, h, err)
+			}
+		}
 	}
 }
 

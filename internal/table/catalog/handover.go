@@ -23,7 +23,10 @@ func Handover(ctx context.Context, fs dfs.FS, dir string) (*manifest.Handover, e
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
 	}
-	return h, putAgain(err)
+	if err != nil {
+		return nil, putAgain(err)
+	}
+	return h, nil
 }
 
 // SetHandover writes h. EndHandover removes it.

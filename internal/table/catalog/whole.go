@@ -302,7 +302,10 @@ func beingMade(ctx context.Context, fs dfs.FS, dir string, n int) (bool, error) 
 		return l == n, err
 	}
 	h, err := Handover(ctx, fs, dir)
-	return h != nil && h.Load.Number == n, err
+	if err != nil {
+		return false, err
+	}
+	return h != nil && h.Load.Number == n, nil
 }
 
 // sizes returns the sizes in bytes of the files in a folder, by name. A link to nothing is no file, and a pipe is none. The result is empty if
