@@ -1,14 +1,17 @@
 package convert_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"usertrail/internal/bulkload/convert"
@@ -16,6 +19,7 @@ import (
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table"
 	"usertrail/internal/table/files"
+	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
 )
 
@@ -131,6 +135,93 @@ func TestAConversionContinues(t *testing.T) {
 		t.Errorf("after one more night %+v, before it %+v", after, clean)
 	}
 	h.Verified(t, "after one more night", "out")
+}
+
+// finished returns the name of a file of the first part that a stopped conversion has finished.
+func (h *fixture) finished(t testing.TB, out, ending string) string {
+	t.Helper()
+	reports, err := filepath.Glob(filepath.Join(h.Dir, out, "convert", "0*.json"))
+	if err != nil || len(reports) == 0 {
+		t.Fatal(reports, err)
+	}
+	load := strings.TrimSuffix(filepath.Base(reports[0]), ".json")
+	all, err := filepath.Glob(filepath.Join(h.Dir, out, "d", load+"-*"+ending))
+	if err != nil || len(all) == 0 {
+		t.Fatal(all, err)
+	}
+	return filepath.Join("d", filepath.Base(all[0]))
+}
+
+// TestADamagedPartIsConvertedAgain stops a conversion, and damages a file of a finished part. The same conversion makes the part again, and
+// the new table has the same bytes.
+func TestADamagedPartIsConvertedAgain(t *testing.T) {
+	h := small(t)
+	h.convert(t, "reversed", "tall", "clean")
+	want := h.lasting(t, "clean")
+	h.halfway(t, "reversed", "tall", "half")
+	text := func(change func(b []byte) []byte) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			testkit.WriteFile(t, path, string(change(b)))
+		}
+	}
+	for what, spoil := range map[string]func(t *testing.T, path string){
+		"whole":   func(*testing.T, string) {},
+		"missing": func(*testing.T, string) {},
+		"cut":     text(func(b []byte) []byte { return b[:len(b)/2] }),
+		"changed": text(func(b []byte) []byte { b[len(b)/2] ^= 1; return b }),
+		"a link to itself": func(t *testing.T, path string) {
+			if err := errors.Join(os.Remove(path), os.Symlink(filepath.Base(path), path)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		for _, ending := range []string{".hfile", ".roll"} {
+			h.remove(t, "out")
+			if err := os.CopyFS(filepath.Join(h.Dir, "out"), os.DirFS(filepath.Join(h.Dir, "half"))); err != nil {
+				t.Fatal(err)
+			}
+			name := h.finished(t, "half", ending)
+			spoil(t, filepath.Join(h.Dir, "out", name))
+			if what == "missing" {
+				h.remove(t, filepath.Join("out", name))
+			}
+			var log bytes.Buffer
+			cfg := h.conversion("reversed", "tall", "out")
+			cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+			r, err := convert.Run(t.Context(), cfg)
+			if err != nil || (r.Already > 0) != (what == "whole") {
+				t.Errorf("%s: %s: %+v, %v", name, what, r, err)
+			}
+			if warned := strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), name); warned != (what != "whole") {
+				t.Errorf("%s: %s: the log is\n%s", name, what, log.String())
+			}
+			if !maps.Equal(h.lasting(t, "out"), want) {
+				t.Errorf("%s: %s: the new table has other files", name, what)
+			}
+		}
+	}
+}
+
+// TestADirectoryInThePlaceOfAPartIsNamed has a directory in the place of an HFile of a finished part.
+func TestADirectoryInThePlaceOfAPartIsNamed(t *testing.T) {
+	h := small(t)
+	h.halfway(t, "reversed", "tall", "out")
+	name := filepath.Join("out", h.finished(t, "out", ".hfile"))
+	h.remove(t, name)
+	if err := os.Mkdir(filepath.Join(h.Dir, name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := convert.Run(t.Context(), h.conversion("reversed", "tall", "out"))
+	if err == nil || !strings.HasSuffix(err.Error(), "a directory is in its place: remove it, then type the same command again") || !strings.Contains(err.Error(), name) {
+		t.Errorf("%v, want what to do with %s", err, name)
+	}
+	h.remove(t, name)
+	h.convert(t, "reversed", "tall", "out")
+	h.Verified(t, "without the directory", "out")
 }
 
 // TestAConversionEndsWithItsContext expects a canceled conversion to leave no visible table.

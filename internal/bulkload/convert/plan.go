@@ -128,6 +128,9 @@ func (r *run) prepare(ctx context.Context, s state) (err error) {
 		if err := r.shop.Tidy(ctx); err != nil {
 			return err
 		}
+		if err := r.keepWhole(ctx); err != nil {
+			return err
+		}
 	} else if err := r.begin(ctx); err != nil {
 		return err
 	}

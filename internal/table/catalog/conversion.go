@@ -83,6 +83,9 @@ func (w Workshop) Add(ctx context.Context, c *manifest.Converted) error {
 	return manifest.Write(ctx, w.FS, w.part(c.Load), c)
 }
 
+// Drop removes the report of a part, so that the part is not finished.
+func (w Workshop) Drop(ctx context.Context, load int) error { return w.FS.Remove(ctx, w.part(load)) }
+
 // End removes the parts in done, and then the plan.
 func (w Workshop) End(ctx context.Context, done []*manifest.Converted) error {
 	for _, c := range done {
