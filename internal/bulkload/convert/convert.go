@@ -211,9 +211,6 @@ func (r *run) finish(ctx context.Context) error {
 		return err
 	}
 	defer to.Close()
-	if r.done, err = r.shop.Done(ctx); err != nil {
-		return err
-	}
 	r.count(to.Manifest())
 	r.result.Already = r.result.Files
 	return r.end(ctx)
@@ -224,7 +221,7 @@ func (r *run) end(ctx context.Context) error {
 	if err := r.shop.Tidy(ctx); err != nil {
 		return err
 	}
-	return r.shop.End(ctx, r.done)
+	return r.shop.End(ctx)
 }
 
 // count sets the counts of the result from the manifest of the new table.

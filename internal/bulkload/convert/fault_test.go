@@ -18,6 +18,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/dfstest"
 	"usertrail/internal/table"
+	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/files"
 	"usertrail/internal/test/testkit"
 	"usertrail/internal/test/testworld"
@@ -222,6 +223,59 @@ func TestADirectoryInThePlaceOfAPartIsNamed(t *testing.T) {
 	h.remove(t, name)
 	h.convert(t, "reversed", "tall", "out")
 	h.Verified(t, "without the directory", "out")
+}
+
+// TestAConvertedTableWithoutItsManifestIsLost has the workshop of a conversion that was killed after it had made the table. Then nights are
+// loaded into the table, and its manifest is lost. No conversion removes these nights.
+func TestAConvertedTableWithoutItsManifestIsLost(t *testing.T) {
+	h := small(t)
+	h.halfway(t, "reversed", "tall", "half")
+	h.convert(t, "reversed", "tall", "out")
+	h.Deliver(t, h.w.Files...)
+	if r := h.load(t, "out", "tall"); r.Loaded == 0 {
+		t.Fatal("no night was loaded")
+	}
+	h.load(t, "reversed", "reversed") // the old table has changed, too
+	want := h.lasting(t, "out")
+	if err := os.CopyFS(filepath.Join(h.Dir, "out", "convert"), os.DirFS(filepath.Join(h.Dir, "half", "convert"))); err != nil {
+		t.Fatal(err)
+	}
+	h.remove(t, "out/manifest.json")
+	for _, damaged := range []bool{false, true} {
+		if damaged {
+			testkit.WriteFile(t, filepath.Join(h.Dir, "out", "convert", "plan.json"), "{")
+		}
+		before := h.lasting(t, "out")
+		_, opens := h.Store("out").Open(t.Context())
+		_, loads := h.loads(t.Context(), "out", "tall")
+		_, converts := convert.Run(t.Context(), h.conversion("reversed", "tall", "out"))
+		_, others := convert.Run(t.Context(), h.conversion("reversed", "wide", "out"))
+		for what, err := range map[string]error{"open": opens, "load": loads, "convert": converts, "convert to another layout": others} {
+			if !errors.Is(err, table.ErrNoManifest) || !strings.Contains(err.Error(), "let bulkload rebuild make it again") {
+				t.Errorf("%s, damaged: %t: %v, want that the manifest is missing", what, damaged, err)
+			}
+		}
+		if !maps.Equal(h.lasting(t, "out"), before) {
+			t.Errorf("damaged: %t: something was changed", damaged)
+		}
+	}
+	if _, err := catalog.Rebuild(t.Context(), h.FS, filepath.Join(h.Dir, "out"), false); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{"tall", "wide"} {
+		if _, err := convert.Run(t.Context(), h.conversion("reversed", to, "out")); !errors.Is(err, iofs.ErrExist) || !strings.Contains(err.Error(), "is a table") {
+			t.Errorf("to %s: %v, want that the table exists", to, err)
+		}
+	}
+	h.load(t, "out", "tall")
+	got := h.lasting(t, "out")
+	for _, all := range []map[string]string{got, want} {
+		delete(all, "manifest.json") // it may have another order
+	}
+	if !maps.Equal(got, want) {
+		t.Error("the rebuilt table has other files")
+	}
+	h.Verified(t, "rebuilt", "out")
 }
 
 // TestAConversionEndsWithItsContext expects a canceled conversion to leave no visible table.

@@ -35,7 +35,15 @@ func (r *run) look(ctx context.Context) (state, error) {
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return nothing, err
 	}
+	if !made {
+		if err := catalog.CheckBare(ctx, r.cfg.FS, out); errors.Is(err, table.ErrNoManifest) {
+			return nothing, err
+		}
+	}
 	plan, err := r.shop.Plan(ctx)
+	if made && errors.Is(err, manifest.ErrDamaged) { // the next load of the table removes it
+		plan, err = nil, nil
+	}
 	if err != nil {
 		return nothing, err
 	}
@@ -44,12 +52,12 @@ func (r *run) look(ctx context.Context) (state, error) {
 		return nothing, err
 	}
 	switch {
-	case plan == nil && made:
+	case made && (plan == nil || plan.From != want.From || plan.Layout != want.Layout):
 		return nothing, there("%s is a table: name another --out, or remove it", out)
 	case plan == nil:
 		return nothing, r.empty(ctx)
 	case plan.From != want.From || plan.Layout != want.Layout:
-		return nothing, there("%s is of an unfinished conversion of %s to %s: begin that again, name another --out, or remove it", out, plan.From, plan.Layout)
+		return nothing, there("%s is of an unfinished conversion of %s to %s: begin that again, name another --out, or move it away", out, plan.From, plan.Layout)
 	case made:
 		return finished, nil
 	case plan.Source != want.Source || plan.Regions != want.Regions:
@@ -73,9 +81,6 @@ func (r *run) wanted() (*manifest.Conversion, error) {
 // empty returns an error if the output directory holds foreign files.
 func (r *run) empty(ctx context.Context) error {
 	out := r.cfg.Out.Address()
-	if err := catalog.CheckBare(ctx, r.cfg.FS, out); errors.Is(err, table.ErrNoManifest) {
-		return err
-	}
 	list, err := r.cfg.FS.List(ctx, out)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil

@@ -19,9 +19,9 @@
 //
 // A load commits by replacing the manifest, after it has written every file that the manifest
 // names. If no manifest names a ledger and loading.json has its number, a killed load left the
-// ledger. The next load removes it. A killed first load leaves no manifest. If loading.json
-// names load 1, the directory is a first load; otherwise a directory with files of a table has
-// lost its manifest.
+// ledger. The next load removes it. A killed first load or conversion leaves no manifest. If
+// loading.json names load 1, the directory is a first load or a conversion; otherwise a directory
+// with files of a table has lost its manifest.
 package catalog
 
 import (
@@ -111,15 +111,15 @@ func ReadTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, err
 // noTable returns the error for a directory that has no manifest. A conversion to it may be
 // unfinished.
 func noTable(ctx context.Context, fs dfs.FS, dir string) error {
+	if err := CheckBare(ctx, fs, dir); err != nil && !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
 	c, err := Workshop{fs, dir}.Plan(ctx)
 	if err != nil {
 		return err
 	}
 	if c != nil {
 		return fmt.Errorf("%w: %s is not finished: a bulkload convert makes it from %s, or was killed: wait for bulkload convert --to %s, or run it again", table.ErrUnfit, dir, c.From, c.Layout)
-	}
-	if err := CheckBare(ctx, fs, dir); err != nil && !errors.Is(err, iofs.ErrExist) {
-		return err
 	}
 	return fmt.Errorf("%w: %s holds no %s: correct the name of the table, or load first", table.ErrNoTable, dir, ManifestName)
 }
@@ -288,7 +288,7 @@ func (c *Catalog) Rewrite(ctx context.Context, load *manifest.Load, by map[strin
 }
 
 // Sweep removes the remains of a killed load: unfinished files, sorted runs, and ledgers that
-// the manifest does not name. It also removes a file of folder unless the manifest or Left
+// the manifest does not name, and the workshop of a conversion that has made the table. It also removes a file of folder unless the manifest or Left
 // names it, or it is retired and still kept.
 func (c *Catalog) Sweep(ctx context.Context, folder string) error {
 	r, err := c.retired(ctx)
@@ -325,6 +325,9 @@ func (c *Catalog) sweep(ctx context.Context, folder string, before, kept retired
 	files = append(files, kept.names()...)
 	if err := c.SweepLedgers(ctx); err != nil {
 		return err
+	}
+	if err := (Workshop{c.fs, c.dir}).End(ctx); err != nil {
+		return fmt.Errorf("sweep: %w", err)
 	}
 	if err := c.sweepOthers(ctx, folder, files); err != nil {
 		return err

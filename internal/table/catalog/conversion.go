@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"strconv"
 	"strings"
 
@@ -43,7 +42,7 @@ func (w Workshop) advised(err error) error {
 	if !errors.Is(err, manifest.ErrDamaged) {
 		return err
 	}
-	return fmt.Errorf("%w: remove %s, and convert again", err, w.Dir)
+	return fmt.Errorf("%w: move %s away, and convert again", err, w.Dir)
 }
 
 // Begin writes the plan.
@@ -86,14 +85,31 @@ func (w Workshop) Add(ctx context.Context, c *manifest.Converted) error {
 // Drop removes the report of a part, so that the part is not finished.
 func (w Workshop) Drop(ctx context.Context, load int) error { return w.FS.Remove(ctx, w.part(load)) }
 
-// End removes the parts in done, and then the plan.
-func (w Workshop) End(ctx context.Context, done []*manifest.Converted) error {
-	for _, c := range done {
-		if err := w.FS.Remove(ctx, w.part(c.Load)); err != nil {
-			return err
+// End removes the finished parts, and then the plan. It keeps files of others in the folder. The caller holds the table's lock.
+func (w Workshop) End(ctx context.Context) error {
+	folder := dfs.Join(w.Dir, convertName)
+	list, err := w.FS.List(ctx, folder)
+	if absent(err) {
+		return nil
+	}
+	if err != nil {
+		return unlistable(convertName, err)
+	}
+	others := false
+	for _, f := range list {
+		switch name := convertName + "/" + dfs.Base(f.Name); {
+		case !isOurs(name, f.Dir):
+			others = true
+		case dfs.Base(f.Name) != planName:
+			if err := w.FS.Remove(ctx, f.Name); err != nil {
+				return err
+			}
 		}
 	}
-	return w.FS.Remove(ctx, dfs.Join(w.Dir, convertName))
+	if others {
+		return w.FS.Remove(ctx, w.at(planName))
+	}
+	return w.FS.Remove(ctx, folder)
 }
 
 // Clear removes the remains of an unfinished conversion from the catalog's directory. It
@@ -107,11 +123,7 @@ func (w Workshop) Clear(ctx context.Context, folder string) error {
 			return err
 		}
 	}
-	done, err := w.Done(ctx)
-	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return err
-	}
-	return w.End(ctx, done)
+	return w.End(ctx)
 }
 
 // Tidy removes unfinished files and sorted runs.

@@ -15,7 +15,7 @@ import (
 // else has its name. It returns any other error as it is.
 func unlistable(folder string, err error) error {
 	step := "move it away and put the folder back from a copy of the table"
-	if folder == plansName || folder == quarantineName {
+	if folder == plansName || folder == quarantineName || folder == convertName {
 		step = "move it away"
 	}
 	switch {

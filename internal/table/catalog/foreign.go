@@ -138,7 +138,8 @@ type bare struct {
 	tableFile string            // the first file of a table; "" if there is none
 	plans     map[string]bool   // those that are not committed
 	pieces    map[string]string // a file of a piece by its plan
-	making    bool              // a conversion, which may be unfinished
+	making    bool              // the plan of a conversion is there
+	ledger    string            // the first ledger or base; "" if there is none
 }
 
 // look scans the files in a folder of the directory, and in the folders below it.
@@ -174,20 +175,20 @@ func (b *bare) file(name string) {
 		b.pieces[plan] = name
 	case ofTable().MatchString(name):
 		b.tableFile = cmp.Or(b.tableFile, name)
+		if strings.HasPrefix(name, loadsName+"/") || strings.HasPrefix(name, baseName+"/") {
+			b.ledger = cmp.Or(b.ledger, name)
+		}
 	}
 }
 
 // lost returns an error that wraps table.ErrNoManifest if the directory held a table.
 func (b *bare) lost(ctx context.Context) error {
-	if b.making {
-		return nil
-	}
 	l, err := loadingIn(ctx, b.fs, b.dir)
 	if err != nil {
 		return err
 	}
 	run, err := runlog.Loaded(ctx, b.fs, b.dir)
-	if err != nil || run == nil && l == 1 {
+	if err != nil || run == nil && l == 1 || b.converting(l, run) {
 		return err
 	}
 	for plan, name := range b.pieces {
@@ -202,6 +203,12 @@ func (b *bare) lost(ctx context.Context) error {
 		return nil
 	}
 	return lostManifest(b.dir, fmt.Sprintf("bulkload %s ended there on %s", run.Command, run.End.At.UTC().Format("2006-01-02 15:04 MST")))
+}
+
+// converting reports whether a conversion is making the table, or was killed before it wrote the manifest. Its lock records load 1 before
+// the plan is written, and the record is removed after the manifest is written. Without the record, the conversion has written no ledger.
+func (b *bare) converting(loading int, run *runlog.Run) bool {
+	return b.making && (loading == 1 || loading == 0 && run == nil && b.ledger == "")
 }
 
 func lostManifest(dir, why string) error {

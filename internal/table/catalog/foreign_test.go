@@ -97,6 +97,10 @@ func TestATableWithoutItsManifestIsRefused(t *testing.T) {
 			"loading.json": `{"version": 1, "load": 1}`, "d/000001-0000.hfile": "", // its removal failed
 		},
 		run("load", `{"status": 0}`), run("convert", `{"status": 0}`), run("load", `{"status": 65, "files": 3}`),
+		{"convert/plan.json": "", "loads/000001.json": "", "d/000001-0000.hfile": ""},
+		{"convert/plan.json": "", "base/000001.json": "", "d/000001-0000.hfile": ""},
+		{"convert/plan.json": "", "loading.json": `{"version": 1, "load": 2}`, "d/000001-0000.hfile": ""},
+		{"convert/plan.json": "", "runs/20140902T020003.120Z-4711-f00d.json": `{"version": 1, "command": "load", "end": {"status": 0}}`},
 	}
 	for _, all := range lost {
 		dir := t.TempDir()
@@ -116,7 +120,8 @@ func TestATableWithoutItsManifestIsRefused(t *testing.T) {
 	}
 	fine := []map[string]string{
 		{}, {"lock": ""}, {"tmp/run-000-00001": ""}, {"plans/" + plan + "/plan.json": "", catalog.PieceName(plan, 7, 3) + ".hfile": ""},
-		{"convert/plan.json": "", "d/000001-0000.hfile": ""}, {"forgotten/000001/manifest.json": "", "forgotten/000001/d/000001-0000.roll": ""},
+		{"convert/plan.json": "", "d/000001-0000.hfile": ""},
+		{"convert/plan.json": "", "loading.json": `{"version": 1, "load": 1}`, "d/000001-0000.hfile": "", "loads/000001.json": ""}, {"forgotten/000001/manifest.json": "", "forgotten/000001/d/000001-0000.roll": ""},
 		run("load", `{"status": 66}`), run("load", "null"), run("plan", `{"status": 0}`), run("pre-check", `{"status": 0}`),
 		{
 			"runs/20140902T020003.120Z-4711-f00d.json": `{"version": 1, "command": "load", "end": {"status": 0}}`,

@@ -71,6 +71,26 @@ func TestPlansOfLoadsAreSwept(t *testing.T) {
 	sweep(false)
 }
 
+// TestTheWorkshopOfAFinishedConversionIsSwept has the rest of a conversion that was killed after it had made the table.
+func TestTheWorkshopOfAFinishedConversionIsSwept(t *testing.T) {
+	for _, others := range []bool{false, true} {
+		dir, _ := loadedTable(t)
+		for _, name := range []string{"convert/plan.json", "convert/000001.json"} {
+			writeText(t, dir, name, "{}")
+		}
+		if others {
+			writeText(t, dir, "convert/notes.txt", "")
+		}
+		if err := opened(t, dir).Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		list, err := filepath.Glob(filepath.Join(dir, "convert", "*"))
+		if _, stat := os.Stat(filepath.Join(dir, "convert")); err != nil || (stat == nil) != others || others != (len(list) == 1) {
+			t.Errorf("files of others: %t: %v, %v, the folder: %v", others, list, err, stat)
+		}
+	}
+}
+
 // fileIn writes an HFile of a load, and its roll.
 func fileIn(t *testing.T, dir, name string, load int) manifest.File {
 	t.Helper()
