@@ -270,11 +270,12 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 		return err
 	}
 	before, had := list.Dropped(), r.m.DroppedBefore
+	newer := list.Rewritten == 0 || list.Rewritten > r.m.Rewritten // older releases wrote no number
 	switch killed := record.Replacing; {
 	case killed || len(r.missing) > 0:
 	case otherList(r.from, r.m, list) != nil:
 		return otherList(r.from, r.m, list)
-	case before != nil && (had == nil || *had < *before) && !r.withDropped:
+	case newer && before != nil && (had == nil || *had < *before) && !r.withDropped:
 		r.miss(&manifest.Advised{Err: fmt.Errorf("a drop of the days before %s", before), Step: fmt.Sprintf(
 			"put the newest %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
 	case had != nil && list.Rewritten > r.m.Rewritten && (before == nil || *before < *had):

@@ -50,6 +50,25 @@ func TestAnUndropStaysInTheList(t *testing.T) {
 	}
 }
 
+// TestAnOlderListHasNoDropOfTheTable undoes a drop, loses the manifest, and puts the list of retired files of before the undrop back. The
+// base is of after the undrop, so the table has no drop.
+func TestAnOlderListHasNoDropOfTheTable(t *testing.T) {
+	dir, _ := loadedTable(t)
+	if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	older := readText(t, dir, "retired.json")
+	undropped(t, dir, time.Hour)
+	want := readText(t, dir, "manifest.json")
+	writeText(t, dir, "retired.json", older)
+	remove(t, dir, "manifest.json")
+	if m, err := catalog.Rebuild(t.Context(), local.New(), dir, false); err != nil && !strings.Contains(err.Error(), "the manifest is made again") {
+		t.Errorf("%+v, %v", m, err)
+	} else if got := readText(t, dir, "manifest.json"); got != want {
+		t.Errorf("rebuilt:\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestATableWithoutAListIsWhole has a table that was rewritten by a release that removed a list without files. The next sweep writes the
 // list.
 func TestATableWithoutAListIsWhole(t *testing.T) {
