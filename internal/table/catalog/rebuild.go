@@ -347,8 +347,8 @@ func (r *rebuild) fitBase(ctx context.Context, number int) error {
 				continue
 			}
 			if _, err := r.fs.Stat(ctx, dfs.Join(r.dir, name)); err == nil {
-				return fmt.Errorf("%w: %s is not a file of this state of the table, because it does not have %s, which %s names: if %s is the newest manifest, move %s away; otherwise put the newest %s back from a copy of the table",
-					table.ErrDamaged, baseOf(number), name, ManifestName, ManifestName, baseOf(number), ManifestName)
+				return fmt.Errorf("%w: %s is not a file of this state of the table, because it does not have %s, which %s names: if %s is an older copy, move it away and rebuild again; if it is the newest manifest, move %s away; bulkload runs lists the compacts, drops and undrops of this table",
+					table.ErrDamaged, baseOf(number), name, ManifestName, ManifestName, baseOf(number))
 			} else if !errors.Is(err, iofs.ErrNotExist) {
 				return err
 			}

@@ -373,11 +373,53 @@ func TestRebuildStartsFromTheManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeText(t, dir, "base/000001.json", readText(t, other, "base/000001.json"))
-	refused(t, dir, []string{"base/000001.json is not a file of this state of the table", "move base/000001.json away"}, nil)
+	refused(t, dir, []string{"base/000001.json is not a file of this state of the table", "; if it is the newest manifest, move base/000001.json away"}, nil)
 	remove(t, dir, "base/000001.json")
 	opened(t, dir)
 	if readText(t, dir, "manifest.json") != manifests[2] {
 		t.Error("the manifest has changed")
+	}
+}
+
+// TestACopyLaidOverATableIsRebuilt has the manifest, the list of retired files and the base of a copy of before a drop or a compact in the
+// table. The base is newer. The step in the message makes the newest manifest again.
+func TestACopyLaidOverATableIsRebuilt(t *testing.T) {
+	for what, change := range map[string]func(t *testing.T, dir string){
+		"drop": func(t *testing.T, dir string) {
+			if err := dropped(t, dir, day(t, "2014-09-03"), "d/000002-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"compact": compacted,
+	} {
+		dir, _ := loadedTable(t)
+		if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		older := map[string]string{}
+		for _, name := range []string{"manifest.json", "retired.json", "base/000001.json"} {
+			older[name] = readText(t, dir, name)
+		}
+		change(t, dir)
+		want := readText(t, dir, "manifest.json")
+		for name, text := range older {
+			writeText(t, dir, name, text)
+		}
+		refused(t, dir, []string{"base/000002.json is not a file of this state of the table, because it does not have d/", ": if manifest.json is an older copy, move it away and rebuild again; if it is the newest manifest, "}, nil)
+		remove(t, dir, "manifest.json")
+		m, err := catalog.Rebuild(t.Context(), local.New(), dir, false)
+		if m == nil || err != nil && !strings.Contains(err.Error(), "the manifest is made again") {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got := readText(t, dir, "manifest.json"); got != want {
+			t.Errorf("%s: rebuilt:\n%s\nwant\n%s", what, got, want)
+		}
+		if _, err := catalog.Mend(t.Context(), local.New(), dir); err != nil { // the older list
+			t.Errorf("%s: %v", what, err)
+		}
+		if c := opened(t, dir); errors.Join(c.CheckFiles(t.Context()), c.Sweep(t.Context(), "d")) != nil {
+			t.Errorf("%s: swept: %+v", what, c.Manifest())
+		}
 	}
 }
 
