@@ -137,7 +137,7 @@ func (r *run) unchangedFile(ctx context.Context, name string, size int64, sum st
 	if errors.Is(err, syscall.EISDIR) {
 		return table.Damaged("%v", err) // without its status
 	}
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrDamaged) {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrDamaged) || errors.Is(err, dfs.ErrSpecial) {
 		return fmt.Errorf("%w: %s: %w: put the file back from a copy of the table", table.ErrDamaged, name, err)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -216,6 +217,12 @@ func TestUndropRefusesDamagedFiles(t *testing.T) {
 			}
 			if _, err := upkeep.Undrop(t.Context(), cfg); exit.Of(err) != exit.Failed || !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s is a directory: %v, want that the table is damaged", name, err)
+			}
+			if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := upkeep.Undrop(t.Context(), cfg); exit.Of(err) != exit.Failed || !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), name) || !strings.HasSuffix(err.Error(), ": put the file back from a copy of the table") {
+				t.Errorf("%s is a pipe: %v, want that the table is damaged, and what to do", name, err)
 			}
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)

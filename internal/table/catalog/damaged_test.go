@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/precheck"
@@ -120,6 +121,39 @@ func TestADamagedPlanHasANextStep(t *testing.T) {
 	remove(t, dir, "plans/5d0c/plan.json")
 	if plans, err := c.Plans(t.Context()); err != nil || len(plans) > 0 {
 		t.Errorf("%v, %v; want no plan", plans, err)
+	}
+}
+
+// TestALinkToItselfInThePlaceOfAPlan expects the next step of the file, and not of the folder of the plans.
+func TestALinkToItselfInThePlaceOfAPlan(t *testing.T) {
+	const want = "plan.json: damaged plan: a link to itself is in its place: remove it, and plan again"
+	for _, dropped := range []bool{false, true} { // a table without a list of retired files looks into the pieces only for a sweep
+		dir, _ := loadedTable(t)
+		inPieces(t, dir)
+		if dropped {
+			compacted(t, dir)
+		}
+		name := "plans/5d0d/plan.json"
+		writeText(t, dir, name, "")
+		writeText(t, dir, "pieces/5d0d/00000-0000.roll", "us")
+		remove(t, dir, name)
+		if err := os.Symlink("plan.json", filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		c := opened(t, dir)
+		if err := c.Sweep(t.Context(), "d"); exit.Of(err) != exit.Failed || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("sweep: %v, want %s", err, want)
+		}
+		if err := os.Rename(filepath.Join(dir, "retired.json"), filepath.Join(dir, "retired")); dropped && err != nil {
+			t.Fatal(err)
+		}
+		if err := c.CheckFiles(t.Context()); dropped && (exit.Of(err) != exit.Failed || !strings.HasSuffix(err.Error(), want)) {
+			t.Errorf("check: %v, want %s", err, want)
+		}
+		remove(t, dir, "manifest.json")
+		if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); exit.Of(err) != exit.Failed || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("rebuild: %v, want %s", err, want)
+		}
 	}
 }
 

@@ -15,8 +15,11 @@ import (
 // else has its name. It returns any other error as it is.
 func unlistable(folder string, err error) error {
 	step := "move it away and put the folder back from a copy of the table"
-	if folder == plansName || folder == quarantineName || folder == convertName {
+	switch folder {
+	case plansName, quarantineName, convertName:
 		step = "move it away"
+	case piecesName:
+		step = "move it away; if the table has loads in pieces, put the folder back from a copy of the table"
 	}
 	switch {
 	case errors.Is(err, dfs.ErrNotDir):

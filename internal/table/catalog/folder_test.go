@@ -94,8 +94,11 @@ func swept(t *testing.T, fs dfs.FS, dir string) error {
 func TestFoldersInWhichSomethingIsWrong(t *testing.T) {
 	for _, folder := range []string{"d", "loads", "base", "pieces", "plans", "runs"} {
 		step := ": move it away and put the folder back from a copy of the table"
-		if folder == "plans" {
+		switch folder {
+		case "plans":
 			step = ": move it away"
+		case "pieces":
+			step = ": move it away; if the table has loads in pieces, put the folder back from a copy of the table"
 		}
 		makeTable := func() string {
 			dir, _ := loadedTable(t)
@@ -151,6 +154,20 @@ func TestABaseThatCannotBeWritten(t *testing.T) {
 	err := catalog.CheckBaseWritable(t.Context(), local.New(), dir)
 	if exit.Of(err) != exit.Usage || !strings.Contains(err.Error(), "a link to nothing has the name of the folder base: move it away") {
 		t.Errorf("got %v, want status 64 and the next step", err)
+	}
+}
+
+// TestABaseThatCannotBeMended mends the base of a table with a link to nothing in the place of the folder.
+func TestABaseThatCannotBeMended(t *testing.T) {
+	dir, _ := loadedTable(t)
+	compacted(t, dir)
+	remove(t, dir, "d/000003-0000.hfile") // without it, the ledgers cannot make the manifest
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "base")), os.Symlink("nowhere/base", filepath.Join(dir, "base"))); err != nil {
+		t.Fatal(err)
+	}
+	const step = "a link to nothing has the name of the folder base: move it away and put the folder back from a copy of the table"
+	if done, err := catalog.Mend(t.Context(), local.New(), dir); exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), step) {
+		t.Errorf("mended %+v, %v, want status 64 and %q", done, err, step)
 	}
 }
 

@@ -2,9 +2,7 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -113,11 +111,12 @@ func (c *Catalog) unlistedPiece(ctx context.Context, known map[string]bool) (str
 		return "", err
 	}
 	for _, dir := range plans {
-		switch _, err := c.fs.Stat(ctx, dfs.Join(Plans(c.dir), dfs.Base(dir), planName)); {
-		case err == nil:
+		planned, err := hasPlan(ctx, c.fs, c.dir, dfs.Base(dir))
+		if err != nil {
+			return "", err
+		}
+		if planned {
 			continue // no load has committed them
-		case !errors.Is(err, iofs.ErrNotExist):
-			return "", unlistable(plansName, err)
 		}
 		there, err := sizes(ctx, c.fs, dir)
 		if err != nil {

@@ -201,5 +201,5 @@ func (c *Catalog) mendBase(ctx context.Context) (string, error) {
 	if err := c.fs.Remove(ctx, dfs.Join(c.dir, name)); err != nil { // a directory cannot be replaced
 		return "", err
 	}
-	return name, manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), c.Manifest())
+	return name, unlistable(baseName, manifest.Write(ctx, c.fs, dfs.Join(c.dir, name), c.Manifest()))
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/breakpoint"
@@ -253,6 +254,26 @@ func (c *Catalog) plan(ctx context.Context, id string) (*manifest.Plan, error) {
 	return p, err
 }
 
+// hasPlan reports whether the folder id of the plans in dir has a plan.
+func hasPlan(ctx context.Context, fs dfs.FS, dir, id string) (bool, error) {
+	f := Folder{fs, Plans(dir), id}
+	_, err := fs.Stat(ctx, f.at(planName))
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, iofs.ErrNotExist):
+		return false, nil
+	case errors.Is(err, syscall.ELOOP):
+		if _, fail := fs.List(ctx, dfs.Join(f.Plans, id)); fail == nil { // the link is in the folder
+			if _, err = f.Plan(ctx); err == nil {
+				return true, nil
+			}
+			return false, fmt.Errorf("%w: %s", err, planAgain)
+		}
+	}
+	return false, unlistable(plansName, err)
+}
+
 // EndPlan removes a plan. The next Sweep removes the files of its pieces that the manifest does
 // not name. The caller holds the table's lock.
 func (c *Catalog) EndPlan(ctx context.Context, id string) error {
@@ -268,12 +289,12 @@ func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 	}
 	for _, dir := range all {
 		id := dfs.Base(dir)
-		_, err := c.fs.Stat(ctx, dfs.Join(Plans(c.dir), id, planName))
-		if err == nil {
-			continue
+		planned, err := hasPlan(ctx, c.fs, c.dir, id)
+		if err != nil {
+			return fmt.Errorf("sweep: %w", err)
 		}
-		if !errors.Is(err, iofs.ErrNotExist) {
-			return fmt.Errorf("sweep: %w", unlistable(plansName, err))
+		if planned {
+			continue
 		}
 		if err := (Folder{c.fs, Plans(c.dir), id}).dropReports(ctx); err != nil {
 			return fmt.Errorf("sweep: %w", err)

@@ -452,10 +452,12 @@ func (r *rebuild) laterPieces(ctx context.Context) error {
 	}
 	for _, dir := range all {
 		id := dfs.Base(dir)
-		if _, err := r.fs.Stat(ctx, dfs.Join(Plans(r.dir), id, planName)); err == nil {
-			continue
-		} else if !errors.Is(err, iofs.ErrNotExist) {
+		planned, err := hasPlan(ctx, r.fs, r.dir, id)
+		if err != nil {
 			return err
+		}
+		if planned {
+			continue
 		}
 		there, err := sizes(ctx, r.fs, dir)
 		if err != nil {
