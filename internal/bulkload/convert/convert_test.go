@@ -79,6 +79,21 @@ func TestWhatCannotBeMadeIsRefused(t *testing.T) {
 	}
 }
 
+// TestALinkToItselfInThePlaceOfTheManifest expects the next step.
+func TestALinkToItselfInThePlaceOfTheManifest(t *testing.T) {
+	h := small(t)
+	name := filepath.Join(h.Dir, "out", "manifest.json")
+	if err := errors.Join(os.Mkdir(filepath.Dir(name), 0o700), os.Symlink("manifest.json", name)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := convert.Run(t.Context(), h.conversion("reversed", "tall", "out"))
+	if err == nil || !strings.HasSuffix(err.Error(), "out/manifest.json: too many levels of symbolic links: move it away, then type the same command again") {
+		t.Errorf("%v, want what to do with %s", err, name)
+	}
+	h.remove(t, "out/manifest.json")
+	h.convert(t, "reversed", "tall", "out")
+}
+
 // halfway starts a conversion and stops it before its end.
 func (h *fixture) halfway(t testing.TB, from, to, out string) {
 	t.Helper()

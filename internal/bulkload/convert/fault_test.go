@@ -207,6 +207,24 @@ func TestADamagedPartIsConvertedAgain(t *testing.T) {
 	}
 }
 
+// TestALinkToNothingIsNoReport has such a link in the place of the report of a finished part. The conversion makes the part again.
+func TestALinkToNothingIsNoReport(t *testing.T) {
+	h := small(t)
+	h.convert(t, "reversed", "tall", "clean")
+	h.halfway(t, "reversed", "tall", "out")
+	reports, err := filepath.Glob(filepath.Join(h.Dir, "out", "convert", "0*.json"))
+	if err != nil || len(reports) == 0 {
+		t.Fatal(reports, err)
+	}
+	if err := errors.Join(os.Remove(reports[0]), os.Symlink("nothing", reports[0])); err != nil {
+		t.Fatal(err)
+	}
+	h.convert(t, "reversed", "tall", "out")
+	if !maps.Equal(h.lasting(t, "out"), h.lasting(t, "clean")) {
+		t.Error("it ended with other files")
+	}
+}
+
 // TestADirectoryInThePlaceOfAPartIsNamed has a directory in the place of an HFile of a finished part.
 func TestADirectoryInThePlaceOfAPartIsNamed(t *testing.T) {
 	h := small(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"syscall"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -32,6 +33,9 @@ func (r *run) look(ctx context.Context) (state, error) {
 	out := r.cfg.Out.Address()
 	_, err := r.cfg.FS.Stat(ctx, dfs.Join(out, catalog.ManifestName))
 	made := err == nil
+	if errors.Is(err, syscall.ELOOP) {
+		return nothing, fmt.Errorf("%w: move it away, then type the same command again", err)
+	}
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return nothing, err
 	}

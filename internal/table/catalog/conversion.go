@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"strconv"
 	"strings"
 
@@ -65,7 +66,10 @@ func (w Workshop) Done(ctx context.Context) ([]*manifest.Converted, error) {
 			continue // the plan
 		}
 		c := new(manifest.Converted)
-		if err := read(ctx, w.FS, f.Name, c); err != nil {
+		switch err := read(ctx, w.FS, f.Name, c); {
+		case errors.Is(err, iofs.ErrNotExist):
+			continue // a link to nothing
+		case err != nil:
 			return nil, w.advised(err)
 		}
 		if c.Load != load {
