@@ -57,7 +57,7 @@ func (r *run) look(ctx context.Context) (state, error) {
 	}
 	switch {
 	case made && (plan == nil || plan.From != want.From || plan.Layout != want.Layout):
-		return nothing, there("%s is a table: name another --out, or remove it", out)
+		return nothing, there("%s is a table: name another --out, or move it away", out)
 	case plan == nil:
 		return nothing, r.empty(ctx)
 	case plan.From != want.From || plan.Layout != want.Layout:
@@ -94,7 +94,7 @@ func (r *run) empty(ctx context.Context) error {
 	}
 	for _, f := range list {
 		if !r.shop.Own(f) {
-			return there("%s holds %s, and no table: name another --out, or remove it", out, dfs.Base(f.Name))
+			return there("%s holds %s, and no table: name another --out, or move it away", out, dfs.Base(f.Name))
 		}
 	}
 	return nil
