@@ -88,12 +88,9 @@ func CheckBare(ctx context.Context, fs dfs.FS, dir string) error {
 	return nil
 }
 
-// CheckPlace does the same as CheckBare. It also returns an error that wraps table.ErrUnfit if dir has no manifest and is inside another
-// table or catalog, whose loads would remove the files of this one.
+// CheckPlace returns an error that wraps table.ErrUnfit if dir has no manifest and is inside another table or catalog, whose loads would
+// remove the files of this one.
 func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
-	if err := CheckBare(ctx, fs, dir); err != nil {
-		return err
-	}
 	if there, err := hasManifest(ctx, fs, dir); there || err != nil {
 		return err
 	}
