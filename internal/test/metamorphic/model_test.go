@@ -155,8 +155,11 @@ func (t *table) clone() *table {
 // has reports whether a record belongs to p. text is the text in the column of the behaviour, or the
 // behaviour in the path.
 func (p *part) has(date, text string) bool {
-	return p == nil || (p.from == "" || p.from <= date && date <= p.until) && slices.Contains(p.kinds, p.named(text))
+	return p.asks(date) && p.takes(text)
 }
+
+// takes reports whether a load with the part p requested records with a text.
+func (p *part) takes(text string) bool { return p == nil || slices.Contains(p.kinds, p.named(text)) }
 
 func (p *part) named(text string) string {
 	if p.job == nil {
@@ -167,7 +170,7 @@ func (p *part) named(text string) string {
 
 // texts returns the texts of the records that belong to p.
 func (p *part) texts() []string {
-	return slices.DeleteFunc(slices.Clone(allTexts), func(text string) bool { return !slices.Contains(p.kinds, p.named(text)) })
+	return slices.DeleteFunc(slices.Clone(allTexts), func(text string) bool { return !p.takes(text) })
 }
 
 // covers reports whether all of o belongs to p. The file has no record with a text in absent.
@@ -191,7 +194,7 @@ func (p *part) coveredBy(loads []entry, f *delivered) bool {
 	for _, text := range p.texts() {
 		for _, day := range days {
 			if p.has(day, text) && !slices.ContainsFunc(loads, func(e entry) bool {
-				return e.part.has(day, text) || e.emptyOn(day) && e.part.has(e.part.from, text) && e.namesAs(p, e.lacking(f))
+				return e.part.has(day, text) || e.emptyOn(day) && e.part.takes(text) && e.namesAs(p, e.lacking(f))
 			}) {
 				return false
 			}
