@@ -306,7 +306,8 @@ func (c *Catalog) sweepPieces(ctx context.Context, known []string) error {
 	return c.sweepPlans(ctx)
 }
 
-// sweepPlans removes the records of the plans whose pieces have no files any more.
+// sweepPlans removes the records of the plans whose pieces have no files any more, and of loads that were killed before the manifest
+// named them: their plans may become other loads.
 func (c *Catalog) sweepPlans(ctx context.Context) error {
 	list, err := c.fs.List(ctx, dfs.Join(c.dir, piecesName))
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
@@ -318,7 +319,11 @@ func (c *Catalog) sweepPlans(ctx context.Context) error {
 	}
 	for _, f := range list {
 		match := planOfLoad.FindStringSubmatch(dfs.Base(f.Name))
-		if f.Dir || match == nil || folders[match[2]] {
+		if f.Dir || match == nil {
+			continue
+		}
+		n, err := strconv.Atoi(match[1])
+		if err != nil || folders[match[2]] && n < c.Manifest().Next() {
 			continue
 		}
 		if err := c.fs.Remove(ctx, f.Name); err != nil {

@@ -63,6 +63,12 @@ func TestPlansOfLoadsAreSwept(t *testing.T) {
 		t.Error("pieces/000003-77.json was not removed")
 	}
 	readText(t, dir, "pieces/notes.json")
+	writeText(t, dir, "pieces/000005-5d0c.json", "{}") // a commit was killed before it wrote the manifest
+	writeText(t, dir, "loading.json", `{"version": 1, "load": 5}`)
+	sweep(true)
+	if _, err := os.Stat(filepath.Join(dir, "pieces/000005-5d0c.json")); err == nil {
+		t.Error("pieces/000005-5d0c.json was not removed")
+	}
 	m := opened(t, dir).Manifest()
 	m.Files = m.Files[:3]
 	if err := manifest.Write(t.Context(), local.New(), filepath.Join(dir, "manifest.json"), m); err != nil {
