@@ -95,7 +95,7 @@ func (l *lines) open(t task) (err error) {
 	if l.parser, err = record.NewParser(format, t.in.Input.File(), t.header); err == nil {
 		l.in = t.in
 		if t.in.corrected == nil {
-			l.parser.FindHeaders(t.header)
+			l.parser.FindHeaders(t.header, t.in.Only == nil || t.in.Only.From == 0)
 		}
 	}
 	return err
@@ -193,9 +193,6 @@ func (p *parser) parse(t task) error {
 		err = p.parser.Parse(t.chunk, p)
 	} else {
 		err = p.texts(t)
-	}
-	if again := (*record.SecondHeader)(nil); errors.As(err, &again) && t.in.Only != nil && t.in.Only.From > 0 {
-		again.Line = 0 // lines are counted from the beginning of the range
 	}
 	if errors.Is(err, record.ErrLarge) || errors.Is(err, record.ErrHeader) {
 		t.in.Fail(delivered.Unfit(err))

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/format/job"
 	"usertrail/internal/test/testkit"
 )
 
@@ -54,10 +53,7 @@ func TestADayAndATimeOfDayInTwoColumns(t *testing.T) {
 				testkit.WriteFile(t, filepath.Join(dir, "logs", name), text.String())
 			}
 			d := makeDraft(t, dir)
-			j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
-			if err != nil {
-				t.Fatalf("%v\n%s", err, d.Text)
-			}
+			j := jobOf(t, dir, d)
 			got, times := loads(t, j), map[string]bool{}
 			for _, e := range got.events {
 				parts := strings.Split(e, "\x00")
@@ -95,10 +91,7 @@ func TestATimeOfDayOfAnotherFormInTheNextColumn(t *testing.T) {
 					return fmt.Sprintf("u%d,%s,%s,%d", r.IntN(80), at.Format("02/01/2006"), write(), i)
 				}))
 				d := makeDraft(t, dir)
-				j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
-				if err != nil {
-					t.Fatalf("%v\n%s", err, d.Text)
-				}
+				j := jobOf(t, dir, d)
 				got, times := loads(t, j), map[string]bool{}
 				for _, e := range got.events {
 					times[strings.Split(e, "\x00")[2]] = true

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/format/job"
 	"usertrail/internal/test/testkit"
 )
 
@@ -37,10 +36,7 @@ func TestTimesOfUsualPrograms(t *testing.T) {
 					return fmt.Sprintf("u%d,%q,%d", r.IntN(80), text, i)
 				}))
 				d := makeDraft(t, dir)
-				j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
-				if err != nil {
-					t.Fatalf("%v\n%s", err, d.Text)
-				}
+				j := jobOf(t, dir, d)
 				got := loads(t, j)
 				if got.bad > 0 || len(got.events) != len(want) {
 					t.Fatalf("%d records, %d bad\n%s", len(got.events), got.bad, d.Text)

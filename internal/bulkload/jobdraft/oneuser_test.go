@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"usertrail/internal/format/job"
 	"usertrail/internal/test/testkit"
 )
 
@@ -35,10 +34,7 @@ func TestAColumnOfOneUserIsNotTheUser(t *testing.T) {
 		name := filepath.Join(dir, "logs", "2014-09-01", "visit.csv")
 		testkit.WriteFile(t, name, text.String())
 		d := makeDraft(t, dir)
-		j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
-		if err != nil {
-			t.Fatalf("%v\n%s", err, d.Text)
-		}
+		j := jobOf(t, dir, d)
 		if got := j.Format.Kinds[0].User.Name; got != c.want {
 			t.Errorf("the user is %s, want %s\n%s", got, c.want, d.Text)
 		}

@@ -354,3 +354,13 @@ func makeDraft(t *testing.T, dir string) *jobdraft.Draft {
 	}
 	return d
 }
+
+// jobOf returns the job of a draft in dir.
+func jobOf(t *testing.T, dir string, d *jobdraft.Draft) *job.Job {
+	t.Helper()
+	j, err := job.Parse(filepath.Join(dir, "usertrail.yaml"), []byte(d.Text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, d.Text)
+	}
+	return j
+}

@@ -111,7 +111,7 @@ func (p *part) parse(r *record.Reader, from int64) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	parser.FindHeaders(r.Header())
+	parser.FindHeaders(r.Header(), from == 0)
 	defer func() { p.extent.Skip.Add(parser) }()
 	for buf := make([]byte, 64<<10); ; {
 		if err := p.ctx.Err(); err != nil {
@@ -127,9 +127,6 @@ func (p *part) parse(r *record.Reader, from int64) (end int64, err error) {
 		if err := parser.Parse(c, p); errors.Is(err, errEnough) {
 			return p.ended, nil
 		} else if err != nil {
-			if again := (*record.SecondHeader)(nil); errors.As(err, &again) && from > 0 {
-				again.Line = 0
-			}
 			return 0, err
 		}
 		p.ended = c.Offset + int64(len(c.Data))

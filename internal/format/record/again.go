@@ -30,15 +30,17 @@ type headers struct {
 	order []string // as in the file
 	bytes int      // of a header without quotes
 	split *splitter
+	lines bool // lines are counted from the beginning of the file
 }
 
 // FindHeaders makes Parse end with a SecondHeader at a record that has the names of the header in another order. header is the header
-// that the file's Reader returned. Only records that are bad or skipped are examined: the name of a column is no time.
-func (p *Parser) FindHeaders(header []string) {
+// that the file's Reader returned. lines is set if the chunks count the lines from the beginning of the file, and not of a range. Only
+// records that are bad or skipped are examined: the name of a column is no time.
+func (p *Parser) FindHeaders(header []string, lines bool) {
 	if !p.format.Header || p.json != nil || len(header) < 2 {
 		return
 	}
-	h := &headers{names: slices.Sorted(slices.Values(header)), order: header, split: newSplitter(p.split.syntax, p.split.delimiter)}
+	h := &headers{names: slices.Sorted(slices.Values(header)), order: header, split: newSplitter(p.split.syntax, p.split.delimiter), lines: lines}
 	for _, name := range header {
 		h.bytes += len(name) + len(p.split.delimiter)
 	}
@@ -61,4 +63,13 @@ func (h *headers) has(rec []byte, quoted bool) bool {
 	}
 	slices.Sort(names)
 	return slices.Equal(names, h.names)
+}
+
+// secondHeader returns the error of the record at a place of the chunk.
+func (p *Parser) secondHeader(at int) error {
+	h := &SecondHeader{Path: p.file.Path, Offset: p.chunk.Offset + int64(at)}
+	if p.headers.lines {
+		h.Line = p.lineOf(at)
+	}
+	return h
 }

@@ -247,7 +247,7 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 		return fmt.Errorf("record: parse %s: record at byte %d: %w: its fields have more than %d bytes", p.file.Path, p.chunk.Offset+int64(at), ErrLarge, p.most)
 	default:
 		if p.headers.has(p.whole, quoted) {
-			return &SecondHeader{Path: p.file.Path, Line: p.lineOf(at), Offset: p.chunk.Offset + int64(at)}
+			return p.secondHeader(at)
 		}
 	}
 	if bad == skipped {

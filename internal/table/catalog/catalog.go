@@ -377,16 +377,13 @@ func (c *Catalog) sweepOthers(ctx context.Context, folder string, known []string
 }
 
 // Lock locks the catalog in dir against other loads. It makes dir if dir does not exist. If
-// another load runs, the error wraps dfs.ErrLocked. Lock first calls CheckBare and CheckPlace, and returns
-// their error before it writes anything.
+// another load runs, the error wraps dfs.ErrLocked. Lock first calls CheckNew and returns its
+// error before it writes anything.
 //
 // Lock removes unfinished files, so that a process that has lost the lock cannot finish them.
 // Callers must read the manifest after Lock. The manifest does not change until Unlock.
 func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
-	if err := CheckBare(ctx, fs, dir); err != nil {
-		return nil, err
-	}
-	if err := CheckPlace(ctx, fs, dir); err != nil {
+	if err := CheckNew(ctx, fs, dir); err != nil {
 		return nil, err
 	}
 	if err := fs.Mkdir(ctx, dir); err != nil {

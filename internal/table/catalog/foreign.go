@@ -88,12 +88,20 @@ func CheckBare(ctx context.Context, fs dfs.FS, dir string) error {
 	return nil
 }
 
-// CheckPlace returns an error that wraps table.ErrUnfit if dir has no manifest and is inside another table or catalog, whose loads would
-// remove the files of this one.
-func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
-	if there, err := hasManifest(ctx, fs, dir); there || err != nil {
+// CheckNew does the same as CheckBare and, if dir has no manifest, as CheckPlace.
+func CheckNew(ctx context.Context, fs dfs.FS, dir string) error {
+	if there, err := hasManifest(ctx, fs, dir); there && err == nil {
+		return nil
+	}
+	if err := CheckBare(ctx, fs, dir); err != nil {
 		return err
 	}
+	return CheckPlace(ctx, fs, dir)
+}
+
+// CheckPlace returns an error that wraps table.ErrUnfit if dir is inside another table or catalog, whose loads would remove the files of a
+// new table in dir.
+func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
 	around, err := manifest.Around(ctx, fs, dir)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", dir, table.Unreadable(err))

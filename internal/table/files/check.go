@@ -69,9 +69,7 @@ func (s Store) checkThere(ctx context.Context, l *precheck.List, t precheck.Open
 // notThere adds the check of a table that does not open.
 func (s Store) notThere(ctx context.Context, l *precheck.List, err error) {
 	if errors.Is(err, table.ErrNoTable) {
-		if err = catalog.CheckBare(ctx, s.FS, s.Dir); err == nil {
-			err = catalog.CheckPlace(ctx, s.FS, s.Dir)
-		}
+		err = catalog.CheckNew(ctx, s.FS, s.Dir)
 	}
 	if err != nil {
 		l.Fail(precheck.TableThere, err, "")
