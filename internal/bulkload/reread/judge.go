@@ -174,12 +174,12 @@ func (x *reread) noneGiven() error {
 }
 
 // unmatched returns an error if the table has records that the file should give values, and the job reads none of them. The job
-// then reads other users or times than the job that loaded the file.
+// then reads other users, times or behaviours than the job that loaded the file.
 func (in *input) unmatched() error {
 	c := &in.counts
 	if c.met > 0 || c.again.Missed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: the table has none of its %s as the job reads them: the job reads other users or times than the job that loaded the file: add the new field to a copy of that job",
-		bulkload.ErrRequest, in.Path, quantity.Of(c.read.Read, "record"))
+	return fmt.Errorf("%w: %s: the job reads none of the %s that the table has without a value: it reads other users, times or behaviours than the job that loaded the file: add the new field to a copy of that job",
+		bulkload.ErrRequest, in.Path, quantity.Of(c.again.Missed, "record"))
 }

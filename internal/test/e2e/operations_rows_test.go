@@ -130,7 +130,7 @@ var rowTests = map[string][2]string{
 	"connection closed without a response":                                                            {"internal/store/hbase/rpc/conn_test.go", `rpc.ErrRefused, "does not offer"`},
 	"HBase's user may not see the file":                                                               {"internal/store/hbase/secure_cluster_test.go", "!errors.Is(err, ErrHidden)"},
 	"has records of it: load the missing records from the logs":                                       {"internal/bulkload/importer/importer_test.go", `}, "has the same bytes as 2014-09-01/play.txt"}`},
-	"the table has none of its … as the job reads them":                                               {"internal/bulkload/reread/truth_test.go", "the table has none of its 1 record as the job reads them"},
+	"the job reads none of the … that the table has without a value":                                  {"internal/bulkload/reread/truth_test.go", "the job reads none of the 1 record that the table has without a value"},
 	"logs are gone or have other names, so their records stay without values":                         {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "logs are gone or have other names, so their records stay without values"},
 	"the job reads none of its …, and the table has records of it":                                    {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "the job reads none of its 2 records, and the table has records of it"},
 	"no record of the file gets a value":                                                              {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of the file gets a value"},

@@ -79,9 +79,35 @@ func (m *model) reread(s *Step) outcome {
 	return outcome{statuses: append([]int{0}, failed...)[min(len(failed), 1):], counts: &sum, next: next}
 }
 
-// unread returns the fields of the job that loads of a file did not read and no later reread gave, by behaviour.
-func (m *model) unread(t *table, s *Step, path string) map[string][]string {
+// A lack has the fields that records of a file lack, by behaviour and date.
+type lack map[string]map[string][]string
+
+// add adds a field of a behaviour on a date.
+func (l lack) add(kind, date, field string) {
+	if l[kind] == nil {
+		l[kind] = map[string][]string{}
+	}
+	if !slices.Contains(l[kind][date], field) {
+		l[kind][date] = append(l[kind][date], field)
+	}
+}
+
+// fields returns the fields that are absent on some date, by behaviour.
+func (l lack) fields() map[string][]string {
 	out := map[string][]string{}
+	for kind, dates := range l {
+		for _, names := range dates {
+			out[kind] = append(out[kind], names...)
+		}
+		slices.Sort(out[kind])
+		out[kind] = slices.Compact(out[kind])
+	}
+	return out
+}
+
+// unread returns the fields of the job that loads of a file did not read and no later reread gave.
+func (m *model) unread(t *table, s *Step, path string) lack {
+	out := lack{}
 	if d := dateOf(path); d != "" && d < t.dropped && apart(d, t.dropped) > 1 {
 		return out
 	}
@@ -95,8 +121,11 @@ func (m *model) unread(t *table, s *Step, path string) map[string][]string {
 				continue
 			}
 			for _, f := range m.job.kind(name).Fields {
-				if !had.takes(f) && !slices.Contains(out[name], f) && m.lacking(t, s, &e, t.entries[i+1:], name, f) {
-					out[name] = append(out[name], f)
+				if had.takes(f) {
+					continue
+				}
+				for _, date := range m.lacking(t, s, &e, t.entries[i+1:], name, f) {
+					out.add(name, date, f)
 				}
 			}
 		}
@@ -112,25 +141,25 @@ func (e *entry) asked(kind string) bool {
 	return e.part == nil || slices.Contains(e.part.kinds, kind)
 }
 
-// lacking reports whether the load of e has records of a behaviour on a day that e may have, and no later reread of the
-// file gave their field.
-func (m *model) lacking(t *table, s *Step, e *entry, later []entry, kind, field string) bool {
-	return slices.ContainsFunc(t.events, func(v event) bool {
+// lacking returns the dates of records of a behaviour that the load of e added, that e may have, and of which no later reread of the file
+// gave a field.
+func (m *model) lacking(t *table, s *Step, e *entry, later []entry, kind, field string) (out []string) {
+	for i := range t.events {
+		v := &t.events[i]
 		if v.load != e.load || v.kind != kind {
-			return false
+			continue
 		}
 		d := dateOf(e.path)
-		if d == "" {
-			if v.date < s.From || v.date > s.Until {
-				return false
-			}
-		} else if apart(v.date, d) > 1 {
-			return false
+		if d == "" && (v.date < s.From || v.date > s.Until) || d != "" && apart(v.date, d) > 1 {
+			continue
 		}
-		return !slices.ContainsFunc(later, func(r entry) bool {
+		if !slices.ContainsFunc(later, func(r entry) bool {
 			return r.path == e.path && !r.missed && slices.Contains(r.reread[kind], field) && (r.part == nil || r.part.from <= v.date && v.date <= r.part.until && slices.Contains(r.part.kinds, kind) || r.part.from == "" && slices.Contains(r.part.kinds, kind))
-		})
-	})
+		}) {
+			out = append(out, v.date)
+		}
+	}
+	return out
 }
 
 // A rereadFile is a file that is read again.
@@ -138,13 +167,13 @@ type rereadFile struct {
 	entry
 	records int
 	wanted  *part
-	fields  map[string][]string  // that it is read for, by behaviour
+	fields  lack                 // that it is read for
 	now     map[int]event        // its good records, with their values of these fields, by index
 	skip    func(index int) bool // records that a replay added
 }
 
 // readAgain reads a file, and returns its status.
-func (m *model) readAgain(t *table, s *Step, path string, fields map[string][]string) (*rereadFile, int) {
+func (m *model) readAgain(t *table, s *Step, path string, fields lack) (*rereadFile, int) {
 	f := m.files[path]
 	for _, e := range t.entries {
 		if e.path == path && e.lines == nil && e.read > 0 && e.bytes != f.bytes {
@@ -170,10 +199,11 @@ func (m *model) readAgain(t *table, s *Step, path string, fields map[string][]st
 			continue
 		}
 		now := m.job.event(r)
-		if fields[now.kind] == nil {
+		names := fields[now.kind][now.date]
+		if names == nil {
 			continue
 		}
-		maps.DeleteFunc(now.values, func(f, _ string) bool { return !slices.Contains(fields[now.kind], f) })
+		maps.DeleteFunc(now.values, func(f, _ string) bool { return !slices.Contains(names, f) })
 		out.now[i] = now
 	}
 	switch {
@@ -238,9 +268,9 @@ func (f *rereadFile) join(t *table, valued func(kind, field string) bool) (gives
 		return false, 64
 	}
 	f.reread, f.missed = map[string][]string{}, missed > 0
-	for kind, names := range f.fields {
+	for kind, names := range f.fields.fields() {
 		if names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return met > 0 && !valued(kind, n) }); len(names) > 0 {
-			f.reread[kind] = slices.Sorted(slices.Values(names))
+			f.reread[kind] = names
 		}
 	}
 	return len(f.reread) > 0 && (gained > 0 || missed == 0), 0
@@ -248,7 +278,7 @@ func (f *rereadFile) join(t *table, valued func(kind, field string) bool) (gives
 
 // lacks reports whether an event has no value of a field for which f is read.
 func (f *rereadFile) lacks(e *event) bool {
-	return slices.ContainsFunc(f.fields[e.kind], func(name string) bool { _, ok := e.values[name]; return !ok })
+	return slices.ContainsFunc(f.fields[e.kind][e.date], func(name string) bool { _, ok := e.values[name]; return !ok })
 }
 
 // replayedAs reports whether a replay added a record of a file, or of a copy of it.
