@@ -211,6 +211,9 @@ func (b *Batch) judge(ctx context.Context) error {
 // judgeOne sets the error of a file that is refused.
 func (b *Batch) judgeOne(ctx context.Context, in *Input) error {
 	c := &in.counts
+	if in.err == nil && in.Only == nil {
+		in.err = in.SameAgain(in.sha)
+	}
 	if in.err == nil && in.Whole() {
 		in.err = delivered.TooBad(b.cfg.Job, in.Path, c.Read, c.Quarantined, in.bad.Reasons(), "; see "+b.cfg.Store.Quarantine(in.Rel)+b.copied(in))
 	}

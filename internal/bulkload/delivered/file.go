@@ -19,6 +19,7 @@ import (
 type File struct {
 	job.Input
 	Number  uint32           // in the column IDs of its records
+	Loaded  string           // SHA-256 of the file of this name from which earlier loads read records; "" if there is none
 	Part    *manifest.Part   // the requested part; nil means all
 	Covered []*manifest.Part // the parts that are in the table already
 	// Partly has the parts of which an earlier load skipped records by a condition that the job does not have.

@@ -83,6 +83,15 @@ func SameBytes(f job.Input, sum string, old *manifest.Input) error {
 		f.Path, bulkload.ErrChanged, old.Size, old.SHA256, f.Size, sum)
 }
 
+// SameAgain compares the digest of a file with the file of its name from which earlier loads read records. If it differs, the error
+// wraps ErrChanged. The size and the modification time can be equal: cp -p and rsync -t keep the time of a corrected log.
+func (f *File) SameAgain(sum string) error {
+	if f.Loaded == "" {
+		return nil
+	}
+	return SameBytes(f.Input, sum, &manifest.Input{Size: f.Size, SHA256: f.Loaded})
+}
+
 // Digest returns the SHA-256 of a file in hexadecimal.
 func Digest(ctx context.Context, fs dfs.FS, path string) (string, error) {
 	f, err := dfs.OpenRegular(ctx, fs, path)

@@ -101,6 +101,9 @@ func (l *Load) loaded(ctx context.Context, f *delivered.File) (bool, error) {
 		return false, err
 	}
 	f.Covered, f.Partly, f.StaysOut = h.covered, h.partly, h.out
+	if i := slices.IndexFunc(olds, func(old *manifest.Input) bool { return old.Read > 0 }); i >= 0 {
+		f.Loaded = olds[i].SHA256
+	}
 	if !h.whole {
 		for why, records := range h.out {
 			l.staysOut(f, why, records)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"usertrail/internal/bulkload"
-	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 )
@@ -159,8 +158,9 @@ func (c *cutter) group(files []*plannedFile) [][]*plannedFile {
 // cuts.
 func (f *plannedFile) split(cuts []int64) []*plannedFile {
 	part := func(only *manifest.Range, cuts []int64) *plannedFile {
-		file := &delivered.File{Input: f.Input, Number: f.Number, Part: f.Part, Covered: f.Covered, Partly: f.Partly, StaysOut: f.StaysOut, Only: only, Cuts: cuts}
-		return &plannedFile{File: file, replayed: f.replayed}
+		file := *f.File
+		file.Only, file.Cuts = only, cuts
+		return &plannedFile{File: &file, replayed: f.replayed}
 	}
 	digests := part(nil, cuts)
 	out := []*plannedFile{digests}

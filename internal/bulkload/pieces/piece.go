@@ -70,12 +70,13 @@ type Input struct {
 	Covered   []*manifest.Part           `json:"covered,omitempty"`
 	Partly    []manifest.Except          `json:"partly,omitempty"`
 	StaysOut  map[manifest.Setting]int64 `json:"stays_out,omitempty"`
-	SameAs    string                     `json:"same_as,omitempty"`  // the first of its copies, if they have every requested record
-	Copies    []ledger.Copy              `json:"copies,omitempty"`   // that are in the table, or come before it in the plan
-	SHA256    string                     `json:"sha256,omitempty"`   // set if it has copies
-	Replayed  manifest.Offsets           `json:"replayed,omitempty"` // of the records that replays added
-	Range     *manifest.Range            `json:"range,omitempty"`    // if it is set, only this range is read
-	Cuts      []int64                    `json:"cuts,omitempty"`     // beginnings of the ranges of the file; if it is set, only digests are computed
+	Loaded    string                     `json:"loaded_sha256,omitempty"` // File.Loaded; plans of older releases do not have it
+	SameAs    string                     `json:"same_as,omitempty"`       // the first of its copies, if they have every requested record
+	Copies    []ledger.Copy              `json:"copies,omitempty"`        // that are in the table, or come before it in the plan
+	SHA256    string                     `json:"sha256,omitempty"`        // set if it has copies
+	Replayed  manifest.Offsets           `json:"replayed,omitempty"`      // of the records that replays added
+	Range     *manifest.Range            `json:"range,omitempty"`         // if it is set, only this range is read
+	Cuts      []int64                    `json:"cuts,omitempty"`          // beginnings of the ranges of the file; if it is set, only digests are computed
 }
 
 // read reads a whole piece.
@@ -225,7 +226,7 @@ func (p *Piece) splits() split.Points {
 func inputOf(f *plannedFile, s *behaviour.Schema) Input {
 	in := Input{
 		Path: f.Path, Rel: f.Rel, Date: f.Date, Behaviour: f.Behaviour(s), Size: f.Size, Modified: f.Modified,
-		Number: f.Number, Part: f.Part, Covered: f.Covered, Partly: f.Partly, StaysOut: f.StaysOut, SameAs: f.sameAs, Replayed: f.replayed, Range: f.Only, Cuts: f.Cuts,
+		Number: f.Number, Part: f.Part, Covered: f.Covered, Partly: f.Partly, StaysOut: f.StaysOut, Loaded: f.Loaded, SameAs: f.sameAs, Replayed: f.replayed, Range: f.Only, Cuts: f.Cuts,
 	}
 	if len(f.copies) > 0 {
 		in.Copies, in.SHA256 = f.copies, f.sha
@@ -250,7 +251,7 @@ func (in *Input) file(s *behaviour.Schema) (*delivered.File, error) {
 
 // asked returns the file with its requested part and its parts that are in the table.
 func (in *Input) asked() *delivered.File {
-	return &delivered.File{Part: in.Part, Covered: slices.Clone(in.Covered), Partly: slices.Clone(in.Partly), StaysOut: in.StaysOut}
+	return &delivered.File{Part: in.Part, Covered: slices.Clone(in.Covered), Partly: slices.Clone(in.Partly), StaysOut: in.StaysOut, Loaded: in.Loaded}
 }
 
 // copiesOf returns the planned copies of the file, which turned out to have the digest sha. If the plan
