@@ -243,6 +243,44 @@ func TestADirectoryInThePlaceOfAPartIsNamed(t *testing.T) {
 	h.Verified(t, "without the directory", "out")
 }
 
+// TestAMadeTableOfAnEarlierState has the workshop of a conversion that was killed after it had made the table. The same conversion has
+// nothing left to make. If the old table has changed, or with another number of regions, it is refused.
+func TestAMadeTableOfAnEarlierState(t *testing.T) {
+	h := small(t)
+	h.halfway(t, "reversed", "tall", "out")
+	killed := filepath.Join(h.Dir, "killed")
+	if err := os.CopyFS(killed, os.DirFS(filepath.Join(h.Dir, "out", "convert"))); err != nil {
+		t.Fatal(err)
+	}
+	made := h.convert(t, "reversed", "tall", "out")
+	killedAgain := func() {
+		if err := os.CopyFS(filepath.Join(h.Dir, "out", "convert"), os.DirFS(killed)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killedAgain()
+	if r := h.convert(t, "reversed", "tall", "out"); r.Records != made.Records || r.Already != made.Files {
+		t.Errorf("the same conversion did %+v, want that all of %+v is there", r, made)
+	}
+	killedAgain()
+	want := h.lasting(t, "out")
+	refused := func(what string, cfg convert.Config) {
+		t.Helper()
+		if _, err := convert.Run(t.Context(), cfg); !errors.Is(err, iofs.ErrExist) || !strings.Contains(err.Error(), "an earlier state of") {
+			t.Errorf("%s: %v, want that the table is of an earlier state", what, err)
+		}
+		if !maps.Equal(h.lasting(t, "out"), want) {
+			t.Errorf("%s: something was changed", what)
+		}
+	}
+	regions := h.conversion("reversed", "tall", "out")
+	regions.Regions = 3
+	refused("other regions", regions)
+	h.Deliver(t, h.w.Files...)
+	h.load(t, "reversed", "reversed")
+	refused("one more night", h.conversion("reversed", "tall", "out"))
+}
+
 // TestAConvertedTableWithoutItsManifestIsLost has the workshop of a conversion that was killed after it had made the table. Then nights are
 // loaded into the table, and its manifest is lost. No conversion removes these nights.
 func TestAConvertedTableWithoutItsManifestIsLost(t *testing.T) {

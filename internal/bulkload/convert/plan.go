@@ -62,6 +62,8 @@ func (r *run) look(ctx context.Context) (state, error) {
 		return nothing, r.empty(ctx)
 	case plan.From != want.From || plan.Layout != want.Layout:
 		return nothing, there("%s is of an unfinished conversion of %s to %s: begin that again, name another --out, or move it away", out, plan.From, plan.Layout)
+	case made && (plan.Source != want.Source || plan.Regions != want.Regions):
+		return nothing, there("%s is a table that was made from an earlier state of %s, or with another --regions: name another --out, or move it away", out, plan.From)
 	case made:
 		return finished, nil
 	case plan.Source != want.Source || plan.Regions != want.Regions:

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"usertrail/internal/format/manifest"
+	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/runlog"
@@ -212,8 +213,12 @@ func (b *bare) lost(ctx context.Context) error {
 
 // converting reports whether a conversion is making the table, or was killed before it wrote the manifest. Its lock records load 1 before
 // the plan is written, and the record is removed after the manifest is written. Without the record, the conversion has written no ledger.
+// A run that ended with success, of the conversion or of a later command, shows that the table was finished: these files came from a copy.
 func (b *bare) converting(loading int, run *runlog.Run) bool {
-	return b.making && (loading == 1 || loading == 0 && run == nil && b.ledger == "")
+	if !b.making || run != nil && run.End.Status == exit.OK {
+		return false
+	}
+	return loading == 1 || loading == 0 && run == nil && b.ledger == ""
 }
 
 func lostManifest(dir, why string) error {

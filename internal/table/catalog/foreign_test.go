@@ -101,6 +101,10 @@ func TestATableWithoutItsManifestIsRefused(t *testing.T) {
 		{"convert/plan.json": "", "base/000001.json": "", "d/000001-0000.hfile": ""},
 		{"convert/plan.json": "", "loading.json": `{"version": 1, "load": 2}`, "d/000001-0000.hfile": ""},
 		{"convert/plan.json": "", "runs/20140902T020003.120Z-4711-f00d.json": `{"version": 1, "command": "load", "end": {"status": 0}}`},
+		{
+			"convert/plan.json": "", "loading.json": `{"version": 1, "load": 1}`, "d/000001-0000.hfile": "", "loads/000001.json": "",
+			"runs/20140902T020003.120Z-4711-f00d.json": `{"version": 1, "command": "convert", "end": {"status": 0}}`,
+		},
 	}
 	for _, all := range lost {
 		dir := t.TempDir()
