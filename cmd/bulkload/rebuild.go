@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +16,7 @@ import (
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
+	"usertrail/internal/table/runlog"
 )
 
 // A rebuiltResult is the last line of rebuild.
@@ -79,6 +82,11 @@ func (o *options) rebuild(ctx context.Context, withDropped bool) (r rebuiltResul
 		return r, err
 	}
 	defer store.Close()
+	defer func() {
+		if err == nil {
+			o.warnOfRuns(ctx, fs, store.Catalog())
+		}
+	}()
 	m, err := catalog.Rebuild(ctx, fs, store.Catalog(), withDropped)
 	if errors.Is(err, catalog.ErrWhole) {
 		return o.mend(ctx, fs, store)
@@ -93,6 +101,20 @@ func (o *options) rebuild(ctx context.Context, withDropped bool) (r rebuiltResul
 	fmt.Fprintf(o.env.Stdout, "rebuilt     the manifest of %s: %s, %s, %s; check them with bulkload verify\n",
 		store.Address(), quantity.Of(r.Loads, "load"), quantity.Of(r.Files, "file"), quantity.Of(r.Records, "record"))
 	return r, err
+}
+
+// warnOfRuns warns if the run log has more changes of the table's files than the manifest. It is a help: an error of the run log does not
+// matter.
+func (o *options) warnOfRuns(ctx context.Context, fs dfs.FS, dir string) {
+	m, err := catalog.ReadTable(ctx, fs, dir)
+	if err != nil {
+		return
+	}
+	if runs, err := runlog.Rewrites(ctx, fs, dir); err == nil && len(runs) > m.Rewritten {
+		newest := &runs[len(runs)-1]
+		o.flags.Log(o.env).Warn("more runs of compact, drop and undrop ended with success than the manifest has: dropped days may be in the table again, and restored days may be absent: look at bulkload runs, and type the newest drop or undrop again",
+			"runs", len(runs), "manifest", m.Rewritten, "newest", strings.Join(newest.Args, " "), "ended", newest.End.At.UTC().Format(time.RFC3339))
+	}
 }
 
 // mend repairs the other files of a catalog whose manifest is intact.

@@ -29,7 +29,7 @@ func readLoading(ctx context.Context, fs dfs.FS, dir string) (*manifest.Loading,
 	case errors.Is(err, iofs.ErrNotExist):
 		return new(manifest.Loading), nil
 	case errors.Is(err, manifest.ErrDamaged):
-		return new(manifest.Loading), fmt.Errorf("%w: remove it, then type the same command again", err)
+		return new(manifest.Loading), fmt.Errorf("%w: remove it, then type the same command again; if files of a killed run are then in the way, move them out of the table", err)
 	}
 	return l, err
 }

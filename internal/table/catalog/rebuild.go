@@ -222,7 +222,7 @@ func (r *rebuild) fromLedgers(ctx context.Context) (last int, err error) {
 		last = max(last, r.there.Next()-1)
 	}
 	if last == 0 {
-		r.miss(&manifest.Advised{Err: errors.New("no ledger is there"), Step: fmt.Sprintf("put the folder %s back from a copy of the table", loadsName)})
+		r.miss(&manifest.Advised{Err: errors.New("no ledger is there"), Step: fmt.Sprintf("put the folder %s back from a copy of the table; if %s was removed after the first load was killed, move the directory away", loadsName, loadingName)})
 		return 0, nil
 	}
 	for i := range r.m.Loads {
@@ -438,7 +438,7 @@ func (r *rebuild) later(ctx context.Context, last int) error {
 	}
 	for _, f := range later {
 		if f.load != loading {
-			r.miss(fmt.Errorf("%s, whose load has files: %s", ledgerOf(f.load), f.name))
+			r.miss(fmt.Errorf("%s, whose load has files: %s (if %s was removed after that load was killed, move its files out of the table)", ledgerOf(f.load), f.name, loadingName))
 		}
 	}
 	return nil

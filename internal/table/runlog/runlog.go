@@ -294,13 +294,36 @@ func Loaded(ctx context.Context, fs dfs.FS, dir string) (*Run, error) {
 	for i := len(runs) - 1; i >= 0; i-- {
 		r := &runs[i]
 		switch {
-		case r.Command == "forget" && (r.End == nil || r.End.Status == exit.OK):
+		case r.forgot():
 			return nil, nil
 		case r.End != nil && slices.Contains(loads, r.Command) && (r.End.Status == exit.OK || r.End.Files > 0):
 			return r, nil
 		}
 	}
 	return nil, nil
+}
+
+// rewrites lists the commands that replace files of a table.
+var rewrites = []string{"compact", "drop", "undrop"}
+
+// Rewrites returns the runs that ended with success and replaced files of the table whose catalog is in dir, the oldest first. It leaves
+// out runs on a table that was set aside later, and runs that are no longer kept.
+func Rewrites(ctx context.Context, fs dfs.FS, dir string) (out []Run, err error) {
+	runs, _, err := Last(ctx, fs, dir, 2*Kept)
+	for _, r := range runs {
+		switch {
+		case r.forgot():
+			out = nil
+		case r.End != nil && r.End.Status == exit.OK && slices.Contains(rewrites, r.Command):
+			out = append(out, r)
+		}
+	}
+	return out, err
+}
+
+// forgot reports whether the run set the catalog aside, or may have done so before it was killed.
+func (r *Run) forgot() bool {
+	return r.Command == "forget" && (r.End == nil || r.End.Status == exit.OK)
 }
 
 // settle sets the states of runs.
