@@ -137,6 +137,7 @@ var rowTests = map[string][2]string{
 	"no record of … has a value that the table lacks":                                                 {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of 2 files has a value that the table lacks"},
 	"no record of these files has a value of a field, which stays unread":                             {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of these files has a value of a field, which stays unread"},
 	"logs are not read, because the text for {behaviour} in their path names no behaviour of the job": {"cmd/bulkload/testdata/script/unmapped_files.txtar", "logs are not read, because the text for"},
+	"more runs of compact, drop and undrop ended with success than the manifest has":                  {"cmd/bulkload/testdata/script/rebuild.txtar", "more runs of compact, drop and undrop ended with success than the manifest has"},
 	"no record has a column of logs.skip":                                                             {"cmd/bulkload/testdata/script/skip_absent.txtar", "no record has a column of logs.skip"},
 	"a field in unique got values, and --reread removes no duplicates":                                {"cmd/bulkload/testdata/script/unique.txtar", "a field in unique got values, and --reread removes no duplicates"},
 	"the table has records of these files without a value, and the job does not read them":            {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "the table has records of these files without a value, and the job does not read them"},
