@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -160,9 +161,13 @@ func TestTheEndOfPatience(t *testing.T) {
 					d.write(night+"/"+f, "x")
 				}
 				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
+				var growth sync.WaitGroup
+				defer func() {
+					cancel()
+					growth.Wait() // a write needs the directory of the test
+				}()
 				if c.grows != "" {
-					go func() {
+					growth.Go(func() {
 						for ctx.Err() == nil {
 							d.write(night+"/"+c.grows, "more")
 							select {
@@ -170,7 +175,7 @@ func TestTheEndOfPatience(t *testing.T) {
 							case <-time.After(time.Second):
 							}
 						}
-					}()
+					})
 				}
 				took, err := d.wait(t.Context())
 				if took != 2*time.Hour {
