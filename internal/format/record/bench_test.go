@@ -49,6 +49,8 @@ const (
 	tsvLine    = "%s\t%s\t%s\t%s\t%d\t%.2f\t%s"
 	quotedLine = `"%s","%s","%s","%s",%d,%.2f,"%s"`
 	jsonLine   = `{"user_id":"%s","time":"%s","programme":"%s","channel":"%s","seconds":%d,"price":%.2f,"url":"%s"}`
+	// Every record has the same programme with escapes, and its own one as another member.
+	escapedLine = `{"user_id":"%s","time":"%s","own":"%s","programme":"\u6f14\u5458\u7684\u8bde\u751f \ud83d\ude00","channel":"%s","seconds":%d,"price":%.2f,"url":"%s"}`
 )
 
 // perCPU reports the bytes of text per second of CPU time. Other load on the machine changes
@@ -81,7 +83,7 @@ func BenchmarkParse(b *testing.B) {
 	for _, c := range []struct {
 		name, line string
 		syntax     Syntax
-	}{{"csv", csvLine, CSV}, {"csv-quoted", quotedLine, CSV}, {"tsv", tsvLine, TSV}, {"jsonl", jsonLine, JSONL}} {
+	}{{"csv", csvLine, CSV}, {"csv-quoted", quotedLine, CSV}, {"tsv", tsvLine, TSV}, {"jsonl", jsonLine, JSONL}, {"jsonl-escaped", escapedLine, JSONL}} {
 		b.Run(c.name, func(b *testing.B) {
 			text := []byte(benchText(c.line))
 			p, err := NewParser(benchFormat(b, c.syntax), playFile("a"), nil)

@@ -1,17 +1,11 @@
 package record
 
-import (
-	"bytes"
-	"fmt"
-	"strings"
-
-	"github.com/valyala/fastjson"
-)
+import "strings"
 
 // A jsonReader cuts a line of JSON into the requested columns. If a member appears twice, the
 // last one is used, as in encoding/json. The texts are
 //
-//	string           its characters
+//	string           its characters, and U+FFFD for half of a surrogate pair
 //	number           its digits, with the exponent written out and without a fraction of zeros
 //	true, false      the word
 //	object, array    its JSON, without blanks, and with characters in place of escapes
@@ -20,13 +14,12 @@ import (
 // It copies only the requested columns, so its memory depends on the length of the line and not
 // on the number of values in the line.
 type jsonReader struct {
-	names  []string // names of the columns: a.b is member b of member a, or member "a.b"
-	spans  []span   // the columns, as spans of text
-	had    []bool   // by column: whether a line had it
-	text   []byte
-	most   int             // bytes of text
-	full   bool            // the columns have more than most bytes
-	parser fastjson.Parser // of strings with escapes
+	names []string // names of the columns: a.b is member b of member a, or member "a.b"
+	spans []span   // the columns, as spans of text
+	had   []bool   // by column: whether a line had it
+	text  []byte
+	most  int  // bytes of text
+	full  bool // the columns have more than most bytes
 }
 
 // newJSONReader returns a reader whose columns have at most most bytes together.
@@ -53,16 +46,9 @@ func (j *jsonReader) split(rec []byte) error {
 		j.spans[i].from = -1
 	}
 	j.text, j.full = j.text[:0], false
-	// The validator calls itself for a value in a value.
-	if deeper(rec, fastjson.MaxDepth) {
-		return fmt.Errorf("values are nested more than %d deep", fastjson.MaxDepth)
-	}
-	if err := fastjson.ValidateBytes(rec); err != nil {
+	v, err := jsonObject(rec)
+	if err != nil {
 		return err
-	}
-	v := rec[skipBlanks(rec, 0):]
-	if v[0] != '{' {
-		return fmt.Errorf("%s in place of an object", jsonType(v[0]))
 	}
 	j.object(v, "")
 	return nil
@@ -71,20 +57,10 @@ func (j *jsonReader) split(rec []byte) error {
 // object handles the members of the object at the beginning of v. within is the names of the objects
 // that it is in, each with a dot after it.
 func (j *jsonReader) object(v []byte, within string) {
-	for at := skipBlanks(v, 1); v[at] != '}'; at = skipBlanks(v, at) {
-		if v[at] == ',' {
-			at++
-			continue
-		}
-		end := stringEnd(v, at)
-		key := v[at+1 : end-1]
-		if bytes.IndexByte(key, '\\') >= 0 {
-			key = bytes.Clone(j.unescape(v[at:end]))
-		}
-		at = skipBlanks(v, skipBlanks(v, end)+len(":"))
-		end = valueEnd(v, at)
-		j.member(key, v[at:end], within)
-		at = end
+	for at := firstMember(v); v[at] != '}'; {
+		key, value, end := memberAt(v, at)
+		j.member(key, value, within)
+		at = nextMember(v, end)
 	}
 }
 
@@ -118,32 +94,24 @@ func (j *jsonReader) take(column int, v []byte) {
 		j.full = true
 		return
 	}
-	switch v[0] {
-	case 'n':
+	if v[0] == 'n' {
 		j.spans[column] = span{from: -1}
 		return
-	case '"':
-		if text := v[1 : len(v)-1]; bytes.IndexByte(text, '\\') < 0 {
-			j.text = append(j.text, text...)
-		} else {
-			j.text = append(j.text, j.unescape(v)...)
-		}
-	case '{', '[':
-		j.text = appendCompact(j.text, v)
-	case 't', 'f':
-		j.text = append(j.text, v...)
-	default:
-		j.text = append(j.text, plainNumber(v)...)
 	}
+	j.text = appendValue(j.text, v)
 	j.spans[column] = span{from, len(j.text)}
 }
 
-// unescape returns the characters of a valid string of JSON. They are valid until the next call.
-func (j *jsonReader) unescape(v []byte) []byte {
-	s, err := j.parser.ParseBytes(v)
-	if err != nil {
-		return nil // the line is valid
+// appendValue appends the text of a value.
+func appendValue(dst, v []byte) []byte {
+	switch v[0] {
+	case '"':
+		return appendUnescaped(dst, v[1:len(v)-1])
+	case '{', '[':
+		return appendCompact(dst, v)
+	case 't', 'f', 'n':
+		return append(dst, v...)
+	default:
+		return append(dst, plainNumber(v)...)
 	}
-	text, _ := s.StringBytes()
-	return text
 }

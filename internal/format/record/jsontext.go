@@ -3,11 +3,28 @@ package record
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/valyala/fastjson"
 )
+
+// jsonObject returns the object of a line, which may end in blanks.
+func jsonObject(line []byte) ([]byte, error) {
+	// The validator calls itself for a value in a value.
+	if deeper(line, fastjson.MaxDepth) {
+		return nil, fmt.Errorf("values are nested more than %d deep", fastjson.MaxDepth)
+	}
+	if err := fastjson.ValidateBytes(line); err != nil {
+		return nil, err
+	}
+	v := line[skipBlanks(line, 0):]
+	if v[0] != '{' {
+		return nil, fmt.Errorf("%s in place of an object", jsonType(v[0]))
+	}
+	return v, nil
+}
 
 // The functions below scan JSON. Except for deeper, they are for text that is known to be valid.
 
@@ -92,6 +109,43 @@ func nestEnd(text []byte, at int) int {
 	}
 }
 
+// firstMember returns the place of the first member of an object, or of its end.
+func firstMember(object []byte) int { return skipBlanks(object, len("{")) }
+
+// nextMember returns the place of the member after the member that ends at end, or of the end of the object.
+func nextMember(object []byte, end int) int {
+	at := skipBlanks(object, end)
+	if object[at] == ',' {
+		at = skipBlanks(object, at+1)
+	}
+	return at
+}
+
+// memberAt returns the name and value of the member that begins at at, and the place after it.
+func memberAt(object []byte, at int) (key, value []byte, end int) {
+	end = stringEnd(object, at)
+	if key = object[at+1 : end-1]; bytes.IndexByte(key, '\\') >= 0 {
+		key = appendUnescaped(nil, key)
+	}
+	at = skipBlanks(object, skipBlanks(object, end)+len(":"))
+	end = valueEnd(object, at)
+	return key, object[at:end], end
+}
+
+// appendUnescaped appends the characters of a string, which is without its quotes. As in encoding/json, half of a surrogate pair becomes
+// U+FFFD. It appends at most len(v) bytes.
+func appendUnescaped(dst, v []byte) []byte {
+	for {
+		at := bytes.IndexByte(v, '\\')
+		if at < 0 {
+			return append(dst, v...)
+		}
+		r, size := escaped(v[at:])
+		dst = utf8.AppendRune(append(dst, v[:at]...), r)
+		v = v[at+size:]
+	}
+}
+
 // appendCompact appends an object or array without the blanks between its values, and with the characters of its strings in place of
 // their escapes. It appends at most len(v) bytes.
 func appendCompact(dst, v []byte) []byte {
@@ -132,9 +186,10 @@ const (
 // counts as a character.
 func escaped(v []byte) (r rune, size int) {
 	if v[1] == 'u' {
-		r = hexRune(v)
-		if pair := utf16.DecodeRune(r, hexRune(v[6:])); pair != utf8.RuneError {
-			return pair, 12
+		if r = hexRune(v); utf16.IsSurrogate(r) {
+			if pair := utf16.DecodeRune(r, hexRune(v[6:])); pair != utf8.RuneError {
+				return pair, 12
+			}
 		}
 		return r, 6
 	}
@@ -149,11 +204,15 @@ func hexRune(v []byte) rune {
 	if len(v) < 6 || v[0] != '\\' || v[1] != 'u' {
 		return -1
 	}
-	n, err := strconv.ParseUint(string(v[2:6]), 16, 16)
-	if err != nil {
-		return -1
+	var r rune
+	for _, c := range v[2:6] {
+		digit := strings.IndexByte("0123456789abcdef", c|' ')
+		if digit < 0 {
+			return -1
+		}
+		r = r<<4 | rune(digit)
 	}
-	return rune(n)
+	return r
 }
 
 // appendEscaped appends a character, as an escape if a string of JSON needs it.

@@ -2,10 +2,7 @@ package record
 
 import (
 	"bytes"
-	"fmt"
 	"time"
-
-	"github.com/valyala/fastjson"
 
 	"usertrail/internal/behaviour"
 )
@@ -45,57 +42,39 @@ func Rows(text []byte, syntax Syntax, delimiter string, limit int, final bool) (
 
 // A Member is a member of a JSON object, or of an object in it.
 type Member struct {
-	Name string // a.b is member b of member a
-	Text string // as a column of that name would have it
-	Type fastjson.Type
+	Name  string // a.b is member b of member a
+	Text  string // as a column of that name would have it
+	first byte   // of the value
 }
 
 // Null reports whether the member's value is null.
-func (m Member) Null() bool { return m.Type == fastjson.TypeNull }
+func (m Member) Null() bool { return m.first == 'n' }
 
 // Quoted reports whether the member's value is a text of JSON.
-func (m Member) Quoted() bool { return m.Type == fastjson.TypeString }
+func (m Member) Quoted() bool { return m.first == '"' }
 
 // Members returns the members of a line of jsonl in their order. A member whose value is
 // an object is replaced by the members of the object.
 func Members(line []byte) ([]Member, error) {
-	v, err := fastjson.ParseBytes(line)
+	v, err := jsonObject(line)
 	if err != nil {
 		return nil, err
 	}
-	o, err := v.Object()
-	if err != nil {
-		return nil, fmt.Errorf("%s in place of an object", v.Type())
-	}
-	var out []Member
-	addMembers(&out, "", o)
-	return out, nil
+	return appendMembers(nil, "", v), nil
 }
 
-func addMembers(out *[]Member, within string, o *fastjson.Object) {
-	o.Visit(func(key []byte, v *fastjson.Value) {
-		m := Member{Name: within + string(key), Type: v.Type()}
-		if m.Type == fastjson.TypeObject {
-			inner, _ := v.Object()
-			addMembers(out, m.Name+".", inner)
-			return
+func appendMembers(out []Member, within string, v []byte) []Member {
+	for at := firstMember(v); v[at] != '}'; {
+		key, value, end := memberAt(v, at)
+		at = nextMember(v, end)
+		name := within + string(key)
+		if value[0] == '{' {
+			out = appendMembers(out, name+".", value)
+			continue
 		}
-		m.Text = valueText(v)
-		*out = append(*out, m)
-	})
-}
-
-// valueText returns the text of a value that fastjson parsed, as a jsonReader has it.
-func valueText(v *fastjson.Value) string {
-	switch v.Type() {
-	case fastjson.TypeString:
-		return string(v.GetStringBytes())
-	case fastjson.TypeNumber:
-		return string(plainNumber(v.MarshalTo(nil)))
-	case fastjson.TypeObject, fastjson.TypeArray:
-		return string(appendCompact(nil, v.MarshalTo(nil)))
+		out = append(out, Member{Name: name, Text: string(appendValue(nil, value)), first: value[0]})
 	}
-	return string(v.MarshalTo(nil))
+	return out
 }
 
 // Reads reports whether a text is a value of t. t is not a timestamp and not a date.
