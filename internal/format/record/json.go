@@ -1,6 +1,9 @@
 package record
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A jsonReader cuts a line of JSON into the requested columns. If a member appears twice, the
 // last one is used, as in encoding/json. The texts are
@@ -17,9 +20,18 @@ type jsonReader struct {
 	names []string // names of the columns: a.b is member b of member a, or member "a.b"
 	spans []span   // the columns, as spans of text
 	had   []bool   // by column: whether a line had it
+	taken []int    // by column: takes when its span was set
+	takes int      // values of the line that were taken
+	read  []inner  // of the objects that object is reading
 	text  []byte
 	most  int  // bytes of text
 	full  bool // the columns have more than most bytes
+}
+
+// An inner object is the value of a member that has columns.
+type inner struct {
+	within   string // beginning of the columns' names
+	from, to int    // takes before and after it
 }
 
 // newJSONReader returns a reader whose columns have at most most bytes together.
@@ -37,6 +49,7 @@ func (j *jsonReader) column(name string) int {
 	j.names = append(j.names, name)
 	j.spans = append(j.spans, span{from: -1})
 	j.had = append(j.had, false)
+	j.taken = append(j.taken, 0)
 	return len(j.names) - 1
 }
 
@@ -45,7 +58,7 @@ func (j *jsonReader) split(rec []byte) error {
 	for i := range j.spans {
 		j.spans[i].from = -1
 	}
-	j.text, j.full = j.text[:0], false
+	j.text, j.full, j.takes = j.text[:0], false, 0
 	v, err := jsonObject(rec)
 	if err != nil {
 		return err
@@ -57,16 +70,18 @@ func (j *jsonReader) split(rec []byte) error {
 // object handles the members of the object at the beginning of v. within is the names of the objects
 // that it is in, each with a dot after it.
 func (j *jsonReader) object(v []byte, within string) {
+	begin := len(j.read)
 	for at := firstMember(v); v[at] != '}'; {
 		key, value, end := memberAt(v, at)
-		j.member(key, value, within)
+		j.member(key, value, within, begin)
 		at = nextMember(v, end)
 	}
+	j.read = j.read[:begin]
 }
 
 // member handles one member of an object. It serves the columns that name the member or a
-// member inside it.
-func (j *jsonReader) member(key, v []byte, within string) {
+// member inside it. The inner objects of this object are in j.read from begin on.
+func (j *jsonReader) member(key, v []byte, within string, begin int) {
 	inside := false
 	for i, name := range j.names {
 		if !strings.HasPrefix(name, within) {
@@ -79,16 +94,40 @@ func (j *jsonReader) member(key, v []byte, within string) {
 		switch {
 		case len(rest) == len(key):
 			j.take(i, v)
-		case rest[len(key)] == '.' && !inside && v[0] == '{':
+		case rest[len(key)] == '.' && !inside:
 			inside = true
-			j.object(v, name[:len(within)+len(key)+1])
+			j.enter(v, name[:len(within)+len(key)+1], begin)
 		}
 	}
+}
+
+// enter handles the value of a member that has columns. If the member appeared before, columns that it set have no value.
+func (j *jsonReader) enter(v []byte, within string, begin int) {
+	for i, earlier := range j.read[begin:] {
+		if earlier.within != within {
+			continue
+		}
+		for c, name := range j.names {
+			if strings.HasPrefix(name, within) && earlier.from <= j.taken[c] && j.taken[c] < earlier.to {
+				j.spans[c].from = -1
+			}
+		}
+		j.read = slices.Delete(j.read, begin+i, begin+i+1)
+		break
+	}
+	if v[0] != '{' {
+		return
+	}
+	from := j.takes
+	j.object(v, within)
+	j.read = append(j.read, inner{within, from, j.takes})
 }
 
 // take sets a column to the text of a value.
 func (j *jsonReader) take(column int, v []byte) {
 	j.had[column] = true
+	j.taken[column] = j.takes
+	j.takes++
 	from := len(j.text)
 	if len(v) > j.most-from {
 		j.full = true
