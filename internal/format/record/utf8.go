@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -26,6 +27,14 @@ const (
 	pairsEvidence = 6
 	// anyEvidence is enough of any characters.
 	anyEvidence = 24
+	// latinEvidence is enough different letters of Latin with an accent in a word with ASCII letters, as in Müller. Few words of Chinese
+	// or Korean have an ASCII letter next to them, and nearly all texts in them have bytes that are no UTF-8.
+	latinEvidence = 3
+	// charmapLetters is enough different letters of one other alphabet, if all characters are UTF-8 and the encoding has one byte for each
+	// character. In such an encoding, a letter of Cyrillic is a sign after one of two certain letters.
+	charmapLetters = 4
+	// pairsLetters is enough for other encodings. Pinyin orders the characters of GBK, so related words can have several from С to п.
+	pairsLetters = 6
 	// manyCharacters is the number of characters beyond ASCII after which the rest of a text is not examined if they are no UTF-8.
 	manyCharacters = 100
 	// perMisfit is the number of these characters of which one may be no UTF-8, because a record may be cut.
@@ -54,6 +63,10 @@ func notUTF8(in io.Reader, name, path string) (io.Reader, error) {
 	}
 	d := &utf8Detector{in: b, name: name}
 	d.has, d.enough = charactersOf(e)
+	d.enoughLetters = pairsLetters
+	if _, ok := e.(*charmap.Charmap); ok {
+		d.enoughLetters = charmapLetters
+	}
 	return d, nil
 }
 
@@ -88,6 +101,8 @@ type utf8Detector struct {
 	enough int    // evidence of characters of the encoding
 	has    func(rune) bool
 
+	enoughLetters int // different ones of one alphabet
+
 	begun      []byte   // a character that is not complete
 	characters int      // beyond ASCII; a run of bytes that are no UTF-8 counts as one
 	misfits    int      // such runs
@@ -97,8 +112,15 @@ type utf8Detector struct {
 	unseen     []string // different beginnings of such runs
 	evidence   int      // of the characters of the encoding
 	all        int      // evidence
+	letters    [len(alphabets)]int
+	before     byte   // ASCII before the next character; 0 if there is none
+	accented   rune   // the character before, if it is a letter of Latin; otherwise 0
+	latin      []rune // different ones in words with ASCII letters
 	err        error
 }
+
+// alphabets are the letters that usual texts have of alphabets with two bytes in UTF-8.
+var alphabets = [...][2]rune{{'Ѐ', 'џ'}, {'Ά', 'ώ'}, {'א', 'ת'}, {'ء', 'ي'}}
 
 // Read implements io.Reader.
 func (d *utf8Detector) Read(b []byte) (int, error) {
@@ -122,7 +144,10 @@ func (d *utf8Detector) mostly() bool { return d.misfits*perMisfit <= d.character
 
 // found reports whether the examined characters are evidence of UTF-8.
 func (d *utf8Detector) found() bool {
-	return (d.evidence >= d.enough || d.all >= anyEvidence) && d.mostly() &&
+	if d.misfits == 0 && slices.Max(d.letters[:]) >= d.enoughLetters {
+		return true
+	}
+	return (d.evidence >= d.enough || d.all >= anyEvidence || len(d.latin) >= latinEvidence) && d.mostly() &&
 		(d.characters <= manyCharacters || len(d.unseen)*perMisfit <= len(d.seen))
 }
 
@@ -131,6 +156,10 @@ func (d *utf8Detector) take(text []byte) []byte {
 	if len(d.begun) == 0 {
 		n := asciiBytes(text)
 		d.inMisfit = d.inMisfit && n == 0
+		if n > 0 {
+			d.word(d.accented, text[0])
+			d.accented, d.before = 0, text[n-1]
+		}
 		if text = text[n:]; len(text) == 0 {
 			return nil
 		}
@@ -152,8 +181,26 @@ func (d *utf8Detector) take(text []byte) []byte {
 		if d.has(c) {
 			d.evidence += size - 1
 		}
+		for i, a := range alphabets {
+			if a[0] <= c && c <= a[1] {
+				d.letters[i]++
+			}
+		}
 	}
+	d.accented = 0
+	if 'À' <= c && c <= 'ž' && unicode.IsLetter(c) {
+		d.accented = c
+	}
+	d.word(d.accented, d.before)
+	d.before = 0
 	return text[1:]
+}
+
+// word counts a letter of Latin if next, the byte before or after it, is an ASCII letter. accented may be 0.
+func (d *utf8Detector) word(accented rune, next byte) {
+	if next |= ' '; accented != 0 && 'a' <= next && next <= 'z' && !slices.Contains(d.latin, accented) {
+		d.latin = append(d.latin, accented)
+	}
 }
 
 // misfit counts the bytes that begun as no UTF-8. It returns the text after them: the last byte of begun is examined again, because it may
@@ -167,6 +214,7 @@ func (d *utf8Detector) misfit(text []byte) []byte {
 		}
 	}
 	d.inMisfit = true
+	d.accented, d.before = 0, 0
 	if len(d.begun) == 1 {
 		text = text[1:]
 	}

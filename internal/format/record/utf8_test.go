@@ -118,6 +118,24 @@ func TestEvidenceOfUTF8(t *testing.T) {
 		{"gb18030", "àáèéêì", true},
 		{"gb18030", "\U0001f600\U0001f601", false},
 		{"gb18030", "\U0001f600\U0001f601\U0001f602\U0001f603\U0001f604\U0001f605\U0001f606\U0001f607", true},
+		{"gb18030", "Müller, Köln, Café Müller", true},
+		{"gb18030", "Müller, Köln", false},
+		{"gb18030", strings.Repeat("Café\n", 1000), false},
+		{"gb18030", strings.Repeat("Café\n", 1000) + "Müller, Köln", true},
+		{"gb18030", "éöü", false},                          // no ASCII letters
+		{"gb18030", "A\xc5\xae A\xc5\xa3 A\xc3\xbb", true}, // such texts of gb18030 are too rare
+		{"gb18030", "A\xc5\xae A\xc5\xa3 A\xc3\xbb \xcc\xec", false},
+		{"gb18030", "Gro\xc3,1\nSchröder, Groß, Bär, Übel", true}, // a record is cut
+		{"big5", "acción, García, Núñez", true},
+		{"euc-kr", "Müller, Größe", true},
+		{"windows-1251", "Müller, Größe", true},
+		{"windows-1251", "Müller, Köln", false},
+		{"windows-1252", "мир", false},
+		{"windows-1252", "мир, миф", true},
+		{"macintosh", "да, нет", true},
+		{"windows-1252", "да, нет, \xe9,", false},
+		{"gb18030", "חדשות", false},
+		{"gb18030", "חדשות, סרט", true},
 		{"utf-16le", "新闻联播", false},
 		{"utf-8", "新闻联播", false},
 	} {
@@ -195,12 +213,16 @@ func TestACutCharacterHidesNoUTF8(t *testing.T) {
 	}
 }
 
-// TestPairsOfGB2312AreNotUTF8 checks that random pairs of bytes of gb18030 are not mistaken for UTF-8. A seventh of them is UTF-8.
+// TestPairsOfGB2312AreNotUTF8 checks that random pairs of bytes of gb18030 are not mistaken for UTF-8, with and without ASCII letters next to
+// them. A seventh of the pairs is UTF-8.
 func TestPairsOfGB2312AreNotUTF8(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 100_000 {
+	for i := range 100_000 {
 		var b strings.Builder
 		for range 1 + random.IntN(30) {
+			if i%2 == 0 {
+				b.WriteByte('A')
+			}
 			b.WriteByte(byte(0xb0 + random.IntN(0xf8-0xb0)))
 			b.WriteByte(byte(0xa1 + random.IntN(0xff-0xa1)))
 		}
