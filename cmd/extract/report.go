@@ -117,8 +117,8 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	if err != nil {
 		return fmt.Errorf("check --out: %w", err)
 	}
-	if around != "" {
-		return fmt.Errorf("%w: --out %s is inside the table %s: name another", cli.ErrUsage, o.out, around)
+	if around.Dir != "" && !around.Result {
+		return fmt.Errorf("%w: --out %s is inside the table %s: name another", cli.ErrUsage, o.out, around.Dir)
 	}
 	f, err := dfs.OpenRegular(ctx, fs, o.out)
 	if errors.Is(err, iofs.ErrNotExist) {

@@ -102,7 +102,7 @@ func (r *run) empty(ctx context.Context) error {
 	return nil
 }
 
-// apart returns an error if the output is a table, contains a table or is inside a table. A
+// apart returns an error if the output is or contains the table, or if it is inside a table or a result. A
 // load of the outer table would remove the inner one.
 func (r *run) apart(ctx context.Context) error {
 	from, out := r.cfg.From.Address(), r.cfg.Out.Address()
@@ -124,10 +124,13 @@ func (r *run) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if around != "" {
-		return fmt.Errorf("%w: %s is inside the table %s, whose next load would sweep it", ErrRequest, out, around)
+	switch {
+	case around.Dir == "":
+		return nil
+	case around.Result:
+		return fmt.Errorf("%w: %s is inside the result %s of extract, which may have no other files: name another --out", ErrRequest, out, around.Dir)
 	}
-	return nil
+	return fmt.Errorf("%w: %s is inside the table %s, whose next load would sweep it", ErrRequest, out, around.Dir)
 }
 
 // prepare makes the plan, or continues with the existing plan.

@@ -148,8 +148,11 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	if err != nil {
 		return t.unseen(err)
 	}
-	if around != "" {
-		return fmt.Errorf("%w: --out %s is inside the table %s, whose next load would remove it: name another", query.ErrWrong, t.Out, around)
+	switch {
+	case around.Result:
+		return fmt.Errorf("%w: --out %s is inside the result %s of extract, which may have no other files: name another", query.ErrWrong, t.Out, around.Dir)
+	case around.Dir != "":
+		return fmt.Errorf("%w: --out %s is inside the table %s, whose next load would remove it: name another", query.ErrWrong, t.Out, around.Dir)
 	}
 	if !t.Overwrite {
 		return nil

@@ -313,6 +313,9 @@ type Loading struct {
 	Replacing bool `json:"replacing,omitempty"`
 }
 
+// LoadingName is the name of a Loading in the directory of its table.
+const LoadingName = "loading.json"
+
 func (l *Loading) version() int { return l.Version }
 
 // Begun lists the files and rolls that may be in a live table without a ledger. A load was

@@ -100,17 +100,21 @@ func CheckNew(ctx context.Context, fs dfs.FS, dir string) error {
 	return CheckPlace(ctx, fs, dir)
 }
 
-// CheckPlace returns an error that wraps table.ErrUnfit if dir is inside another table or catalog, whose loads would remove the files of a
-// new table in dir.
+// CheckPlace returns an error that wraps table.ErrUnfit if dir is inside a manifest.Outer. Loads of an outer table would remove the files
+// of a new table in dir.
 func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
 	around, err := manifest.Around(ctx, fs, dir)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", dir, table.Unreadable(err))
 	}
-	if around != "" {
-		return fmt.Errorf("%w: %s is inside the table %s, whose loads remove files that they do not know: name another directory, with --table or in the job", table.ErrUnfit, dir, around)
+	const advice = ": name another directory, with --table or in the job"
+	switch {
+	case around.Dir == "":
+		return nil
+	case around.Result:
+		return fmt.Errorf("%w: %s is inside the result %s of extract, which may have no other files"+advice, table.ErrUnfit, dir, around.Dir)
 	}
-	return nil
+	return fmt.Errorf("%w: %s is inside the table %s, whose loads remove files that they do not know"+advice, table.ErrUnfit, dir, around.Dir)
 }
 
 // linkToNothing returns an error if dir, or a directory above it, is a link to nothing.

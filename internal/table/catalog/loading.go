@@ -11,7 +11,7 @@ import (
 	"usertrail/internal/store/dfs"
 )
 
-const loadingName = "loading.json"
+const loadingName = manifest.LoadingName
 
 // loadingIn returns the number of the load that is being made in dir, or was being made when
 // its process was killed. It returns 0 if there is none.

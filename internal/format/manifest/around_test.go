@@ -1,0 +1,67 @@
+package manifest_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"usertrail/internal/format/manifest"
+	"usertrail/internal/store/dfs/dfstest"
+	"usertrail/internal/store/dfs/local"
+	"usertrail/internal/test/testkit"
+)
+
+// TestAround looks for the directory around a path that does not exist yet.
+func TestAround(t *testing.T) {
+	table, result, loading := textOf(t, someTable()), textOf(t, someResult()), textOf(t, &manifest.Loading{Version: manifest.Version, Load: 1})
+	for what, c := range map[string]struct {
+		name, text   string
+		want, result bool
+	}{
+		"a table":                    {manifest.TableName, table, true, false},
+		"a table without a checksum": {manifest.TableName, unsealed(table), true, false},
+		"a damaged table":            {manifest.TableName, table[:100], true, false},
+		"a newer table":              {manifest.TableName, strings.Replace(table, `"version": 1`, `"version": 9`, 1), true, false},
+		"a first load":               {manifest.LoadingName, loading, true, false},
+		"a result":                   {manifest.ExtractName, result, true, true},
+		"a damaged result":           {manifest.ExtractName, result[:100], true, true},
+		"another program's table":    {manifest.TableName, `{"version":1,"files":[],"loads":[]}`, false, false},
+		"another program's result":   {manifest.ExtractName, `{"version": 1, "files": []}`, false, false},
+		"another program's load":     {manifest.LoadingName, `{"version": 1, "load": 1}`, false, false},
+		"nothing":                    {"play.csv", "a\n", false, false},
+	} {
+		dir := t.TempDir()
+		testkit.WriteFile(t, filepath.Join(dir, c.name), c.text)
+		want := manifest.Outer{}
+		if c.want {
+			want = manifest.Outer{Dir: dir, Result: c.result}
+		}
+		for _, name := range []string{"new", "date=2014-09-01/deep/new"} {
+			if got, err := manifest.Around(t.Context(), local.New(), filepath.Join(dir, name)); err != nil || got != want {
+				t.Errorf("%s: %s: %+v, %v, want %+v", what, name, got, err, want)
+			}
+		}
+		if got, err := manifest.Around(t.Context(), local.New(), dir); err != nil || got != (manifest.Outer{}) {
+			t.Errorf("%s: the directory itself: %+v, %v, want none", what, got, err)
+		}
+	}
+}
+
+// TestAroundOfWhatCannotBeRead has a directory in the place of a manifest, and a file system that fails.
+func TestAroundOfWhatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, manifest.TableName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := manifest.Around(t.Context(), local.New(), filepath.Join(dir, "new")); err != nil || got != (manifest.Outer{}) {
+		t.Errorf("%+v, %v, want none", got, err)
+	}
+	testkit.WriteFile(t, filepath.Join(dir, manifest.ExtractName), textOf(t, someResult()))
+	for n := range 4 {
+		if _, err := manifest.Around(t.Context(), dfstest.FaultAt(local.New(), n), filepath.Join(dir, "new")); !errors.Is(err, dfstest.ErrInjected) {
+			t.Errorf("operation %d fails: %v, want its error", n, err)
+		}
+	}
+}
