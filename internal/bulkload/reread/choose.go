@@ -36,8 +36,8 @@ func (x *reread) choose(found []job.Input) error {
 	return nil
 }
 
-// warnOfGone warns of logs of the dates that are not among the files found, if loads read them without a field of the job.
-func (x *reread) warnOfGone(found []job.Input) error {
+// goneOf returns the logs of the dates that are not among the files found, if loads read them without a field of the job, in order.
+func (x *reread) goneOf(found []job.Input) ([]string, error) {
 	known := map[string]bool{}
 	for i := range found {
 		known[found[i].Rel] = true
@@ -53,7 +53,7 @@ func (x *reread) warnOfGone(found []job.Input) error {
 	}
 	unread, err := x.search.UnreadFields(x.known.Loads(), gone, x.to.Info().Dropped)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	paths := map[string]bool{}
 	for _, u := range unread {
@@ -61,11 +61,17 @@ func (x *reread) warnOfGone(found []job.Input) error {
 			paths[path] = true
 		}
 	}
-	if len(paths) > 0 {
-		x.cfg.Log.Warn("logs are gone or have other names, so their records stay without values: put the logs back under the names of the load, and repeat the command",
-			"files", len(paths), "example", slices.Min(slices.Collect(maps.Keys(paths))))
+	return slices.Sorted(maps.Keys(paths)), nil
+}
+
+// putBack is the next step for logs that are gone.
+const putBack = "put the logs back under the names of the load, and repeat the command"
+
+// warnOfGone warns of what goneOf has returned.
+func (x *reread) warnOfGone(gone []string) {
+	if len(gone) > 0 {
+		x.cfg.Log.Warn("logs are gone or have other names, so their records stay without values: "+putBack, "files", len(gone), "example", gone[0])
 	}
-	return nil
 }
 
 // mayHave reports whether the path of a loaded file has a date of a span, or whether the file may have records of it if the path has none.

@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/bulkload"
 	"usertrail/internal/bulkload/bulkloadtest"
 	"usertrail/internal/bulkload/reread"
+	"usertrail/internal/format/job"
 )
 
 const second = "2014-09-02"
@@ -256,7 +257,7 @@ func TestARenamedLogLacksAField(t *testing.T) {
 	if r := y.Load(bulkload.ErrNothing, first, first); len(r.Unread) != 1 || r.Unread[0].Dates.String() != first {
 		t.Errorf("without a value are %+v; want the price of %s", r.Unread, first)
 	}
-	run(t, y, bulkload.ErrNothing, first, first)
+	run(t, y, job.ErrNoInput, first, first)
 	y.Rename(first+"/b.jsonl", first+"/a.jsonl")
 	run(t, y, nil, first, first)
 	has(t, y, "price=5", 1)

@@ -152,16 +152,17 @@ func (x *reread) run(ctx context.Context, found *job.Found) error {
 	if err := x.choose(found.Inputs); err != nil {
 		return err
 	}
-	if err := x.warnOfGone(found.Inputs); err != nil {
+	gone, err := x.goneOf(found.Inputs)
+	if err != nil {
 		return err
 	}
 	if len(x.inputs) == 0 {
-		return x.nothing(len(found.Inputs))
+		return x.nothing(len(found.Inputs), gone)
 	}
+	x.warnOfGone(gone)
 	x.progress = progress.Start(x.cfg.Progress)
 	defer x.progress.Done()
 	x.batch = &batch.Config{Resources: x.cfg.Resources, Job: x.lenient()}
-	var err error
 	if x.sorter, err = batch.NewSorter(x.batch); err != nil {
 		return err
 	}
@@ -231,11 +232,15 @@ func (x *reread) open(ctx context.Context) (err error) {
 }
 
 // nothing returns the error of a reread without a file to read. It returns nil if the reread finished another load and no file or
-// folder was refused. files is the number of files of the dates.
-func (x *reread) nothing(files int) error {
+// folder was refused. files is the number of files of the dates, and gone is what goneOf has returned.
+func (x *reread) nothing(files int, gone []string) error {
 	switch {
 	case x.result.Finished > 0 || len(x.failures.Files) > 0:
+		x.warnOfGone(gone)
 		return x.failures.Err(nil)
+	case len(gone) > 0:
+		return fmt.Errorf("%w: logs of %s that were loaded without a field of the job are gone or have other names: %s, such as %s: "+putBack,
+			job.ErrNoInput, x.cfg.Span, english.Plural(len(gone), "log", ""), gone[0])
 	case files == 0:
 		return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, x.cfg.Span, x.cfg.Job.Pattern.Root)
 	}

@@ -134,6 +134,7 @@ var rowTests = map[string][2]string{
 	"has records of it: load the missing records from the logs":                                       {"internal/bulkload/importer/importer_test.go", `}, "has the same bytes as 2014-09-01/play.txt"}`},
 	"the job reads none of the … that the table has without a value":                                  {"internal/bulkload/reread/truth_test.go", "the job reads none of the 1 record that the table has without a value"},
 	"logs are gone or have other names, so their records stay without values":                         {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "logs are gone or have other names, so their records stay without values"},
+	"logs of … that were loaded without a field of the job are gone or have other names":              {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "that were loaded without a field of the job are gone or have other names"},
 	"the job reads none of its …, and the table has records of it":                                    {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "the job reads none of its 2 records, and the table has records of it"},
 	"no record of the file gets a value":                                                              {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of the file gets a value"},
 	"no record of … has a value that the table lacks":                                                 {"cmd/bulkload/testdata/script/field_reread_wrong.txtar", "no record of 2 files has a value that the table lacks"},

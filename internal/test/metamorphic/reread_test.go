@@ -42,7 +42,8 @@ func (m *model) reread(s *Step) outcome {
 	var sum counts
 	var failed []int
 	var files []*rereadFile
-	for _, path := range m.found(s) {
+	found := m.found(s)
+	for _, path := range found {
 		fields := m.unread(t, s, path)
 		if len(fields) == 0 {
 			continue
@@ -67,6 +68,8 @@ func (m *model) reread(s *Step) outcome {
 		}
 	}
 	switch {
+	case len(files) == 0 && len(failed) == 0:
+		return outcome{statuses: m.nothingToRead(t, s, found)}
 	case !done && len(failed) == 0:
 		return outcome{statuses: []int{99}}
 	case !done:
@@ -77,6 +80,23 @@ func (m *model) reread(s *Step) outcome {
 		next.undo = &undo{next.undo.dropped, next.undo.events, true}
 	}
 	return outcome{statuses: append([]int{0}, failed...)[min(len(failed), 1):], counts: &sum, next: next}
+}
+
+// nothingToRead returns the possible statuses of a reread without a file to read. They depend on logs that were renamed after a load
+// without a field of the job.
+func (m *model) nothingToRead(t *table, s *Step, found []string) []int {
+	out := []int{99}
+	for _, e := range t.entries {
+		d := dateOf(e.path)
+		if slices.Contains(found, e.path) || d != "" && (d < s.From || d > s.Until) || len(m.unread(t, s, e.path)) == 0 {
+			continue
+		}
+		if d != "" || slices.ContainsFunc(t.events, func(v event) bool { return v.from == e.path && s.From <= v.date && v.date <= s.Until }) {
+			return []int{66}
+		}
+		out = []int{66, 99} // the ledger has the dates of all its good records
+	}
+	return out
 }
 
 // A lack has the fields that records of a file lack, by behaviour and date.
