@@ -204,7 +204,7 @@ func (r *Result) addNoValue(o NoValue) {
 }
 
 // NoValueAdvice is the next step for a NoValue.
-const NoValueAdvice = "if the logs have values of the field, correct its column in the job, and read the files again with --reread"
+const NoValueAdvice = "if the logs have values of the field, correct its column, or nulls, in the job, and read the files again with --reread"
 
 // ToWarn is the least number of records without a value that are worth a warning. An optional field of fewer records often has no value.
 const ToWarn = 20

@@ -114,7 +114,7 @@ func (u *unreadFields) readByOthers(none *manifest.NoValue) map[fieldOf][]behavi
 	for i := range none.Days {
 		n := &none.Days[i]
 		for field := range none.FieldsOf(n) {
-			if now := u.by(n.Behaviour, field.Name); now != "" && now != field.By {
+			if now := u.by(n.Behaviour, field.Name); now != "" && job.OtherBy(field.By, now) {
 				key := fieldOf{n.Behaviour, field.Name}
 				out[key] = append(out[key], n.Days...)
 			}

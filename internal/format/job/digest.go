@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"usertrail/internal/behaviour"
@@ -108,8 +109,9 @@ func (j *Job) TimeBy(behaviours []string) string {
 	})
 }
 
-// FieldBy returns a digest of the settings that determine from which text a record of a behaviour has a field. It returns "" if the job
-// does not have the field. Null texts are not among the settings. If the job names the columns, only the position of the column is.
+// FieldBy returns a digest of the settings that determine from which text a record of a behaviour has a field, and a short digest of each
+// null text. It returns "" if the job does not have the field. If the job names the columns, only the position of the column is
+// among the settings.
 func (j *Job) FieldBy(name, field string) string {
 	kind, ok := j.Schema.Kind(name)
 	if !ok {
@@ -126,7 +128,32 @@ func (j *Job) FieldBy(name, field string) string {
 	}
 	m.Names = nil
 	m.Kinds = []kindMeaning{{Fields: []columnMeaning{c}}}
-	return m.digest()[:16]
+	by := m.digest()[:16]
+	for _, text := range nullTexts(m.Syntax, j.Format.Nulls) {
+		sum := sha256.Sum256([]byte(text))
+		by += nullMark + hex.EncodeToString(sum[:3])
+	}
+	return by
+}
+
+// nullMark precedes the digest of each null text.
+const nullMark = "-"
+
+// OtherBy reports whether a job that reads a field by now may have a value of it where a job that reads it by then has none. Both
+// are results of FieldBy. A text that is null only for the later job gives no value.
+func OtherBy(then, now string) bool {
+	had, has := strings.Split(then, nullMark), strings.Split(now, nullMark)
+	return had[0] != has[0] || slices.ContainsFunc(had[1:], func(null string) bool { return !slices.Contains(has[1:], null) })
+}
+
+// nullTexts returns the texts that are null only because nulls has them, in order. It returns nil if there are none.
+func nullTexts(s record.Syntax, nulls []string) (out []string) {
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(nulls))) {
+		if text != "" || s == record.JSONL { // elsewhere it is null anyway
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // FieldsBy returns FieldBy as a function that computes the digest of a field once. One goroutine may use it.
@@ -148,12 +175,7 @@ func (j *Job) FieldsBy() func(name, field string) string {
 func (j *Job) readBy(behaviours, nulls []string, of func(*record.Kind) kindMeaning) string {
 	m := j.cutting()
 	m.MaxLine = 0 // it makes records bad
-	m.Nulls = nil
-	for _, text := range slices.Compact(slices.Sorted(slices.Values(nulls))) {
-		if text != "" || m.Syntax == record.JSONL { // elsewhere it is null anyway
-			m.Nulls = append(m.Nulls, text)
-		}
-	}
+	m.Nulls = nullTexts(m.Syntax, nulls)
 	var kinds []int
 	for _, name := range slices.Sorted(slices.Values(behaviours)) {
 		if k, ok := j.Schema.Kind(name); ok {
