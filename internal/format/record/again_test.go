@@ -3,8 +3,11 @@ package record
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+
+	"golang.org/x/text/encoding/unicode"
 
 	"usertrail/internal/behaviour"
 )
@@ -46,4 +49,152 @@ func TestASecondHeaderInAnotherOrderEndsParse(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.second, err, c.want)
 		}
 	}
+}
+
+// TestJoinedLogs joins two logs. If the second one has a header in another order, Parse ends at the place of this header.
+func TestJoinedLogs(t *testing.T) {
+	const (
+		first  = "user,time,title,seconds\nu1,2014-09-01 10:00:00,news,60\n"
+		quoted = "\"user\",\"time\",\"title\",\"seconds\"\n\"u1\",\"2014-09-01 10:00:00\",\"ne,ws\",\"60\"\n"
+		second = "title,time,user,seconds\nnews,2014-09-01 10:00:00,u2,60\n"
+		inTurn = "user,time,title,seconds\nu2,2014-09-01 10:00:00,news,60\n"
+	)
+	cut := func(log string, n int) string { return log[:len(log)-n] }
+	inQuotes := func(log string) string {
+		header, rest, _ := strings.Cut(log, "\n")
+		return `"` + strings.ReplaceAll(header, ",", `","`) + "\"\n" + rest
+	}
+	tsv := func(f *Format) { f.Syntax = TSV }
+	tabs := strings.NewReplacer(",", "\t").Replace
+	names := func(f *Format) { f.Header, f.Names = false, []string{"user", "time", "title", "seconds"} }
+	three := func(f *Format) {
+		f.Schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}}}}}
+		f.Kinds[0].Fields = []Column{{Name: "title"}}
+	}
+	two := func(f *Format) {
+		f.Schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "play"}}}
+		f.Kinds[0].Fields = nil
+	}
+	disk := func(f *Format) { f.Kinds[0].Fields[0].Name = `5" disk` }
+	blanks := func(f *Format) {
+		f.Syntax = Blanks
+		f.Kinds[0].Time.Format = "2006-01-02T15:04:05"
+	}
+	spaces := strings.NewReplacer("01 10", "01T10", ",", " ").Replace
+
+	for _, c := range []struct {
+		name        string
+		set         func(*Format)
+		first, next string
+		at          int // in next; -1 if it is no header in another order
+		kept, bad   int
+	}{
+		{"plain", nil, first, second, 0, 1, 0},
+		{"plain, same order", nil, first, inTurn, -1, 2, 1},
+		{"mark", nil, first, mark + second, 0, 1, 0},
+		{"mark, same order", nil, first, mark + inTurn, -1, 2, 1},
+		{"marks of an empty log", nil, first, mark + mark + second, 0, 1, 0},
+		{"mark and quotes", nil, first, mark + inQuotes(second), 0, 1, 0},
+		{"mark and quotes, same order", nil, first, mark + inQuotes(inTurn), -1, 2, 1},
+		{"marks in both", nil, mark + first, mark + second, 0, 1, 0},
+		{"a mark of tsv", tsv, tabs(first), mark + tabs(second), 0, 1, 0},
+		{"a mark of blanks", blanks, spaces(first), mark + " " + spaces(second), 0, 1, 0},
+
+		{"no line end", nil, cut(first, 1), second, 0, 0, 0},
+		{"no line end, same order", nil, cut(first, 1), inTurn, -1, 1, 1},
+		{"no line end, null", nil, cut(first, 3), second, 0, 0, 0},
+		{"no line end, cut", nil, cut(first, 12), second, 0, 0, 0},
+		{"no line end, cut in a character", nil, cut(first, 4) + "\xe6\x96", second, 0, 0, 0},
+		{"no line end, mark", nil, cut(first, 1), mark + second, 0, 0, 0},
+		{"no line end, mark and quotes", nil, cut(first, 1), mark + inQuotes(second), 0, 0, 0},
+		{"no line end, quotes", nil, cut(first, 1), inQuotes(second), 0, 0, 0},
+		{"no line end, quotes in both", nil, cut(quoted, 1), inQuotes(second), 0, 0, 0},
+		{"no line end, quotes in the first", nil, cut(quoted, 1), second, 0, 0, 0},
+		{"no line end, quotes in both, mark", nil, cut(quoted, 1), mark + inQuotes(second), 0, 0, 0},
+		{"no line end of tsv", tsv, cut(tabs(first), 1), tabs(second), 0, 0, 0},
+		{"no line end of tsv, null", tsv, tabs(cut(first, 3)), tabs(second), 0, 0, 0},
+		{"no line end of blanks", blanks, cut(spaces(first), 1), spaces(second), 0, 0, 0},
+		{"no line end, after two lines", nil, cut(first, 3) + "\"a\nb\"", second, 0, 0, 1},
+
+		{"a quote in a name", disk, `"user","time","5"" disk","seconds"` + "\n", `"user","5"" disk","time","seconds"` + "\n", 0, 0, 0},
+		{"a quote in the last name", disk, `"user","time","seconds","5"" disk"` + "\n", `"user","seconds","time","5"" disk"` + "\n", 0, 0, 0},
+		{"a quote in the first name", disk, `"user","time","seconds","5"" disk"` + "\nu,t,s,\"d\"", `"5"" disk","seconds","time","user"` + "\n", 0, 0, 0},
+		{"a quote in a name, same order", disk, `"user","time","5"" disk","seconds"` + "\n", `"user","time","5"" disk","seconds"` + "\n", -1, 0, 1},
+
+		{"names", names, first[24:], second, 0, 1, 0},
+		{"names, same order", names, first[24:], inTurn, -1, 2, 1},
+		{"names, mark", names, first[24:], mark + inQuotes(second), 0, 1, 0},
+		{"names, no line end", names, cut(first[24:], 1), second, 0, 0, 0},
+		{"names, at the beginning", names, "", second, 0, 0, 0},
+
+		{"one name more", nil, first, "x," + second, -1, 2, 1},
+		{"one name more, in quotes", nil, first, `"x",` + second, -1, 2, 1},
+		{"another name", nil, cut(first, 1), "titles" + second[5:], -1, 1, 1},
+		{"another first name", nil, cut(first, 1), "station" + second[5:], -1, 1, 1},
+		{"a name twice", nil, cut(first, 1), "title,time,title,seconds\n", -1, 0, 1},
+		{"something after the names", nil, cut(first, 1), "title,time,user,seconds,x\n", -1, 0, 1},
+		{"something after the names, in quotes", nil, cut(first, 1), "title,time,user,seconds,\"seconds\"x\n", -1, 0, 1},
+		{"too many columns before the names", nil, first, "u1,2014-09-01 10:00:00,news,60,title,time,user,seconds\n", -1, 1, 1},
+		{"a text ends with all names", nil, first, "u1,2014-09-01 10:00:00,columns,of title,time,user,seconds\n", -1, 1, 1},
+		{"a text of blanks ends with all names", blanks, spaces(first), "u1 2014-09-01T10:00:00 by title time user seconds\n", -1, 1, 1},
+		{"a text has all names", nil, first, "u1,2014-09-01 10:00:00,\"title,time,user,seconds\",60\n", -1, 2, 0},
+		{"a text ends with names", three, "user,time,title\n", "u1,2014-09-01 10:00:00,user,title\n", -1, 0, 1},
+		{"a text is two names", two, "time,user\n", "2014-09-01 10:00:00,user,time\n", -1, 0, 1},
+		{"two names", two, "time,user\n", "user,time\n", 0, 0, 0},
+	} {
+		f := plays()
+		if c.set != nil {
+			c.set(f)
+		}
+		kept, bad, err := joined(f, c.first+c.next)
+		header := &SecondHeader{}
+		switch {
+		case c.at < 0 && (err != nil || kept != c.kept || bad != c.bad):
+			t.Errorf("%s: %d kept, %d bad, %v; want %d and %d", c.name, kept, bad, err, c.kept, c.bad)
+		case c.at >= 0 && (!errors.As(err, &header) || header.Offset != int64(len(c.first)+c.at) || kept != c.kept || bad != c.bad):
+			t.Errorf("%s: %d kept, %d bad, %v; want %d, %d and a header at %d", c.name, kept, bad, err, c.kept, c.bad, len(c.first)+c.at)
+		case c.at >= 0 && header.Line != int64(strings.Count(c.first, "\n")+1):
+			t.Errorf("%s: line %d", c.name, header.Line)
+		}
+	}
+
+	f := plays()
+	f.Encoding = "utf-16"
+	wide := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder()
+	one, _ := wide.String(first)
+	wide.Reset()
+	two16, _ := wide.String(second)
+	if _, _, err := joined(f, one+two16); !errors.As(err, new(*SecondHeader)) || !strings.Contains(err.Error(), fmt.Sprintf("line 3, byte %d", len(first))) {
+		t.Errorf("utf-16: %v", err)
+	}
+	f = plays()
+	names(f)
+	if _, _, err := joined(f, first[24:]+second); err == nil || !strings.Contains(err.Error(), "the header at line 2, byte 31 has the names of the job in another order: split the log there, or correct names") {
+		t.Errorf("names: %v", err)
+	}
+}
+
+// joined reads a log and looks for headers. It returns the numbers of good and bad records.
+func joined(f *Format, log string) (kept, bad int, err error) {
+	r, err := Open(strings.NewReader(log), playFile("day/a.csv"), f)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer r.Close()
+	p, err := NewParser(f, playFile("day/a.csv"), r.Header())
+	if err != nil {
+		return 0, 0, err
+	}
+	p.FindHeaders(r.Header(), true)
+	s := &countSink{}
+	for err == nil {
+		var c Chunk
+		if c, err = r.Next(make([]byte, 0, 100)); err == nil {
+			err = p.Parse(c, s)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return s.kept, s.bad, err
 }

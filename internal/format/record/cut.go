@@ -30,6 +30,15 @@ func line(data []byte, final bool) (size, content int) {
 	return size, content
 }
 
+// unmarked returns text without the byte order marks at its beginning. In a file that was joined from others, later records may have
+// them. The quote of the first field comes after them.
+func unmarked(text []byte) []byte {
+	if len(text) > 0 && text[0] == mark[0] {
+		return bytes.TrimLeft(text, mark)
+	}
+	return text
+}
+
 // whole returns the number of bytes at the beginning of data that are whole records.
 func (c *cutter) whole(data []byte, final bool) int {
 	if final {
@@ -104,7 +113,7 @@ const (
 // scan reads data field by field, up to the end of the record or of data, and
 // measures the record as line does.
 func (c *cutter) scan(data []byte) (size, content int, end ending) {
-	at, eol := 0, -1 // eol is len(data) if no line ends after at
+	at, eol := len(data)-len(unmarked(data)), -1 // eol is len(data) if no line ends after at
 	for {
 		if at < len(data) && data[at] == '"' {
 			n := closing(data[at:])

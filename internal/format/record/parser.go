@@ -55,7 +55,7 @@ type named struct {
 type scratch struct {
 	text  []byte // of the record's columns
 	spans []span
-	whole []byte // the record
+	whole []byte // the record without byte order marks
 	arena []byte
 	vals  [][]byte // fields of rec; separate from rec's own slice, which a Sink may have replaced
 	rec   behaviour.Record
@@ -224,16 +224,17 @@ func (p *Parser) measure(at int) (size, content int, quoted bool, bad Reason) {
 
 // record passes one record to s.
 func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error {
-	p.whole = p.chunk.Data[at : at+content : at+content]
+	raw := p.chunk.Data[at : at+content : at+content]
+	p.whole = unmarked(raw)
 	p.rec.Kind = p.file.Kind
 	var why error
 	switch bad {
 	case TooLong:
-		return s.Reject(p.place(at, tooLong(p.cut.maxLine, p.whole)))
+		return s.Reject(p.place(at, tooLong(p.cut.maxLine, raw)))
 	case BadQuote:
 		why = errors.New("a quote within a column, or not closed")
 	default:
-		if p.split.syntax == Blanks && len(bytes.Trim(p.whole, " \t")) == 0 {
+		if len(p.whole) == 0 || p.split.syntax == Blanks && len(bytes.Trim(p.whole, " \t")) == 0 {
 			return nil
 		}
 		bad, why = p.read(quoted)
@@ -242,19 +243,17 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 	case "":
 		p.rec.ID = p.chunk.Offset + int64(at)
 		return s.Keep(&p.rec)
-	case NotUTF8, BadQuote, TooLong:
 	case large:
 		return fmt.Errorf("record: parse %s: record at byte %d: %w: its fields have more than %d bytes", p.file.Path, p.chunk.Offset+int64(at), ErrLarge, p.most)
-	default:
-		if p.headers.has(p.whole, quoted) {
-			return p.secondHeader(at)
-		}
+	}
+	if n, found := p.headers.in(raw); found {
+		return p.secondHeader(at + n)
 	}
 	if bad == skipped {
-		p.left.Line, p.left.Offset, p.left.Raw = p.lineOf(at), p.chunk.Offset+int64(at), p.whole
+		p.left.Line, p.left.Offset, p.left.Raw = p.lineOf(at), p.chunk.Offset+int64(at), raw
 		return s.Skip(&p.left)
 	}
-	return s.Reject(p.place(at, &Reject{Reason: bad, Err: why, Raw: p.whole}))
+	return s.Reject(p.place(at, &Reject{Reason: bad, Err: why, Raw: raw}))
 }
 
 // place sets the position of r in the file, and its behaviour.

@@ -315,6 +315,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("u1\t2014-09-01\tA\t1\n\nu2\n", uint8(1), uint8(3))
 	f.Add(" u1 2014-09-01 A 1\n  \n", uint8(2), uint8(3))
 	f.Add(`{"user":"u1","time":"2014-09-01"}`+"\n[]\n{\n", uint8(3), uint8(3))
+	f.Add(mark+"u1,2014-09-01,A,1\n"+mark+"\"u2\",2014-09-01,\"\n\",1\n"+mark+"\n", uint8(0), uint8(3))
 	f.Add("\xff\xfe\x00,\"\n\n\"\r\n,", uint8(0), uint8(1))
 	f.Fuzz(func(t *testing.T, text string, syntax, size uint8) {
 		format := plays()
@@ -344,7 +345,7 @@ func FuzzParse(f *testing.F) {
 func linesOf(text string, s Syntax) int {
 	n := 0
 	for l := range strings.Lines(text) {
-		l = strings.TrimSuffix(strings.TrimSuffix(l, "\n"), "\r")
+		l = strings.TrimLeft(strings.TrimSuffix(strings.TrimSuffix(l, "\n"), "\r"), mark)
 		if s == Blanks {
 			l = strings.Trim(l, " \t")
 		}
@@ -368,7 +369,7 @@ func checkCover(t *testing.T, text string, f *Format) {
 		if size < 1 || size > len(rest) || content > size {
 			t.Fatalf("record of %d bytes, %d with its end, of %d", content, size, len(rest))
 		}
-		if content > 0 && (f.Syntax != Blanks || strings.Trim(string(rest[:content]), " \t") != "") {
+		if rec := string(unmarked(rest[:content])); rec != "" && (f.Syntax != Blanks || strings.Trim(rec, " \t") != "") {
 			n++
 		}
 		rest = rest[size:]

@@ -26,7 +26,7 @@ func Rows(text []byte, syntax Syntax, delimiter string, limit int, final bool) (
 		if size == 0 {
 			break
 		}
-		rec := text[:content]
+		rec := unmarked(text[:content])
 		text = text[size:]
 		switch {
 		case wrong != "":

@@ -19,6 +19,7 @@ func TestRowsAreThoseOfTheSyntax(t *testing.T) {
 	}{
 		{"csv", "a,\"b\n,c\"\n\n1,2\n", ",", record.CSV, 9, true, [][]string{{"a", "b\n,c"}, {"1", "2"}}, 0},
 		{"mark", "\uFEFFa,b\r\n", ",", record.CSV, 9, true, [][]string{{"a", "b"}}, 0},
+		{"marks", "\uFEFFa,b\n\uFEFF\"1,\",\"2\"\n\uFEFF\n", ",", record.CSV, 9, true, [][]string{{"a", "b"}, {"1,", "2"}}, 0},
 		{"quote gone wrong", "a,b\n1,x\"y\n3,4\n", ",", record.CSV, 9, true, [][]string{{"a", "b"}, {"3", "4"}}, 1},
 		{"quotes of tsv", "a\t\"b\n", "\t", record.TSV, 9, true, [][]string{{"a", `"b`}}, 0},
 		{"last line not whole", "a;b\nc;", ";", record.CSV, 9, false, [][]string{{"a", "b"}}, 0},

@@ -123,7 +123,7 @@ func (r *Reader) begin(f *Format) error {
 	if len(s.delimiter) > 0 { // a header may have very many columns, and a slice that grows would hold them twice
 		s.spans = make([]span, 0, bytes.Count(rec, s.delimiter)+1)
 	}
-	s.split(rec, quoted)
+	s.split(unmarked(rec), quoted)
 	if f.Columns > 0 && len(s.spans) > f.Columns {
 		return fmt.Errorf("header in line %d: %w: it has %d columns, and %d fit", r.line, ErrLargeHeader, len(s.spans), f.Columns)
 	}
@@ -168,6 +168,7 @@ func (r *Reader) first() (rec []byte, quoted bool, err error) {
 
 // empty reports whether a line is not a record.
 func (r *Reader) empty(text []byte) bool {
+	text = unmarked(text)
 	return len(text) == 0 || r.blanks && len(bytes.Trim(text, " \t")) == 0
 }
 

@@ -16,6 +16,8 @@ var awkward = map[string]string{
 	"crlf":          "user,time,title,seconds\r\nu1,2014-09-01 10:00:00,A,1\r\n\r\nu2,2014-09-01 10:00:01,\"B\r\nb\",2\r\nu3,2014-09-01 10:00:02,C,3\r",
 	"quoted":        header + "u1,2014-09-01 10:00:00,\"A\nB\"\"C\"\"\n\n\",1\n\"u2\",\"2014-09-01 10:00:01\",\"\"\"\",\"2\"\nu3,2014-09-01 10:00:02,\"\",\n",
 	"mark":          mark + header + "u1,2014-09-01 10:00:00,A,1\n",
+	"marks":         mark + header + mark + "u1,2014-09-01 10:00:00,A,1\n" + mark + mark + "\"u2\",2014-09-01 10:00:01,\"B\nb\",2\n" + mark + "\n" + mark + "u3,\"x\n" + mark,
+	"marks, just":   header + mark + "u1,2014-09-01 10:00:00," + strings.Repeat("A", 100) + ",1\n" + mark + "u1,2014-09-01 10:00:00," + strings.Repeat("A", 101) + ",1\n",
 	"empty lines":   "\n\n" + header + "\n\nu1,2014-09-01 10:00:00,A,1\n\n\nu2,2014-09-01 10:00:00,A,1\n\n",
 	"left open":     header + "u1,2014-09-01 10:00:00,\"A,1\nu2,2014-09-01 10:00:01,B,2\nu3,2014-09-01 10:00:02,C,3\n",
 	"open, closed":  header + "u1,2014-09-01 10:00:00,\"A,1\nu2,2014-09-01 10:00:01,\"B\",2\nu3,2014-09-01 10:00:02,C,3\n",
@@ -74,6 +76,11 @@ func TestAwkward(t *testing.T) {
 			`keep 24: play "u1" 2014-09-01T10:00:00 2014-09-01 title="A\nB\"C\"\n\n" seconds="1"`,
 			`keep 62: play "u2" 2014-09-01T10:00:01 2014-09-01 title="\"" seconds="2"`,
 			`keep 98: play "u3" 2014-09-01T10:00:02 2014-09-01 title=null seconds=null`,
+		},
+		"marks": {
+			`keep 27: play "u1" 2014-09-01T10:00:00 2014-09-01 title="A" seconds="1"`,
+			`keep 57: play "u2" 2014-09-01T10:00:01 2014-09-01 title="B\nb" seconds="2"`,
+			`reject 100 line 6: bad quote: a quote within a column, or not closed`,
 		},
 		"mark": {`keep 27: play "u1" 2014-09-01T10:00:00 2014-09-01 title="A" seconds="1"`},
 		"left open": {

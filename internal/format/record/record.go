@@ -17,7 +17,9 @@
 //
 // Offsets count bytes of the text: the file decompressed, and in UTF-8. A byte
 // order mark of UTF-8 is counted, but is part of no record; a byte order mark of UTF-16 is
-// not counted. Lines are physical lines, counted from 1, whatever they hold. A record is
+// not counted. If files are joined into one, a later record may begin with byte order marks.
+// They are part of no column and of no "$line". The record's offset is the offset of the first of them.
+// Lines are physical lines, counted from 1, whatever they hold. A record is
 //
 //	csv             fields up to a newline outside quotes
 //	tsv, blanks,    one line
