@@ -126,7 +126,7 @@ func unread(name string, v any, err error) error {
 	case errors.Is(err, syscall.EISDIR):
 		return fmt.Errorf("%s: %w: %w", name, damaged(v), dfs.ErrDirectory)
 	case errors.Is(err, syscall.ELOOP):
-		return fmt.Errorf("%s: %w: a link to itself is in its place", name, damaged(v))
+		return fmt.Errorf("%s: %w: %w", name, damaged(v), dfs.ErrLoop)
 	case errors.Is(err, dfs.ErrSpecial):
 		return fmt.Errorf("%s: %w: a pipe, socket or device is in its place", name, damaged(v))
 	}

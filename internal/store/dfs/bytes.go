@@ -17,14 +17,19 @@ var ErrDamaged = errors.New("damaged file")
 // ErrDirectory is wrapped when a directory has the name of a file that was written.
 var ErrDirectory = errors.New("a directory is in its place")
 
-// InPlace explains the error of a directory, pipe, socket or device in the place of a file that a run writes. The
-// result wraps ErrDamaged and either ErrDirectory or ErrSpecial, and has no status of a wrong command line. InPlace
-// returns another error as it is.
+// ErrLoop is wrapped when a link to itself has the name of a file that was written.
+var ErrLoop = errors.New("a link to itself is in its place")
+
+// InPlace explains the error of a directory, link to itself, pipe, socket or device in the place of a file that a run
+// writes. The result wraps ErrDamaged and one of ErrDirectory, ErrLoop and ErrSpecial, and has no status of a wrong
+// command line. InPlace returns another error as it is.
 func InPlace(err error, step string) error {
 	what := ErrDirectory
 	switch {
 	case errors.Is(err, ErrSpecial):
 		what = ErrSpecial
+	case errors.Is(err, syscall.ELOOP):
+		what = ErrLoop
 	case !errors.Is(err, syscall.EISDIR):
 		return err
 	}

@@ -80,3 +80,23 @@ func TestPipesAreNotRead(t *testing.T) {
 		t.Errorf("CheckFile: %v, InPlace: %v; want ErrDamaged", check, step)
 	}
 }
+
+// TestLinksToThemselvesAreNamed opens a file that is a link to itself, or is below one. The errors name the link.
+func TestLinksToThemselvesAreNamed(t *testing.T) {
+	ctx, files, link := t.Context(), local.New(), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("link", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{link, filepath.Join(link, "folder", "file")} {
+		_, err := dfs.ReadFile(ctx, files, name)
+		if step := dfs.InPlace(err, "remove it"); !errors.Is(step, dfs.ErrLoop) || step.Error() != link+": damaged file: a link to itself is in its place: remove it" {
+			t.Errorf("%s: %v, want that %s is a link to itself", name, step, link)
+		}
+	}
+	if is, err := dfs.IsLink(ctx, files, link); !is || err != nil {
+		t.Errorf("%s is a link: %t, %v", link, is, err)
+	}
+	if is, err := dfs.IsLink(ctx, files, filepath.Join(link, "file")); is || !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("a file below the link is a link: %t, %v", is, err)
+	}
+}

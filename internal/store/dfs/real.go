@@ -6,6 +6,7 @@ import (
 	iofs "io/fs"
 	"path"
 	"strings"
+	"syscall"
 )
 
 // A Resolver is an FS in which several names may refer to one place.
@@ -58,11 +59,12 @@ func Twofold(ctx context.Context, fs FS, name string) (bool, error) {
 // IsLink reports whether name is a link itself, whatever its parents are.
 func IsLink(ctx context.Context, fs FS, name string) (bool, error) {
 	real, err := Real(ctx, fs, name)
-	if err != nil {
+	loops := errors.Is(err, syscall.ELOOP)
+	if err != nil && !loops {
 		return false, err
 	}
 	parent, err := Real(ctx, fs, Dir(name))
-	return err == nil && real != Join(parent, Base(name)), err
+	return err == nil && (loops || real != Join(parent, Base(name))), err
 }
 
 // LinkToNothing returns the link because of which name does not exist: name itself or a directory

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"usertrail/internal/format/manifest"
@@ -153,6 +154,30 @@ func TestALinkToItselfInThePlaceOfAPlan(t *testing.T) {
 		remove(t, dir, "manifest.json")
 		if _, err := catalog.Rebuild(t.Context(), local.New(), dir, false); exit.Of(err) != exit.Failed || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("rebuild: %v, want %s", err, want)
+		}
+	}
+}
+
+// TestSomethingElseInThePlaceOfTheLinesOfAPlan expects the next step of those who read and who write the file.
+func TestSomethingElseInThePlaceOfTheLinesOfAPlan(t *testing.T) {
+	for what, make := range map[string]func(name string) error{
+		"a directory is in its place":              func(name string) error { return os.Mkdir(name, 0o755) },
+		"a link to itself is in its place":         func(name string) error { return os.Symlink(filepath.Base(name), name) },
+		"a pipe, socket or device, and not a file": func(name string) error { return syscall.Mkfifo(name, 0o600) },
+	} {
+		dir := t.TempDir()
+		f := catalog.Folder{FS: local.New(), Plans: catalog.Plans(dir), ID: "5d0d"}
+		if err := f.SetPieces(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Remove(f.Lines()), make(f.Lines())); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.OpenPieces(t.Context())
+		for does, err := range map[string]error{"read": err, "write": f.SetPieces(t.Context(), []byte("{}"))} {
+			if want := "pieces.jsonl: damaged file: " + what + ": remove it, and plan again"; err == nil || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", does, err, want)
+			}
 		}
 	}
 }

@@ -90,13 +90,17 @@ func (f Folder) Begin(ctx context.Context, p *manifest.Plan) error {
 }
 
 // Plan reads the plan. If the plan was never written or has been removed, the error wraps
-// fs.ErrNotExist.
+// fs.ErrNotExist. If the file is damaged, the error has the next step.
 func (f Folder) Plan(ctx context.Context) (*manifest.Plan, error) {
 	p := new(manifest.Plan)
-	return p, read(ctx, f.FS, f.at(planName), p)
+	err := read(ctx, f.FS, f.at(planName), p)
+	if errors.Is(err, manifest.ErrDamaged) {
+		err = fmt.Errorf("%w: %s", err, planAgain)
+	}
+	return p, err
 }
 
-// Next steps after the error of a directory in the place of a file of a plan.
+// Next steps after the error of a directory, link to itself or pipe in the place of a file of a plan.
 const (
 	planAgain  = "remove it, and plan again"
 	PieceAgain = "remove it, and run the piece again"
@@ -122,7 +126,7 @@ func (f Folder) Lines() string { return f.at(linesName) }
 // OpenPieces opens the file that SetPieces wrote.
 func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
 	file, err := dfs.OpenRegular(ctx, f.FS, f.at(linesName))
-	return file, dfs.InPlace(err, planAgain)
+	return file, unlistable(plansName, dfs.InPlace(err, planAgain))
 }
 
 // Reported returns the numbers of the pieces that have a report.
@@ -246,12 +250,12 @@ func (c *Catalog) plan(ctx context.Context, id string) (*manifest.Plan, error) {
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, manifest.ErrDamaged):
-		return nil, fmt.Errorf("%w: %s", err, planAgain)
-	case err == nil && p.ID != id: // EndPlan removes the folder of the plan's name
+	case err != nil:
+		return nil, err
+	case p.ID != id: // EndPlan removes the folder of the plan's name
 		return nil, fmt.Errorf("%s: %w: it says that it is plan %q; remove that folder if no one commits the plan", dfs.Join(Plans(c.dir), id), manifest.ErrDamaged, p.ID)
 	}
-	return p, err
+	return p, nil
 }
 
 // hasPlan reports whether the folder id of the plans in dir has a plan.
@@ -268,7 +272,7 @@ func hasPlan(ctx context.Context, fs dfs.FS, dir, id string) (bool, error) {
 			if _, err = f.Plan(ctx); err == nil {
 				return true, nil
 			}
-			return false, fmt.Errorf("%w: %s", err, planAgain)
+			return false, err
 		}
 	}
 	return false, unlistable(plansName, err)

@@ -21,7 +21,8 @@
 // lock is lost. Each change therefore first checks the locks that this FS holds.
 //
 // Names are paths of the operating system. Errors are *fs.PathError
-// with the name that the caller passed, not the temporary name. A cancelled
+// with the name that the caller passed, not the temporary name. If a link to itself is above
+// that name, they have the name of the link. A cancelled
 // context also ends reads and writes of open files.
 package local
 
@@ -155,7 +156,8 @@ func (s local) change(ctx context.Context, op, name string) error {
 }
 
 // named returns err as an error of op on name. It removes the system's own prefix, which
-// names the call and the temporary file.
+// names the call and the temporary file. If a link to itself above name is the cause, the error
+// names the link.
 func named(op, name string, err error) error {
 	if err == nil {
 		return nil
@@ -174,7 +176,20 @@ func named(op, name string, err error) error {
 	if errors.Is(err, syscall.ENOTDIR) {
 		err = dfs.ErrNotDir
 	}
+	if errors.Is(err, syscall.ELOOP) {
+		name = loopOf(name)
+	}
 	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// loopOf returns name, or the link to itself above it.
+func loopOf(name string) string {
+	for {
+		if _, err := os.Lstat(name); !errors.Is(err, syscall.ELOOP) {
+			return name
+		}
+		name = filepath.Dir(name)
+	}
 }
 
 func info(name string, fi fs.FileInfo) dfs.Info {

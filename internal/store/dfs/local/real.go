@@ -40,6 +40,9 @@ func realPath(name string) (string, error) {
 			return filepath.Join(real, rest), nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
+			if _, fail := os.Stat(name); errors.Is(fail, syscall.ELOOP) {
+				err = fail // EvalSymlinks has an error of its own
+			}
 			return "", err
 		}
 		name = strings.TrimRight(name, "/")
