@@ -48,11 +48,13 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 	if err == nil {
 		held, who, err = s.Held(ctx, lock)
 	}
-	if errors.Is(err, iofs.ErrExist) { // something that is no lock is in its place
-		err = fmt.Errorf("table %s: %w", dir, err)
+	if err == nil || errors.Is(err, iofs.ErrPermission) { // a lock that may not be read may not be written either
+		if denied := dfs.Lockable(ctx, fs, lock); denied != nil {
+			err = unwritable(denied)
+		}
 	}
-	if err == nil {
-		err = unwritable(dfs.Lockable(ctx, fs, lock))
+	if errors.Is(err, iofs.ErrExist) || errors.Is(err, iofs.ErrPermission) { // the load says it so
+		err = fmt.Errorf("table %s: %w", dir, err)
 	}
 	if info, failed := fs.Stat(ctx, lock); err == nil && failed == nil && info.Dir {
 		err = fmt.Errorf("table %s: lock %s: %w", dir, lock, syscall.EISDIR)

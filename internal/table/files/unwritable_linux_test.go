@@ -22,8 +22,12 @@ import (
 // TestOneStatusForATableThatMayNotBeWritten changes the mode of one file or folder of a table, so that a
 // user may not write or read it. The check and a load fail with status 64.
 func TestOneStatusForATableThatMayNotBeWritten(t *testing.T) {
-	for name, mode := range map[string]os.FileMode{"lock": 0o444, "d": 0o555, "loads": 0o555, "": 0o555, catalog.ManifestName: 0} {
-		t.Run(filepath.Join("trails", name), func(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		mode os.FileMode
+	}{{"lock", 0o444}, {"lock", 0}, {"d", 0o555}, {"loads", 0o555}, {"", 0o555}, {catalog.ManifestName, 0}} {
+		name, mode := x.name, x.mode
+		t.Run(filepath.Join("trails", name)+" "+mode.String(), func(t *testing.T) {
 			dir := testkit.Enterable(t)
 			s := files.Store{FS: local.New(), Dir: filepath.Join(dir, "trails")}
 			open(t, dir)
@@ -42,6 +46,9 @@ func TestOneStatusForATableThatMayNotBeWritten(t *testing.T) {
 					if exit.Of(err) != exit.Usage || !strings.Contains(err.Error(), "permission denied") || !strings.Contains(err.Error(), "or let the owner grant the right") {
 						t.Errorf("%s: status %d, %v; want 64 and the next step", what, exit.Of(err), err)
 					}
+				}
+				if got, want := checked.Error(), "pre-check "+string(precheck.UnfinishedRun)+": "+loaded.Error(); name == "lock" && got != want {
+					t.Errorf("the check says\n%s\nwant\n%s", got, want)
 				}
 			})
 		})
