@@ -32,6 +32,7 @@ func TestADirectoryInThePlaceOfAFileOfAPlan(t *testing.T) {
 		file, step string
 		refuse     []string // the commands that need the file
 	}{
+		{"plans/*/plan.json", "remove it, and plan again", []string{"plan", "run", "commit"}},
 		{"plans/*/pieces.jsonl", "remove it, and plan again", []string{"plan", "open"}},
 		{"plans/*/00000.json", "remove it, and run the piece again", []string{"run", "commit"}},
 		{"plans/*/*.bad", "remove it, and commit again", []string{"commit"}},
@@ -122,6 +123,32 @@ func TestAPieceDoesNotReplaceADirectory(t *testing.T) {
 		_, err := pieces.Run(t.Context(), y.Worker(local.New()), &parts[0], 0)
 		if !errors.Is(err, dfs.ErrDirectory) || exit.Of(err) != exit.Failed || !strings.Contains(err.Error(), ": a directory is in its place: remove it, and run the piece again") {
 			t.Errorf("%s: %v, status %d; want 1, and the next step", ending, err, exit.Of(err))
+		}
+	}
+}
+
+// TestADonePieceOfAPlanThatIsGone removes the file of a plan whose piece is done. The worker says what the commit says.
+func TestADonePieceOfAPlanThatIsGone(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-08-31/play.csv", bulkloadtest.Header)
+	y.Load(nil, "2014-08-31", "2014-08-31")
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-01")
+	y.DoAll(parts)
+	for _, file := range []string{"pieces.jsonl", "plan.json"} {
+		names, err := filepath.Glob(filepath.Join(y.Store.Plans(), "*", file))
+		if err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+		lines := linesOf(y, 2, parts)
+		if err := os.Remove(names[0]); err != nil {
+			t.Fatal(err)
+		}
+		all := found(y, lines)
+		_, ran := pieces.Run(t.Context(), y.Worker(local.New()), &all[0], 0)
+		_, committed := pieces.Commit(t.Context(), y.Worker(local.New()), all)
+		if !errors.Is(ran, pieces.ErrStale) || committed == nil || ran.Error() != committed.Error() {
+			t.Errorf("without %s: run %v, commit %v; want that the plan is gone", file, ran, committed)
 		}
 	}
 }

@@ -124,19 +124,23 @@ func (w *worker) isDone(ctx context.Context) (*manifest.Report, error) {
 		w.with.Log.Warn("the piece is done again", "plan", w.piece.Plan, "piece", w.piece.Piece, "why", err)
 		return nil, nil
 	}
-	if r != nil || err != nil {
-		w.already = err == nil
-		return r, err
-	}
-	_, err = w.folder.Plan(ctx)
-	if !errors.Is(err, iofs.ErrNotExist) && (err != nil || !w.piece.gone()) {
+	if err != nil {
 		return nil, err
 	}
-	w.already, err = w.committed(ctx)
-	if err == nil && !w.already {
-		err = fmt.Errorf("%w: %s keeps nothing of plan %s: plan again", ErrStale, w.with.Store.Address(), w.piece.Plan)
+	switch _, err = w.folder.Plan(ctx); {
+	case err == nil && !w.piece.gone():
+		w.already = r != nil
+		return r, nil
+	case err != nil && !errors.Is(err, iofs.ErrNotExist):
+		return nil, err
 	}
-	return nil, err
+	if w.already, err = w.committed(ctx); err != nil {
+		return nil, err
+	}
+	if !w.already {
+		return nil, fmt.Errorf("%w: %s keeps nothing of plan %s: plan again", ErrStale, w.with.Store.Address(), w.piece.Plan)
+	}
+	return r, nil
 }
 
 // committed reports whether the plan is part of the table.
