@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"usertrail/internal/extract"
 	"usertrail/internal/extract/estimate"
@@ -311,7 +312,9 @@ func (p *plan) gather(ctx context.Context, have *planned, reports []*report, the
 // not finished.
 func (p *plan) gathered(ctx context.Context) (map[string]bool, error) {
 	dir := p.Name(place.ResultName)
-	if err := p.FS.Mkdir(ctx, dir); err != nil {
+	if err := p.FS.Mkdir(ctx, dir); errors.Is(err, dfs.ErrNotDir) || errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%w: move it away, and commit again", err)
+	} else if err != nil {
 		return nil, err
 	}
 	if err := p.FS.Sweep(ctx, dir); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -27,7 +28,8 @@ type written struct {
 }
 
 // check reads all files of pieces. It fails with piece.ErrMissing if a file is not as it was written,
-// and removes the report of its piece, so that the piece is done again. there has the files that an
+// and removes the report of its piece, so that the piece is done again. It does not remove a directory
+// in the place of a file. there has the files that an
 // earlier commit moved.
 func (p *plan) check(ctx context.Context, have *planned, reports []*report, there map[string]bool) error {
 	all, parts := p.writtenBy(reports, there)
@@ -44,13 +46,25 @@ func (p *plan) check(ctx context.Context, have *planned, reports []*report, ther
 	for _, f := range all {
 		g.Go(func() error {
 			err := dfs.CheckFile(gctx, p.FS, f.name, f.size, f.sum)
+			noFolder := errors.Is(err, dfs.ErrNotDir)
+			if noFolder {
+				err = fmt.Errorf("%s: %w: it is gone", f.name, dfs.ErrDamaged)
+			}
+			err = dfs.InPlace(err, "move it away first")
 			if !errors.Is(err, dfs.ErrDamaged) {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			damaged, why = append(damaged, f.piece), append(why, err)
-			return p.FS.Remove(gctx, f.name)
+			if noFolder || errors.Is(err, dfs.ErrDirectory) {
+				return nil // there is nothing to remove, or a directory that may hold files of others
+			}
+			err = p.FS.Remove(gctx, f.name)
+			if errors.Is(err, syscall.ELOOP) {
+				err = nil // the piece finds the link in the place of its directory
+			}
+			return err
 		})
 	}
 	if err := g.Wait(); err != nil {

@@ -353,7 +353,7 @@ func (p *plan) readUsers(ctx context.Context, s *userlist.Members, limit int64) 
 	return list, err
 }
 
-// inPlace explains the error of a directory or pipe in the place of a file of the plan. The plan is out of
+// inPlace explains the error of a directory, link to itself or pipe in the place of a file of the plan. The plan is out of
 // date then, as after other damage of the file.
 func inPlace(err error) error {
 	err = dfs.InPlace(err, "move it away, and plan again")
@@ -369,6 +369,9 @@ func (p *plan) planned(ctx context.Context) (*planned, error) {
 	b, err := dfs.ReadFile(ctx, p.FS, p.Name(place.QueryName))
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
+	}
+	if errors.Is(err, dfs.ErrNotDir) {
+		return nil, fmt.Errorf("%w: %s: %w: move it away, and plan again", ErrStale, p.Dir, dfs.ErrNotDir)
 	}
 	if err != nil {
 		return nil, inPlace(err)

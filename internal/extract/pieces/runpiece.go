@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"syscall"
 	"time"
 
 	"usertrail/internal/extract"
@@ -138,6 +139,9 @@ func (w *Worker) run(ctx context.Context, at *plan, p *Piece, t table.Table) (Re
 	if err != nil {
 		return Result{}, err
 	}
+	if err := at.FS.Remove(ctx, at.Name(reportName(p.Piece))); err != nil { // its files are not as they were written
+		return Result{}, err
+	}
 	if err = extract.Settle(ctx, t, w.Patience, w.Progress); err != nil {
 		return Result{}, p.explain(err)
 	}
@@ -183,16 +187,27 @@ func already(r *report) Result {
 // has the piece.
 func (at *plan) done(ctx context.Context, p *Piece) (*report, error) {
 	r, err := at.report(ctx, p.Plan, p.Piece)
-	if r != nil || err != nil {
-		return r, err
+	if err != nil {
+		return nil, err
 	}
 	have, err := at.planned(ctx)
-	if err != nil || have != nil && have.Plan == p.Plan {
+	if err != nil {
 		return nil, err
+	}
+	if have != nil && have.Plan == p.Plan {
+		if r == nil {
+			return nil, nil
+		}
+		if whole, err := at.whole(ctx, r); err != nil || !whole {
+			return nil, err
+		}
+		return r, nil
 	}
 	// Commit removes the reports after OUT has its name.
 	if done, err := at.Committed(ctx, p.Plan, p.Append); err != nil {
 		return nil, err
+	} else if done && r != nil {
+		return r, nil
 	} else if done {
 		return &report{Plan: p.Plan, Piece: p.Piece}, nil
 	}
@@ -202,12 +217,35 @@ func (at *plan) done(ctx context.Context, p *Piece) (*report, error) {
 	return nil, fmt.Errorf("%w: --out %s has no plan %s: plan again", ErrStale, p.Out, p.Plan)
 }
 
+// whole reports whether nothing else is in the place of a file of a piece. A file may be gone: a commit moves the parts.
+func (at *plan) whole(ctx context.Context, r *report) (bool, error) {
+	var names []string
+	for _, part := range r.Parts {
+		for _, f := range part.Files {
+			names = append(names, f.Name)
+		}
+	}
+	if r.LostFile != nil {
+		names = append(names, r.LostFile.Name)
+	}
+	for _, name := range names {
+		f, err := at.FS.Stat(ctx, dfs.Join(at.Name(pieceName(r.Piece)), name))
+		switch {
+		case err == nil && (f.Dir || f.Special), errors.Is(err, syscall.ELOOP), errors.Is(err, dfs.ErrNotDir):
+			return false, nil
+		case err != nil && !errors.Is(err, iofs.ErrNotExist):
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // report returns the report of a piece, or nil if there is none that is as it was written. The report of another plan or piece is
 // none: the piece is done again, and replaces it.
 func (at *plan) report(ctx context.Context, plan string, n int) (*report, error) {
 	b, err := dfs.ReadFile(ctx, at.FS, at.Name(reportName(n)))
-	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, nil
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) {
+		return nil, nil // without its directory, the plan is gone
 	}
 	if err != nil {
 		return nil, dfs.InPlace(err, "move it away, and run the piece again")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"usertrail/internal/extract/notfound"
 	"usertrail/internal/extract/query"
@@ -117,6 +118,9 @@ func fits(out string) error {
 func (t *Target) unseen(err error) error {
 	if errors.Is(err, dfs.ErrNotDir) {
 		return fmt.Errorf("%w: --out %s: %w: a name before the last one is a file: name another directory", query.ErrWrong, t.Out, err)
+	}
+	if errors.Is(err, syscall.ELOOP) {
+		return fmt.Errorf("%w: --out %s: %w: move the link away, or name another directory", query.ErrWrong, t.Out, err)
 	}
 	return fmt.Errorf("look for --out: %w", err)
 }

@@ -96,6 +96,9 @@ func (s *Staging) NotFound(memory int64) *notfound.File {
 	return &notfound.File{FS: s.FS, Dir: s.Dir, Sort: s.SortDir(), Memory: memory}
 }
 
+// moveAway is the next step after the error of something else in the place of a file or directory of a Staging.
+const moveAway = "move it away, then type the same command again"
+
 // begin continues where a run with the same query stopped. If another query left files,
 // begin removes them.
 func (s *Staging) begin(ctx context.Context, id any) error {
@@ -105,8 +108,10 @@ func (s *Staging) begin(ctx context.Context, id any) error {
 	}
 	have, err := dfs.ReadFile(ctx, s.FS, dfs.Join(s.Dir, QueryName))
 	switch {
+	case errors.Is(err, dfs.ErrNotDir):
+		return fmt.Errorf("%s: %w: %s", s.Dir, dfs.ErrNotDir, moveAway)
 	case err != nil && !errors.Is(err, iofs.ErrNotExist):
-		return err
+		return dfs.InPlace(err, moveAway)
 	case string(have) != string(want):
 		return s.restart(ctx, want)
 	}
@@ -172,6 +177,9 @@ func (s *Staging) resume(ctx context.Context, list []dfs.Info) error {
 // not as it was written.
 func (s *Staging) finishedPart(ctx context.Context, n int) (*output.Record, error) {
 	b, err := dfs.ReadFile(ctx, s.FS, dfs.Join(s.Dir, DoneName(n)))
+	if errors.Is(dfs.Lost(err), iofs.ErrNotExist) || errors.Is(err, dfs.ErrSpecial) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +193,7 @@ func (s *Staging) finishedPart(ctx context.Context, n int) (*output.Record, erro
 			return nil, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, dfs.InPlace(err, moveAway)
 		}
 	}
 	return r, nil
@@ -210,7 +218,8 @@ func Deeper(ctx context.Context, fs dfs.FS, list []dfs.Info) ([]dfs.Info, error)
 
 // Create implements output.Sink.
 func (s *Staging) Create(ctx context.Context, name string) (dfs.Pending, error) {
-	return s.FS.Create(ctx, dfs.Join(s.Dir, name))
+	f, err := s.FS.Create(ctx, dfs.Join(s.Dir, name))
+	return f, dfs.InPlace(err, moveAway)
 }
 
 // Done implements output.Sink.
@@ -220,7 +229,7 @@ func (s *Staging) Done(ctx context.Context, r output.Record) error {
 		return err
 	}
 	if err := dfs.WriteScratch(ctx, s.FS, dfs.Join(s.Dir, DoneName(r.Number)), b); err != nil {
-		return err
+		return dfs.InPlace(err, moveAway)
 	}
 	s.Add(r)
 	return nil
