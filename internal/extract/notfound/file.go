@@ -27,6 +27,7 @@ type File struct {
 	Dir    string // of the file
 	Sort   string // directory for sorting; Write removes it
 	Memory int64  // for sorting, in bytes
+	Step   string // next step if a directory, a pipe or a link to itself is in the place of the file
 }
 
 // Write counts the users that were not found, and writes their IDs into f.
@@ -101,7 +102,7 @@ func (f *File) sorter(ctx context.Context) (*shuffle.Sorter, error) {
 func (f *File) lines(ctx context.Context, it *shuffle.Iterator) (*manifest.NamesFile, error) {
 	w, err := f.FS.Create(ctx, f.name())
 	if err != nil {
-		return nil, err
+		return nil, dfs.InPlace(err, f.Step)
 	}
 	defer w.Abort()
 	h := xxhash.New()
@@ -116,5 +117,5 @@ func (f *File) lines(ctx context.Context, it *shuffle.Iterator) (*manifest.Names
 		return nil, err
 	}
 	file.Sum = fmt.Sprintf("%016x", h.Sum64())
-	return file, w.Commit()
+	return file, dfs.InPlace(w.Commit(), f.Step)
 }

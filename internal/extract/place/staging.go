@@ -93,7 +93,7 @@ func (s *Staging) SortDir() string { return dfs.Join(s.Dir, SortName) }
 // NotFound returns the file for the users that were not found. Their IDs are sorted in so many
 // bytes of memory.
 func (s *Staging) NotFound(memory int64) *notfound.File {
-	return &notfound.File{FS: s.FS, Dir: s.Dir, Sort: s.SortDir(), Memory: memory}
+	return &notfound.File{FS: s.FS, Dir: s.Dir, Sort: s.SortDir(), Memory: memory, Step: moveAway}
 }
 
 // moveAway is the next step after the error of something else in the place of a file or directory of a Staging.
