@@ -760,8 +760,12 @@ func (x *run) refused(s *Step) []int {
 		}
 	}
 	for name := range x.outs {
-		if x.outs[name] && name != s.Out && inside(name, s.Out) {
+		switch {
+		case !x.outs[name] || name == s.Out:
+		case inside(name, s.Out):
 			out = append(out, 73)
+		case inside(s.Out, name):
+			out = append(out, 64)
 		}
 	}
 	if (x.outs[s.Out] || s.Out == emptyDir && len(out) > 0) && !s.Overwrite {
