@@ -24,37 +24,32 @@ func Around(ctx context.Context, fs dfs.FS, name string) (Outer, error) {
 	}
 	for dir := dfs.Dir(at); dir != at; dir = dfs.Dir(at) {
 		at = dir
-		for _, v := range []owned{new(Table), new(Loading), new(Extract)} {
-			is, err := has(ctx, fs, at, v)
+		for _, f := range []struct {
+			name string
+			v    owned
+		}{{TableName, new(Table)}, {LoadingName, new(Loading)}, {ExtractName, new(Extract)}} {
+			is, err := has(ctx, fs, dfs.Join(at, f.name), f.v)
 			if err != nil {
 				return Outer{}, err
 			}
 			if is {
-				_, result := v.(*Extract)
-				return Outer{Dir: at, Result: result}, nil
+				return Outer{Dir: at, Result: f.name == ExtractName}, nil
 			}
 		}
 	}
 	return Outer{}, nil
 }
 
-// has reports whether dir has the file of v, which is empty.
-func has(ctx context.Context, fs dfs.FS, dir string, v owned) (bool, error) {
-	base := ExtractName
-	switch v.(type) {
-	case *Table:
-		base = TableName
-	case *Loading:
-		base = LoadingName
-	}
-	info, err := fs.Stat(ctx, dfs.Join(dir, base))
+// has does isOurs for a file that may be absent.
+func has(ctx context.Context, fs dfs.FS, name string, v owned) (bool, error) {
+	info, err := fs.Stat(ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) || errors.Is(err, dfs.ErrNotDir) {
 		return false, nil
 	}
-	if err != nil || info.Dir || info.Special || info.Lost {
+	if err != nil {
 		return false, err
 	}
-	return isOurs(ctx, fs, info.Name, v)
+	return isOurs(ctx, fs, info, v)
 }
 
 // ours returns false: files of other programs may have the same few fields.

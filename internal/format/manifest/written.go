@@ -49,19 +49,22 @@ func Written(ctx context.Context, fs dfs.FS, infos []dfs.Info) (bool, error) {
 		case TableName:
 			v = new(Table)
 		}
-		if v == nil || info.Dir || info.Special || info.Lost {
+		if v == nil {
 			continue
 		}
-		if is, err := isOurs(ctx, fs, info.Name, v); is || err != nil {
+		if is, err := isOurs(ctx, fs, info, v); is || err != nil {
 			return is, err
 		}
 	}
 	return false, nil
 }
 
-// isOurs reports whether the file called name is a manifest. v, which is empty, has the fields of the manifest.
-func isOurs(ctx context.Context, fs dfs.FS, name string, v owned) (bool, error) {
-	f, err := fs.Open(ctx, name)
+// isOurs reports whether info is of a manifest. v, which is empty, has the fields of the manifest.
+func isOurs(ctx context.Context, fs dfs.FS, info dfs.Info, v owned) (bool, error) {
+	if info.Dir || info.Special || info.Lost {
+		return false, nil
+	}
+	f, err := fs.Open(ctx, info.Name)
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
 		// It disappeared in the meantime, or it is not for this user. If it is a manifest, the other files of the folder are not either, and
 		// each of them is an error of its own.
@@ -73,7 +76,7 @@ func isOurs(ctx context.Context, fs dfs.FS, name string, v owned) (bool, error) 
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, headBytes))
 	if err != nil {
-		return false, fmt.Errorf("read %s: %w", name, err)
+		return false, fmt.Errorf("read %s: %w", info.Name, err)
 	}
 	if beginning.Match(text) {
 		return true, nil
