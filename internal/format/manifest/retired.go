@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -13,14 +15,35 @@ import (
 type Retired struct {
 	Version int `json:"version"`
 	// Rewritten is Table.Rewritten of the manifest for which the list was written; 0 in lists of older releases.
-	Rewritten int           `json:"rewritten,omitempty"`
-	Files     []RetiredFile `json:"files"`
+	Rewritten int `json:"rewritten,omitempty"`
+	// RewrittenSHA256 is Table.RewrittenSHA256 of that manifest.
+	RewrittenSHA256 string        `json:"rewritten_sha256,omitempty"`
+	Files           []RetiredFile `json:"files"`
 	// Undrop holds the entries that restore the days of the last drop; nil if no drop can be
 	// undone.
 	Undrop *Undrop `json:"undrop,omitempty"`
 	// DroppedBefore is the date of the last drop, as in Table. Lists of older releases do not have it.
 	DroppedBefore *behaviour.Date `json:"dropped_before,omitempty"`
 }
+
+// SetRewritten sets t.RewrittenSHA256 if a compact, drop or undrop made t of the manifest before. The digest depends on the digest of
+// before, and on all loads, drops and files of t. So two copies of a table on which different commands ran have different digests.
+func (t *Table) SetRewritten(before *Table) {
+	if t.Rewritten == before.Rewritten {
+		return
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, before.RewrittenSHA256, t.Rewritten, t.State())
+	for i := range t.Files {
+		f := &t.Files[i]
+		fmt.Fprintln(h, f.Name, f.Sum, f.Roll, f.RollSum)
+	}
+	t.RewrittenSHA256 = hex.EncodeToString(h.Sum(nil))
+}
+
+// OtherRewrites reports whether two files that were written for manifests with the same number have different digests of the
+// replacements. A file of an older release has no digest.
+func OtherRewrites(a, b string) bool { return a != "" && b != "" && a != b }
 
 // Dropped returns the date before which the list shows that all days were dropped. It is nil if the list shows no drop.
 func (r *Retired) Dropped() *behaviour.Date {

@@ -31,6 +31,9 @@ type Table struct {
 	// Rewritten counts how often files were replaced by files with the same rows. It is the
 	// last number used in the names of the new files.
 	Rewritten int `json:"rewritten,omitempty"`
+	// RewrittenSHA256 is a digest of these replacements: see SetRewritten. Tables whose files older releases
+	// replaced last do not have it.
+	RewrittenSHA256 string `json:"rewritten_sha256,omitempty"`
 	// DroppedBefore is the first date whose rows remain; nil if nothing was dropped. Dropped
 	// has the cells that were dropped, by the table's regions.
 	DroppedBefore *behaviour.Date `json:"dropped_before,omitempty"`

@@ -53,7 +53,7 @@ func isFault(err error) bool {
 }
 
 // checkBase returns an error that wraps manifest.ErrDamaged if the base is damaged, or is of another
-// table. The error wraps errOtherState if the base has another drop than the manifest. It wraps table.ErrDamaged
+// table. The error wraps errOtherState if the base has another drop than the manifest, or was written after other commands. It wraps table.ErrDamaged
 // if the base is missing and Rebuild needs it.
 func (c *Catalog) checkBase(ctx context.Context) error {
 	m := c.Manifest()
@@ -67,7 +67,7 @@ func (c *Catalog) checkBase(ctx context.Context) error {
 		return c.checkNoBase(ctx, name)
 	}
 	if err == nil {
-		err = otherDrop(m, b)
+		err = otherCopy(m, b)
 	}
 	if err == nil && !grewFrom(m, b) {
 		err = fmt.Errorf("%s: %w: it is the copy of another manifest", name, manifest.ErrDamaged)
@@ -124,7 +124,7 @@ func (d Mended) names() string {
 
 // Mend repairs a table with an intact manifest. It makes a damaged or missing base again. If the list of retired
 // files is damaged, missing, or lacks some of them, Mend gives these files up: the next load, compact
-// or drop removes those that the list does not have. If the base has another drop than the manifest, Mend changes nothing: either may be
+// or drop removes those that the list does not have. If checkBase returns errOtherState, Mend changes nothing: either file may be
 // wrong. If a file that the manifest names is missing, Mend returns what it repaired with the error of this file.
 func Mend(ctx context.Context, fs dfs.FS, dir string) (done Mended, err error) {
 	c, err := Open(ctx, fs, dir)

@@ -283,8 +283,8 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 			"put the newest %s or the newest file of %s back from a copy of the table", ManifestName, baseName)})
 	}
 	for _, f := range list.Files {
-		if n, ok := rewriteOf(dfs.Base(f.Name)); ok {
-			r.m.Rewritten = max(r.m.Rewritten, n)
+		if n, ok := rewriteOf(dfs.Base(f.Name)); ok && n > r.m.Rewritten {
+			r.m.Rewritten, r.m.RewrittenSHA256 = n, "" // the manifest is not of that compact or drop
 		}
 	}
 	return nil

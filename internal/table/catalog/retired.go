@@ -20,8 +20,9 @@ import (
 // Replace writes the list of retired files before the manifest. If the process is killed
 // between the two, both name the files, and files that the manifest names are not retired. If
 // keepFor is 0, Replace lists no files, so that the list needs no disk space, and the next Sweep writes
-// the number of m into the list. Replace sets m.Retired.
+// the number of m into the list. Replace sets m.Retired and m.RewrittenSHA256.
 func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.Duration) error {
+	m.SetRewritten(c.Manifest())
 	if err := c.retire(ctx, m, keepFor); err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (c *Catalog) retire(ctx context.Context, m *manifest.Table, keepFor time.Du
 	if before.same(after) && before.rewritten <= m.Rewritten {
 		return nil
 	}
-	after.rewritten, after.dropped = m.Rewritten, m.DroppedBefore
+	after.of(m)
 	if m.Rewritten > was.Rewritten {
 		if err := c.beginReplacing(ctx); err != nil {
 			return err
@@ -96,8 +97,9 @@ func (c *Catalog) ForgetRetired(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	m := c.Manifest()
-	return c.sweep(ctx, folder, r, retired{rewritten: m.Rewritten, dropped: m.DroppedBefore})
+	var none retired
+	none.of(c.Manifest())
+	return c.sweep(ctx, folder, r, none)
 }
 
 // gone returns the files that the manifest before names and the manifest after does not name.
@@ -126,10 +128,16 @@ func namesOf(m *manifest.Table) map[string]bool {
 
 // A retired is the content of retired.json.
 type retired struct {
-	rewritten int // of the manifest for which the list was written
+	rewritten int    // of the manifest for which the list was written
+	digest    string // of the replacements until then
 	files     []manifest.RetiredFile
 	undrop    *manifest.Undrop
 	dropped   *behaviour.Date // before this date, all days were dropped
+}
+
+// of makes r the list for m.
+func (r *retired) of(m *manifest.Table) {
+	r.rewritten, r.digest, r.dropped = m.Rewritten, m.RewrittenSHA256, m.DroppedBefore
 }
 
 // empty reports whether no list is needed. After a compact or drop, a list without files shows that an older manifest is an older one.
@@ -149,7 +157,7 @@ func (c *Catalog) retired(ctx context.Context) (retired, error) {
 	case errors.Is(err, manifest.ErrDamaged):
 		return retired{}, fmt.Errorf("%w: %s", err, adviceRetired)
 	}
-	return retired{r.Rewritten, r.Files, r.Undrop, r.Dropped()}, err
+	return retired{r.Rewritten, r.RewrittenSHA256, r.Files, r.Undrop, r.Dropped()}, err
 }
 
 // kept returns the files whose time has not passed. It leaves out files that m names: the
@@ -157,9 +165,10 @@ func (c *Catalog) retired(ctx context.Context) (retired, error) {
 // while m lacks the dropped days and all its files are kept.
 func (r retired) kept(now time.Time, m *manifest.Table) retired {
 	named := namesOf(m)
-	out := retired{rewritten: m.Rewritten, undrop: r.undrop, dropped: m.DroppedBefore, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
+	out := retired{undrop: r.undrop, files: slices.DeleteFunc(slices.Clone(r.files), func(f manifest.RetiredFile) bool {
 		return named[f.Name] || !f.Until.After(now)
 	})}
+	out.of(m)
 	if u := out.undrop; u != nil && (m.DroppedBefore == nil || *m.DroppedBefore != u.Before || !out.has(u.Files)) {
 		out.undrop = nil
 	}
@@ -192,13 +201,14 @@ func (c *Catalog) setRetired(ctx context.Context, after retired) error {
 		return c.fs.Remove(ctx, name)
 	}
 	return manifest.Write(ctx, c.fs, name, &manifest.Retired{
-		Version: manifest.Version, Rewritten: after.rewritten, Files: append([]manifest.RetiredFile{}, after.files...), Undrop: after.undrop, DroppedBefore: after.dropped,
+		Version: manifest.Version, Rewritten: after.rewritten, RewrittenSHA256: after.digest,
+		Files: append([]manifest.RetiredFile{}, after.files...), Undrop: after.undrop, DroppedBefore: after.dropped,
 	})
 }
 
 // fitRetired replaces the list before by the list after, which fits the manifest. It writes nothing if they are equal.
 func (c *Catalog) fitRetired(ctx context.Context, before, after retired) error {
-	if before.same(after) && before.rewritten == after.rewritten {
+	if before.same(after) && before.rewritten == after.rewritten && before.digest == after.digest {
 		return nil
 	}
 	return c.setRetired(ctx, after)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,26 @@ func forked(t *testing.T) (dir, other string) {
 	return dir, other
 }
 
+// forkedAlike returns a table and a copy of it. A compact and a drop ran on both, in different order.
+func forkedAlike(t *testing.T) (dir, other string) {
+	t.Helper()
+	drop := func(dir string) {
+		if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, _ = loadedTable(t)
+	other = t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	compacted(t, dir)
+	drop(dir)
+	drop(other)
+	compacted(t, other)
+	return dir, other
+}
+
 // filesIn returns the texts of all files of a table, except the lock.
 func filesIn(t *testing.T, dir string) string {
 	t.Helper()
@@ -138,13 +159,22 @@ func filesIn(t *testing.T, dir string) string {
 func TestAFileOfACopyIsFound(t *testing.T) {
 	const what = ": one of these files is of another state or copy of the table: put the right file back from a copy of the table, or move the wrong file away, then type bulkload rebuild"
 	const inTable, inCopy = "a drop of the days before 2014-09-02", "a drop of the days before 2014-09-03"
-	for name, want := range map[string]string{
-		"manifest.json":    "manifest.json has " + inCopy + ", and retired.json has " + inTable + what,
-		"retired.json":     "manifest.json has " + inTable + ", and retired.json has " + inCopy + what,
-		"base/000001.json": "manifest.json has " + inTable + ", and base/000001.json has " + inCopy + what,
+	const alike = "different compacts, drops or undrops were number 2 in manifest.json and in "
+	for _, of := range []struct {
+		fork func(t *testing.T) (dir, other string)
+		name string
+		want string
+	}{
+		{forked, "manifest.json", "manifest.json has " + inCopy + ", and retired.json has " + inTable + what},
+		{forked, "retired.json", "manifest.json has " + inTable + ", and retired.json has " + inCopy + what},
+		{forked, "base/000001.json", "manifest.json has " + inTable + ", and base/000001.json has " + inCopy + what},
+		{forkedAlike, "manifest.json", alike + "retired.json" + what},
+		{forkedAlike, "retired.json", alike + "retired.json" + what},
+		{forkedAlike, "base/000002.json", alike + "base/000002.json" + what},
 	} {
+		name, want := of.name, of.want
 		t.Run(name, func(t *testing.T) {
-			dir, other := forked(t)
+			dir, other := of.fork(t)
 			right := readText(t, dir, "manifest.json")
 			writeText(t, dir, name, readText(t, other, name))
 			all := filesIn(t, dir)
@@ -194,6 +224,60 @@ func TestAFileOfACopyIsFound(t *testing.T) {
 				t.Errorf("rebuilt: %+v", m)
 			}
 		})
+	}
+}
+
+// TestADropIsNotUndoneByTheListOfACopy drops days from a table twice. The list of retired files is of a copy from which both were dropped at
+// once. The undrop in it would restore the days of both drops.
+func TestADropIsNotUndoneByTheListOfACopy(t *testing.T) {
+	dir, _ := loadedTable(t)
+	other := t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, drop := range []struct{ dir, before, goes string }{
+		{dir, "2014-09-02", "d/000001-0000.hfile"}, {dir, "2014-09-03", "d/000002-0000.hfile"}, {other, "2014-09-03", "d/000001-0000.hfile"},
+	} {
+		if err := dropped(t, drop.dir, day(t, drop.before), drop.goes).Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compacted(t, other)
+	writeText(t, dir, "retired.json", readText(t, other, "retired.json"))
+	const want = "different compacts, drops or undrops were number 2 in manifest.json and in retired.json: one of these files is of another state or copy of the table"
+	if _, err := catalog.Open(t.Context(), local.New(), dir); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	remove(t, dir, "retired.json")
+	if _, err := catalog.Mend(t.Context(), local.New(), dir); err != nil {
+		t.Error(err)
+	}
+	if u, err := opened(t, dir).Undrop(t.Context()); u != nil || err != nil {
+		t.Errorf("without the list the drop can be undone: %+v, %v", u, err)
+	}
+}
+
+// TestFilesOfOlderReleasesHaveNoDigest removes the digest from one of the files. The table is whole.
+func TestFilesOfOlderReleasesHaveNoDigest(t *testing.T) {
+	for _, name := range []string{"manifest.json", "retired.json", "base/000002.json"} {
+		dir, _ := forkedAlike(t)
+		text := readText(t, dir, name)
+		lines := regexp.MustCompile(`(?m)^ "(rewritten_)?sha256":.*\n`)
+		if len(lines.FindAllString(text, -1)) < 2 {
+			t.Fatalf("%s has no digest:\n%s", name, text)
+		}
+		writeText(t, dir, name, lines.ReplaceAllString(text, "")) // a file without a checksum is not checked
+		c := opened(t, dir)
+		if faults, err := c.Faults(t.Context()); err != nil || len(faults) > 0 {
+			t.Errorf("%s: %v, %v", name, faults, err)
+		}
+		if err := c.Sweep(t.Context(), "d"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		compacted(t, dir)
+		if m := opened(t, dir).Manifest(); m.Rewritten != 3 || m.RewrittenSHA256 == "" {
+			t.Errorf("%s: compacted, the manifest is %+v", name, m)
+		}
 	}
 }
 

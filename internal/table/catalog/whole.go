@@ -169,7 +169,8 @@ func wrongList(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (w
 	return wrong, nil
 }
 
-// errOtherState is wrapped if two files of the catalog have the same number and different drops. Each drop and undrop increases the number.
+// errOtherState is wrapped if two files of the catalog have the same number and different drops, or were written after different
+// compacts, drops or undrops. Each of these commands increases the number.
 var errOtherState = errors.New("one of these files is of another state or copy of the table")
 
 // otherState returns the error for two files of the catalog that have the same number and different drops.
@@ -180,20 +181,32 @@ func otherState(a string, dropA *behaviour.Date, b string, dropB *behaviour.Date
 		}
 		return fmt.Sprintf("%s has a drop of the days before %s", name, before)
 	}
-	return fmt.Errorf("%w: %s, and %s: %w: put the right file back from a copy of the table, or move the wrong file away, then type bulkload rebuild",
-		table.ErrDamaged, has(a, dropA), has(b, dropB), errOtherState)
+	return fmt.Errorf("%w: %s, and %s: %w: %s", table.ErrDamaged, has(a, dropA), has(b, dropB), errOtherState, adviceOtherState)
 }
 
-// otherList returns an error if the list of retired files has the number of m, which was read from the file called name, and another drop.
-// The list of an older release has no number.
+// adviceOtherState is the next step after errOtherState.
+const adviceOtherState = "put the right file back from a copy of the table, or move the wrong file away, then type bulkload rebuild"
+
+// otherRewrites returns the error for two files of the catalog that have the same number and drop, and were written after different commands.
+func otherRewrites(a, b string, number int) error {
+	return fmt.Errorf("%w: different compacts, drops or undrops were number %d in %s and in %s: %w: %s", table.ErrDamaged, number, a, b, errOtherState, adviceOtherState)
+}
+
+// otherList returns an error if the list of retired files has the number of m, which was read from the file called name, and another drop
+// or other commands before it. The list of an older release has no number.
 func otherList(name string, m *manifest.Table, list *manifest.Retired) error {
-	if m.Rewritten == 0 || list.Rewritten != m.Rewritten || sameDate(m.DroppedBefore, list.Dropped()) {
+	switch {
+	case m.Rewritten == 0 || list.Rewritten != m.Rewritten:
 		return nil
+	case !sameDate(m.DroppedBefore, list.Dropped()):
+		return otherState(name, m.DroppedBefore, retiredName, list.Dropped())
+	case manifest.OtherRewrites(m.RewrittenSHA256, list.RewrittenSHA256):
+		return otherRewrites(name, retiredName, m.Rewritten)
 	}
-	return otherState(name, m.DroppedBefore, retiredName, list.Dropped())
+	return nil
 }
 
-// otherBase returns an error if the base of m exists and has another drop.
+// otherBase returns an error if the base of m exists and has another drop, or other commands before it.
 func otherBase(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error {
 	if !needsBase(m) {
 		return nil
@@ -202,15 +215,20 @@ func otherBase(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) er
 	if err := read(ctx, fs, dfs.Join(dir, baseOf(m.Rewritten)), b); err != nil {
 		return nil //nolint:nilerr // checkBase says what is wrong with it
 	}
-	return otherDrop(m, b)
+	return otherCopy(m, b)
 }
 
-// otherDrop returns an error if the base b has the number of m and another drop.
-func otherDrop(m, b *manifest.Table) error {
-	if b.Rewritten != m.Rewritten || sameDate(m.DroppedBefore, b.DroppedBefore) {
+// otherCopy returns an error if the base b has the number of m and another drop, or other commands before it.
+func otherCopy(m, b *manifest.Table) error {
+	switch {
+	case b.Rewritten != m.Rewritten:
 		return nil
+	case !sameDate(m.DroppedBefore, b.DroppedBefore):
+		return otherState(ManifestName, m.DroppedBefore, baseOf(b.Rewritten), b.DroppedBefore)
+	case manifest.OtherRewrites(m.RewrittenSHA256, b.RewrittenSHA256):
+		return otherRewrites(ManifestName, baseOf(b.Rewritten), m.Rewritten)
 	}
-	return otherState(ManifestName, m.DroppedBefore, baseOf(b.Rewritten), b.DroppedBefore)
+	return nil
 }
 
 // changeOf describes the newest change of the table that the list of retired files has and m does not have.
