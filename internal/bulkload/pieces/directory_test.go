@@ -127,6 +127,28 @@ func TestAPieceDoesNotReplaceADirectory(t *testing.T) {
 	}
 }
 
+// TestAPieceSaysThatItsDirectoryIsAFile has a file with the name of the directory of the plan's HFiles. When it is removed, the piece and the
+// commit work.
+func TestAPieceSaysThatItsDirectoryIsAFile(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write("2014-09-01/play.csv", bulkloadtest.Plays)
+	parts := y.Plan(nil, bulkloadtest.AFile, "2014-09-01", "2014-09-01")
+	name := filepath.Join(y.Store.Dir, "pieces", parts[0].Plan)
+	testkit.WriteFile(t, name, "")
+	_, err := pieces.Run(t.Context(), y.Worker(local.New()), &parts[0], 0)
+	want := name + ": damaged file: something else is in the place of this directory: remove it, and run the piece again"
+	if !errors.Is(err, dfs.ErrNoDirectory) || exit.Of(err) != exit.Failed || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, status %d; want 1 and %s", err, exit.Of(err), want)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	y.DoAll(parts)
+	if r, err := pieces.Commit(t.Context(), y.Worker(local.New()), found(y, linesOf(y, 2, parts))); err != nil || r.Loaded == 0 {
+		t.Errorf("committed: %+v, %v", r, err)
+	}
+}
+
 // TestADonePieceOfAPlanThatIsGone removes the file of a plan whose piece is done. The worker says what the commit says.
 func TestADonePieceOfAPlanThatIsGone(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)

@@ -20,9 +20,12 @@ var ErrDirectory = errors.New("a directory is in its place")
 // ErrLoop is wrapped when a link to itself has the name of a file that was written.
 var ErrLoop = errors.New("a link to itself is in its place")
 
+// ErrNoDirectory is wrapped when something else has the name of a directory in which a file was written.
+var ErrNoDirectory = errors.New("something else is in the place of this directory")
+
 // InPlace explains the error of a directory, link to itself, pipe, socket or device in the place of a file that a run
-// writes. The result wraps ErrDamaged and one of ErrDirectory, ErrLoop and ErrSpecial, and has no status of a wrong
-// command line. InPlace returns another error as it is.
+// writes, or of something else in the place of its directory. The result wraps ErrDamaged and one of ErrDirectory, ErrLoop,
+// ErrSpecial and ErrNoDirectory, and has no status of a wrong command line. InPlace returns another error as it is.
 func InPlace(err error, step string) error {
 	what := ErrDirectory
 	switch {
@@ -30,12 +33,17 @@ func InPlace(err error, step string) error {
 		what = ErrSpecial
 	case errors.Is(err, syscall.ELOOP):
 		what = ErrLoop
+	case errors.Is(err, ErrNotDir):
+		what = ErrNoDirectory
 	case !errors.Is(err, syscall.EISDIR):
 		return err
 	}
 	name := err.Error()
 	if p := (*iofs.PathError)(nil); errors.As(err, &p) {
 		name = p.Path
+		if what == ErrNoDirectory {
+			name = Dir(name)
+		}
 	}
 	return fmt.Errorf("%s: %w: %w: %s", name, ErrDamaged, what, step)
 }

@@ -81,6 +81,23 @@ func TestPipesAreNotRead(t *testing.T) {
 	}
 }
 
+// TestWhatIsInThePlaceOfADirectoryIsNamed writes a file into something that is no directory.
+func TestWhatIsInThePlaceOfADirectoryIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	file, pipe, link := filepath.Join(dir, "file"), filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
+	testkit.WriteFile(t, file, "x")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("file", link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{file, pipe, link} {
+		_, err := local.New().Create(t.Context(), filepath.Join(place, "new"))
+		want := place + ": damaged file: something else is in the place of this directory: move it away"
+		if step := dfs.InPlace(err, "move it away"); !errors.Is(step, dfs.ErrNoDirectory) || !errors.Is(step, dfs.ErrDamaged) || step.Error() != want {
+			t.Errorf("%v, want %s", step, want)
+		}
+	}
+}
+
 // TestLinksToThemselvesAreNamed opens a file that is a link to itself, or is below one. The errors name the link.
 func TestLinksToThemselvesAreNamed(t *testing.T) {
 	ctx, files, link := t.Context(), local.New(), filepath.Join(t.TempDir(), "link")
