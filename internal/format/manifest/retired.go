@@ -22,7 +22,7 @@ type Retired struct {
 	// Undrop holds the entries that restore the days of the last drop; nil if no drop can be
 	// undone.
 	Undrop *Undrop `json:"undrop,omitempty"`
-	// DroppedBefore is the date of the last drop, as in Table. Lists of older releases do not have it.
+	// DroppedBefore is the date of the last drop, as in Table. Lists without Rewritten do not have it.
 	DroppedBefore *behaviour.Date `json:"dropped_before,omitempty"`
 }
 
@@ -47,7 +47,7 @@ func OtherRewrites(a, b string) bool { return a != "" && b != "" && a != b }
 
 // Dropped returns the date before which the list shows that all days were dropped. It is nil if the list shows no drop.
 func (r *Retired) Dropped() *behaviour.Date {
-	if r.DroppedBefore == nil && r.Undrop != nil {
+	if r.Rewritten == 0 && r.DroppedBefore == nil && r.Undrop != nil {
 		return &r.Undrop.Before
 	}
 	return r.DroppedBefore

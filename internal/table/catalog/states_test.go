@@ -6,10 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"usertrail/internal/behaviour"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
@@ -279,6 +282,106 @@ func TestFilesOfOlderReleasesHaveNoDigest(t *testing.T) {
 			t.Errorf("%s: compacted, the manifest is %+v", name, m)
 		}
 	}
+}
+
+// undropKilled is a table of three loads. From it the days before 2014-09-02, and with twice the days before 2014-09-03, were dropped. An
+// undrop of the last drop was killed after it replaced the manifest. before has the manifest of before the undrop.
+func undropKilled(t *testing.T, twice bool) (dir, before string) {
+	t.Helper()
+	dir, _ = loadedTable(t)
+	if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	back, earlier := "1", (*behaviour.Date)(nil)
+	if twice {
+		if err := dropped(t, dir, day(t, "2014-09-03"), "d/000002-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
+		}
+		date := day(t, "2014-09-02")
+		back, earlier = "2", &date
+	}
+	before = readText(t, dir, "manifest.json")
+	c := opened(t, dir)
+	m := *c.Manifest()
+	m.Rewritten++
+	m.DroppedBefore = earlier
+	load, _ := strconv.Atoi(back)
+	m.Files = append([]manifest.File{{Name: "d/00000" + back + "-0000.hfile", Roll: "d/00000" + back + "-0000.roll", Size: 4, RollSize: 2, Load: load}}, m.Files...)
+	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	return dir, before
+}
+
+// TestAKilledUndropIsNoOtherState loses the record of an undrop that was killed after it replaced the manifest. The manifest and the list of
+// retired files are of this undrop. If the manifest is lost, too, rebuild does not make one from before the undrop.
+func TestAKilledUndropIsNoOtherState(t *testing.T) {
+	for _, twice := range []bool{false, true} {
+		dir, _ := undropKilled(t, twice)
+		want := opened(t, dir).Manifest()
+		remove(t, dir, "loading.json")
+		c := opened(t, dir)
+		if faults, err := c.Faults(t.Context()); err != nil || len(faults) > 0 {
+			t.Errorf("twice %t: %v, %v", twice, faults, err)
+		}
+		text := readText(t, dir, "manifest.json")
+		remove(t, dir, "manifest.json")
+		if m, err := catalog.Rebuild(t.Context(), local.New(), dir, false); err == nil && len(m.Files) != len(want.Files) {
+			t.Errorf("twice %t: rebuilt %+v, want %+v", twice, m, want)
+		}
+		writeText(t, dir, "manifest.json", text)
+		c = opened(t, dir)
+		if err := c.Sweep(t.Context(), "d"); err != nil {
+			t.Errorf("twice %t: %v", twice, err)
+		}
+		if m := opened(t, dir).Manifest(); len(m.Files) != len(want.Files) || m.Rewritten != want.Rewritten {
+			t.Errorf("twice %t: swept %+v, want %+v", twice, m, want)
+		}
+	}
+}
+
+// TestADamagedRecordOfAKilledUndrop damages the record of an undrop that was killed before or after it replaced the manifest. Rebuild
+// replaces the record, and the table is as it was.
+func TestADamagedRecordOfAKilledUndrop(t *testing.T) {
+	for _, twice := range []bool{false, true} {
+		for _, early := range []bool{false, true} {
+			dir, before := undropKilled(t, twice)
+			if early {
+				writeText(t, dir, "manifest.json", before)
+			}
+			want := opened(t, dir).Manifest()
+			for what, spoil := range map[string]func(){
+				"empty":       func() { writeText(t, dir, "loading.json", "") },
+				"a directory": func() { remove(t, dir, "loading.json"); writeText(t, dir, "loading.json/file", "") },
+			} {
+				spoil()
+				if err := problem(t, local.New(), dir); err == nil || !strings.HasSuffix(err.Error(), "let bulkload rebuild replace it, then type the same command again") {
+					t.Errorf("%s, twice %t, early %t: %v", what, twice, early, err)
+				}
+				_, err := catalog.Rebuild(t.Context(), local.New(), dir, false)
+				if errors.Is(err, catalog.ErrWhole) {
+					_, err = catalog.Mend(t.Context(), local.New(), dir)
+				}
+				if err != nil {
+					t.Errorf("%s, twice %t, early %t: rebuilt: %v", what, twice, early, err)
+				}
+				if err := problem(t, local.New(), dir); err != nil {
+					t.Errorf("%s, twice %t, early %t: then %v", what, twice, early, err)
+				}
+			}
+			c := opened(t, dir)
+			if err := c.Sweep(t.Context(), "d"); err != nil {
+				t.Error(err)
+			}
+			if m := opened(t, dir).Manifest(); len(m.Files) != len(want.Files) || !sameDay(m.DroppedBefore, want.DroppedBefore) {
+				t.Errorf("twice %t, early %t: swept %+v, want %+v", twice, early, m, want)
+			}
+		}
+	}
+}
+
+func sameDay(a, b *behaviour.Date) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
 // TestABaseOfACopyMakesNoManifest loses the manifest or the list of retired files, and has a file of a copy of the table.
