@@ -170,7 +170,7 @@ func (x *reread) noneGiven() error {
 	if slices.ContainsFunc(x.inputs, func(in *input) bool { return in.Failed() }) || x.result.Finished > 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: no record of %s has a value that the table lacks", bulkload.ErrNothing, quantity.Of(len(x.inputs), "file"))
+	return fmt.Errorf("%w: no record of %s has a value for a day on which the field has none", bulkload.ErrNothing, quantity.Of(len(x.inputs), "file"))
 }
 
 // unmatched returns an error if the table has records that the file should give values, and the job reads none of them. The job

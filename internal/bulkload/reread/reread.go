@@ -244,7 +244,7 @@ func (x *reread) nothing(files int, gone []string) error {
 	case files == 0:
 		return fmt.Errorf("%w: no file for %s below %s", bulkload.ErrNothing, x.cfg.Span, x.cfg.Job.Pattern.Root)
 	}
-	return fmt.Errorf("%w: no loaded file of %s lacks a field of the job: %s of these dates", bulkload.ErrNothing, x.cfg.Span, english.Plural(files, "file has been found", "files have been found"))
+	return fmt.Errorf("%w: no loaded file of %s lacks a field of the job, or has a day on which a field has no value: %s of these dates", bulkload.ErrNothing, x.cfg.Span, english.Plural(files, "file has been found", "files have been found"))
 }
 
 // room returns an error if there is not enough space for the new HFiles. They need about as much as those that they
