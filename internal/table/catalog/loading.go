@@ -28,6 +28,8 @@ func readLoading(ctx context.Context, fs dfs.FS, dir string) (*manifest.Loading,
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return new(manifest.Loading), nil
+	case errors.Is(err, dfs.ErrDirectory): // it may hold files of others
+		return new(manifest.Loading), fmt.Errorf("%w: move it away, then type the same command again", err)
 	case errors.Is(err, manifest.ErrDamaged):
 		return new(manifest.Loading), fmt.Errorf("%w: let bulkload rebuild replace it, then type the same command again", err)
 	}
@@ -44,11 +46,11 @@ func (c *Catalog) checkLoading(ctx context.Context) error {
 // is later than m, the run replaced files. Otherwise a load may have left files without a ledger. mendLoading reports whether it changed
 // anything. The caller holds the lock.
 func mendLoading(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (bool, error) {
-	if _, err := readLoading(ctx, fs, dir); !isFault(err) {
+	if _, err := readLoading(ctx, fs, dir); !isFault(err) || errors.Is(err, dfs.ErrDirectory) {
 		return false, err
 	}
 	name := dfs.Join(dir, loadingName)
-	if err := fs.Remove(ctx, name); err != nil { // a directory cannot be replaced
+	if err := fs.Remove(ctx, name); err != nil {
 		return false, err
 	}
 	if m == nil {

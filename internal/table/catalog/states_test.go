@@ -351,8 +351,13 @@ func TestADamagedRecordOfAKilledUndrop(t *testing.T) {
 			}
 			want := opened(t, dir).Manifest()
 			for what, spoil := range map[string]func(){
-				"empty":       func() { writeText(t, dir, "loading.json", "") },
-				"a directory": func() { remove(t, dir, "loading.json"); writeText(t, dir, "loading.json/file", "") },
+				"empty": func() { writeText(t, dir, "loading.json", "") },
+				"a link to itself": func() {
+					remove(t, dir, "loading.json")
+					if err := os.Symlink("loading.json", filepath.Join(dir, "loading.json")); err != nil {
+						t.Fatal(err)
+					}
+				},
 			} {
 				spoil()
 				if err := problem(t, local.New(), dir); err == nil || !strings.HasSuffix(err.Error(), "let bulkload rebuild replace it, then type the same command again") {
@@ -378,6 +383,17 @@ func TestADamagedRecordOfAKilledUndrop(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestADirectoryInThePlaceOfARecordStays has a directory with the name of the record of a run. Rebuild does not remove it.
+func TestADirectoryInThePlaceOfARecordStays(t *testing.T) {
+	dir, _ := loadedTable(t)
+	writeText(t, dir, "loading.json/file", "")
+	want := "loading.json: damaged record of a load: a directory is in its place: move it away, then type the same command again"
+	if _, err := catalog.Mend(t.Context(), local.New(), dir); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("mended: %v, want %s", err, want)
+	}
+	readText(t, dir, "loading.json/file")
 }
 
 func sameDay(a, b *behaviour.Date) bool {
