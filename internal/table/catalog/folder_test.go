@@ -141,6 +141,60 @@ func TestFoldersInWhichSomethingIsWrong(t *testing.T) {
 	}
 }
 
+// planned loads a table, and plans a load in pieces, 5d0d. A piece is finished.
+func planned(t *testing.T) (dir string, f catalog.Folder) {
+	t.Helper()
+	dir, _ = loadedTable(t)
+	f = catalog.Folder{FS: local.New(), Plans: catalog.Plans(dir), ID: "5d0d"}
+	if err := errors.Join(f.SetPieces(t.Context(), []byte("{}")), f.Begin(t.Context(), &manifest.Plan{Pieces: 1}),
+		f.SetReport(t.Context(), &manifest.Report{})); err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, dir, "pieces/5d0d/00000-0000.hfile", "cell")
+	return dir, f
+}
+
+// TestSomethingElseInThePlaceOfAPlan has something else in the place of the folder of the plans, or of the folder of a plan. All commands name the same
+// place, and keep the files of the finished piece. The folder may be on a disk that is not mounted.
+func TestSomethingElseInThePlaceOfAPlan(t *testing.T) {
+	for what, put := range map[string]func(path string) error{
+		"a link to nothing": func(path string) error { return os.Symlink("/nowhere/plans", path) },
+		"a link to itself":  func(path string) error { return os.Symlink(filepath.Base(path), path) },
+		"a pipe":            func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a file":            func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		for folder, step := range map[string]string{"plans": "move it away", "plans/5d0d": "remove it, and plan again"} {
+			dir, f := planned(t)
+			if err := opened(t, dir).Sweep(t.Context(), "d"); err != nil {
+				t.Fatal(err)
+			}
+			if at := filepath.Join(dir, folder); errors.Join(os.RemoveAll(at), put(at)) != nil {
+				t.Fatalf("%s is not made", at)
+			}
+			want := " has the name of the folder " + folder + ": " + step
+			if what == "a link to nothing" {
+				want = filepath.Join(dir, folder) + ": not a directory: " + what + " has the name of the folder " + folder + ": if it leads to a disk, mount the disk; otherwise " + step
+			}
+			_, reported := f.Reported(t.Context())
+			_, open := f.OpenPieces(t.Context())
+			errs := map[string]error{"sweep": opened(t, dir).Sweep(t.Context(), "d"), "open": open, "set": f.SetPieces(t.Context(), []byte("[]"))}
+			if what != "a link to nothing" {
+				errs["reported"] = reported
+			}
+			remove(t, dir, "manifest.json")
+			_, errs["rebuild"] = catalog.Rebuild(t.Context(), local.New(), dir, false)
+			for does, err := range errs {
+				if exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), want) {
+					t.Errorf("%s is %s: %s: got %v, want status 64 and %q", folder, what, does, err, want)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "pieces/5d0d/00000-0000.hfile")); err != nil {
+				t.Errorf("%s is %s: %v", folder, what, err)
+			}
+		}
+	}
+}
+
 // TestABaseThatCannotBeWritten checks that a link to nothing in the place of the folder is noticed, too.
 func TestABaseThatCannotBeWritten(t *testing.T) {
 	dir, _ := loadedTable(t)

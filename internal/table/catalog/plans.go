@@ -90,7 +90,7 @@ func (f Folder) Begin(ctx context.Context, p *manifest.Plan) error {
 }
 
 // Plan reads the plan. If the plan was never written or has been removed, the error wraps
-// fs.ErrNotExist. If the file is damaged, the error has the next step.
+// fs.ErrNotExist. If the file is damaged, or something else has the name of a folder, the error has the next step.
 func (f Folder) Plan(ctx context.Context) (*manifest.Plan, error) {
 	p := new(manifest.Plan)
 	err := read(ctx, f.FS, f.at(planName), p)
@@ -114,10 +114,31 @@ func (f Folder) SetPieces(ctx context.Context, text []byte) error {
 	if err == nil && bytes.Equal(have, text) {
 		return nil
 	}
-	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return dfs.InPlace(err, planAgain)
+	if err == nil || errors.Is(err, iofs.ErrNotExist) {
+		err = dfs.WriteFile(ctx, f.FS, f.at(linesName), text)
 	}
-	return dfs.WriteFile(ctx, f.FS, f.at(linesName), text)
+	return f.explained(ctx, err)
+}
+
+// explained adds the next step to the error of a file of the plan. If something else has the name of the folder of the plans or of the
+// plan's folder, the error names this folder.
+func (f Folder) explained(ctx context.Context, err error) error {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir) || errors.Is(err, syscall.ELOOP) {
+		if wrong := f.check(ctx); wrong != nil {
+			return wrong
+		}
+	}
+	return unlistable(plansName, dfs.InPlace(err, planAgain))
+}
+
+// check returns an error if something else has the name of the folder of the plans or of the plan's folder. Neither need exist.
+func (f Folder) check(ctx context.Context) error {
+	for _, folder := range []string{plansName, plansName + "/" + f.ID} {
+		if err := checkFolder(ctx, f.FS, dfs.Dir(f.Plans), folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Lines returns the path of the file that SetPieces wrote.
@@ -126,7 +147,7 @@ func (f Folder) Lines() string { return f.at(linesName) }
 // OpenPieces opens the file that SetPieces wrote.
 func (f Folder) OpenPieces(ctx context.Context) (dfs.File, error) {
 	file, err := dfs.OpenRegular(ctx, f.FS, f.at(linesName))
-	return file, unlistable(plansName, dfs.InPlace(err, planAgain))
+	return file, f.explained(ctx, err)
 }
 
 // Reported returns the numbers of the pieces that have a report.
@@ -157,7 +178,7 @@ func (f Folder) reports(ctx context.Context) ([]string, error) {
 			out = append(out, file.Name)
 		}
 	}
-	return out, err
+	return out, f.explained(ctx, err)
 }
 
 // dropReports removes all reports, so that each piece is done again.
@@ -262,18 +283,18 @@ func (c *Catalog) plan(ctx context.Context, id string) (*manifest.Plan, error) {
 func hasPlan(ctx context.Context, fs dfs.FS, dir, id string) (bool, error) {
 	f := Folder{fs, Plans(dir), id}
 	_, err := fs.Stat(ctx, f.at(planName))
-	switch {
-	case err == nil:
+	if err == nil {
 		return true, nil
+	}
+	if wrong := f.check(ctx); wrong != nil {
+		return false, wrong
+	}
+	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return false, nil
-	case errors.Is(err, syscall.ELOOP):
-		if _, fail := fs.List(ctx, dfs.Join(f.Plans, id)); fail == nil { // the link is in the folder
-			if _, err = f.Plan(ctx); err == nil {
-				return true, nil
-			}
-			return false, err
-		}
+	case errors.Is(err, syscall.ELOOP): // the link is in the folder
+		_, err = f.Plan(ctx)
+		return err == nil, err
 	}
 	return false, unlistable(plansName, err)
 }
@@ -352,11 +373,12 @@ func (c *Catalog) sweepFolder(ctx context.Context, dir, folder string, known []s
 	return c.sweepOthers(ctx, folder, known)
 }
 
-// listDirs returns the folders in dir. It returns none if dir does not exist.
+// listDirs returns the folders in dir, a folder of the catalog. It returns none if dir does not exist, and an error if dir is a link to
+// nothing.
 func listDirs(ctx context.Context, fs dfs.FS, dir string) ([]string, error) {
 	list, err := fs.List(ctx, dir)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, nil
+		return nil, checkFolder(ctx, fs, dfs.Dir(dir), dfs.Base(dir))
 	}
 	var out []string
 	for _, f := range list {
