@@ -55,10 +55,10 @@ func (m *Mux) Held(ctx context.Context, name string) (held bool, holder string, 
 	return s.Held(ctx, name)
 }
 
-// A LockTester is an FS that reports whether this user may take a lock.
+// A LockTester is an FS that reports whether this user can take a lock that no process holds.
 type LockTester interface {
 	// Lockable returns the error with which Lock fails if this user may not write the file of the
-	// lock. It does not take the lock, and makes no file.
+	// lock, or if something else has its name. It does not take the lock, and makes no file.
 	Lockable(ctx context.Context, name string) error
 }
 

@@ -49,7 +49,8 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 		held, who, err = s.Held(ctx, lock)
 	}
 	if err == nil || errors.Is(err, iofs.ErrPermission) { // a lock that may not be read may not be written either
-		if denied := dfs.Lockable(ctx, fs, lock); denied != nil {
+		denied := dfs.Lockable(ctx, fs, lock)
+		if denied != nil && !(held && errors.Is(denied, iofs.ErrExist)) { // a load looks into the file after it has the lock
 			err = unwritable(denied)
 		}
 	}
@@ -78,16 +79,22 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 // leftBehind describes the remains of a killed load that the next load must finish. It leaves
 // out remains that the next load only removes.
 func leftBehind(ctx context.Context, fs dfs.FS, dir string) (string, error) {
+	if info, err := fs.Stat(ctx, dir); absent(err) || err == nil && !info.Dir {
+		return "", nil // another check reports a table that is no directory
+	}
 	c := &Catalog{fs: fs, dir: dir, m: new(manifest.Table)}
 	begun, err := c.Begun(ctx)
-	if err != nil && !absent(err) {
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return "", err
 	}
 	h, err := c.Handover(ctx)
-	if err != nil && !absent(err) {
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return "", err
 	}
-	if _, err := c.Plans(ctx); err != nil && !absent(err) {
+	if _, err := c.Plans(ctx); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return "", err
+	}
+	if err := checkPlans(ctx, fs, dir); err != nil {
 		return "", err
 	}
 	switch {
@@ -97,6 +104,20 @@ func leftBehind(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 		return fmt.Sprintf("a killed load, or pieces that are not committed, put records of %s; the first is %s", english.Plural(len(begun), "file", ""), begun[0].Path), nil
 	}
 	return "", nil
+}
+
+// checkPlans returns the error with which a sweep fails if something else has the name of the folder of a plan whose pieces have files.
+func checkPlans(ctx context.Context, fs dfs.FS, dir string) error {
+	pieces, err := listDirs(ctx, fs, dfs.Join(dir, piecesName))
+	if err != nil {
+		return err
+	}
+	for _, of := range pieces {
+		if _, err := hasPlan(ctx, fs, dir, dfs.Base(of)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func absent(err error) bool {

@@ -182,14 +182,31 @@ func TestSomethingElseInThePlaceOfTheLinesOfAPlan(t *testing.T) {
 	}
 }
 
-// TestADirectoryInThePlaceOfTheLock expects the check to fail, because a load cannot take the lock.
-func TestADirectoryInThePlaceOfTheLock(t *testing.T) {
-	dir, _ := loadedTable(t)
-	writeText(t, dir, "lock/file", "")
-	check := catalog.CheckUnfinished(t.Context(), local.New(), dir, false)
-	_, err := catalog.Lock(t.Context(), local.New(), dir)
-	if check.State != precheck.Fail || err == nil || check.Detail != err.Error() {
-		t.Errorf("the check says %+v, and a load says %v", check, err)
+// TestSomethingElseInThePlaceOfTheLock expects the check to fail as a load does, which cannot take the lock.
+func TestSomethingElseInThePlaceOfTheLock(t *testing.T) {
+	for what, put := range map[string]func(name string) error{
+		"a directory":              func(name string) error { return os.Mkdir(name, 0o755) },
+		"a link to itself":         func(name string) error { return os.Symlink("lock", name) },
+		"a link to nothing":        func(name string) error { return os.Symlink("/nowhere/lock", name) },
+		"a pipe":                   func(name string) error { return syscall.Mkfifo(name, 0o600) },
+		"garbage":                  func(name string) error { return os.WriteFile(name, []byte("\x00\x01\x02"), 0o600) },
+		"a link to another file":   func(name string) error { return os.Symlink("manifest.json", name) },
+		"a link to a missing file": func(name string) error { return os.Symlink("unmade", name) }, // Lock makes it
+	} {
+		dir, _ := loadedTable(t)
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, "lock")), put(filepath.Join(dir, "lock"))); err != nil {
+			t.Fatal(err)
+		}
+		check := catalog.CheckUnfinished(t.Context(), local.New(), dir, false)
+		lock, err := catalog.Lock(t.Context(), local.New(), dir)
+		switch {
+		case err == nil:
+			if check.State == precheck.Fail || lock.Unlock() != nil {
+				t.Errorf("%s: the check says %+v, and a load can take the lock", what, check)
+			}
+		case check.State != precheck.Fail || check.Detail != err.Error() || exit.Of(check.Err) != exit.Of(err):
+			t.Errorf("%s: the check says %+v, and a load says %v", what, check, err)
+		}
 	}
 }
 

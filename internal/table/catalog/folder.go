@@ -7,6 +7,7 @@ import (
 	iofs "io/fs"
 	"strings"
 	"syscall"
+	"time"
 
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -54,6 +55,18 @@ func checkFolder(ctx context.Context, fs dfs.FS, dir, folder string) error {
 		}
 	}
 	return unlistable(folder, err)
+}
+
+// Try makes a file in a folder of the table in dir, as precheck.Try does. If something else has the name of the folder, the error has the
+// next step.
+func Try(ctx context.Context, fs dfs.FS, dir, folder string) (ahead time.Duration, err error) {
+	ahead, err = precheck.Try(ctx, fs, dfs.Join(dir, folder))
+	if errors.Is(err, dfs.ErrNotDir) || errors.Is(err, syscall.ELOOP) {
+		if info, fail := fs.Stat(ctx, dir); fail == nil && info.Dir && folder != "" {
+			return 0, unlistable(folder, err)
+		}
+	}
+	return ahead, err
 }
 
 // CheckBaseWritable returns an error if the base of the table in dir cannot be written. Sweep writes the base after the manifest is replaced:

@@ -181,6 +181,10 @@ func TestSomethingElseInThePlaceOfAPlan(t *testing.T) {
 			if what != "a link to nothing" {
 				errs["reported"] = reported
 			}
+			for _, locked := range []bool{false, true} {
+				check := catalog.CheckUnfinished(t.Context(), local.New(), dir, locked)
+				errs["pre-check"] = check.Err
+			}
 			remove(t, dir, "manifest.json")
 			_, errs["rebuild"] = catalog.Rebuild(t.Context(), local.New(), dir, false)
 			for does, err := range errs {
@@ -205,9 +209,53 @@ func TestABaseThatCannotBeWritten(t *testing.T) {
 	if err := os.Symlink("nowhere/base", filepath.Join(dir, "base")); err != nil {
 		t.Fatal(err)
 	}
+	if err := opened(t, dir).CheckFiles(t.Context()); err != nil {
+		t.Errorf("a table that needs no base: %v", err)
+	}
 	err := catalog.CheckBaseWritable(t.Context(), local.New(), dir)
 	if exit.Of(err) != exit.Usage || !strings.Contains(err.Error(), "a link to nothing has the name of the folder base: move it away") {
 		t.Errorf("got %v, want status 64 and the next step", err)
+	}
+}
+
+// TestABaseOfARewrittenTableThatCannotBeWritten checks that CheckFiles, which pre-check and loads call, returns the error.
+func TestABaseOfARewrittenTableThatCannotBeWritten(t *testing.T) {
+	for what, put := range map[string]func(path string) error{
+		"a link to nothing": func(path string) error { return os.Symlink("nowhere/base", path) },
+		"a file":            func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		dir, _ := loadedTable(t)
+		compacted(t, dir)
+		c := opened(t, dir)
+		if err := c.CheckFiles(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, "base")), put(filepath.Join(dir, "base"))); err != nil {
+			t.Fatal(err)
+		}
+		err := c.CheckFiles(t.Context())
+		if exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), "move it away and put the folder back from a copy of the table") {
+			t.Errorf("%s: got %v, want status 64 and the next step", what, err)
+		}
+	}
+}
+
+// TestTryInAFileHasANextStep has a file in the place of a folder in which a load makes files.
+func TestTryInAFileHasANextStep(t *testing.T) {
+	dir, _ := loadedTable(t)
+	if _, err := catalog.Try(t.Context(), local.New(), dir, "loads"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "loads")); err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, dir, "loads", "")
+	const step = "has the name of the folder loads: move it away and put the folder back from a copy of the table"
+	if _, err := catalog.Try(t.Context(), local.New(), dir, "loads"); exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), step) {
+		t.Errorf("got %v, want status 64 and %q", err, step)
+	}
+	if _, err := catalog.Try(t.Context(), local.New(), filepath.Join(dir, "loads"), "d"); err == nil || strings.Contains(err.Error(), "folder d") {
+		t.Errorf("the table is a file: got %v, want an error that does not name a folder in it", err)
 	}
 }
 

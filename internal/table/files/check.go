@@ -7,7 +7,6 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
 	"usertrail/internal/table/precheck"
@@ -40,7 +39,7 @@ func (s Store) Check(ctx context.Context, load precheck.Load) []precheck.Check {
 // ahead of this machine's.
 func (s Store) try(ctx context.Context) (ahead time.Duration, err error) {
 	for _, folder := range []string{family, "loads", ""} {
-		if ahead, err = precheck.Try(ctx, s.FS, dfs.Join(s.Dir, folder)); err != nil {
+		if ahead, err = catalog.Try(ctx, s.FS, s.Dir, folder); err != nil {
 			return 0, err
 		}
 	}

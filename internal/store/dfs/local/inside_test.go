@@ -220,12 +220,18 @@ func TestAFileOfOthersIsNoLock(t *testing.T) {
 		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%.20q: %v, want fs.ErrExist that names the file", text, err)
 		}
+		if told := New().(dfs.LockTester).Lockable(t.Context(), name); told == nil || told.Error() != err.Error() {
+			t.Errorf("%.20q: Lockable says %v, and Lock says %v", text, told, err)
+		}
 		if b, err := os.ReadFile(name); err != nil || string(b) != text {
 			t.Errorf("%.20q has become %.20q, %v", text, b, err)
 		}
 	}
 	for _, text := range []string{"", "\n", self()} {
 		testkit.WriteFile(t, name, text)
+		if err := New().(dfs.LockTester).Lockable(t.Context(), name); err != nil {
+			t.Errorf("%q: Lockable says %v", text, err)
+		}
 		l, err := New().Lock(t.Context(), name)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
@@ -265,6 +271,32 @@ func TestALinkOrADirectoryIsNoLock(t *testing.T) {
 		_, err := New().Lock(t.Context(), name)
 		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), name+": ") || !strings.HasSuffix(err.Error(), "no lock: move it away") {
 			t.Errorf("%s: %v, want fs.ErrExist that names it, and the next step", what, err)
+		}
+		told := New().(dfs.LockTester).Lockable(t.Context(), name)
+		if what == "a link to nothing" && (told == nil || told.Error() != err.Error()) { // Held finds the others
+			t.Errorf("%s: Lockable says %v, and Lock says %v", what, told, err)
+		}
+	}
+}
+
+// TestALinkIsALock locks a file through a link to it. Lock makes the file if only its directory exists.
+func TestALinkIsALock(t *testing.T) {
+	dir := t.TempDir()
+	for _, target := range []string{"new", "new", "../none/new"} {
+		name := filepath.Join(dir, "table", "lock")
+		if err := errors.Join(os.RemoveAll(filepath.Dir(name)), os.Mkdir(filepath.Dir(name), 0o700), os.Symlink(filepath.Join("..", target), name)); err != nil {
+			t.Fatal(err)
+		}
+		told := New().(dfs.LockTester).Lockable(t.Context(), name)
+		l, err := New().Lock(t.Context(), name)
+		if (told == nil) != (err == nil) {
+			t.Errorf("a link to %s: Lockable says %v, and Lock says %v", target, told, err)
+		}
+		if err == nil {
+			err = l.Unlock()
+		}
+		if (err == nil) != (target == "new") {
+			t.Errorf("a link to %s: %v", target, err)
 		}
 	}
 }

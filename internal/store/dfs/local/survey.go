@@ -47,13 +47,32 @@ func (local) Lockable(ctx context.Context, name string) error {
 		return err
 	}
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return unlockable(name, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return lockableLink(name)
+	case err != nil:
+		return nil //nolint:nilerr // another method reports the error
 	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return named("lock", name, isLock(name))
+}
+
+// lockableLink returns the error with which Lock fails if name is a link to a file that cannot be made, because its directory does not exist.
+func lockableLink(name string) error {
+	real, err := realPath(name)
 	if err != nil {
-		return nil //nolint:nilerr // the lock may not exist, and other errors are not about permissions
+		return named("lock", name, err)
 	}
-	return f.Close()
+	if _, err := os.Stat(filepath.Dir(real)); errors.Is(err, fs.ErrNotExist) {
+		if err := unlockable(name, err); errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil // Lock makes the file and, unless name is a link, its directories
 }
 
 // tryIn makes a file, reads its time and removes it.
