@@ -40,10 +40,10 @@ func Around(ctx context.Context, fs dfs.FS, name string) (Outer, error) {
 	return Outer{}, nil
 }
 
-// has does isOurs for a file that may be absent.
+// has does isOurs for a file that may be absent. A link to itself is no manifest.
 func has(ctx context.Context, fs dfs.FS, name string, v owned) (bool, error) {
 	info, err := fs.Stat(ctx, name)
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) || errors.Is(err, dfs.ErrNotDir) {
+	if errors.Is(dfs.Lost(err), iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) || errors.Is(err, dfs.ErrNotDir) {
 		return false, nil
 	}
 	if err != nil {

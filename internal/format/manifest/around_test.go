@@ -49,7 +49,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestAroundOfWhatCannotBeRead has a directory in the place of a manifest, and a file system that fails.
+// TestAroundOfWhatCannotBeRead has a directory and a link to itself in the place of a manifest, and a file system that fails.
 func TestAroundOfWhatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, manifest.TableName), 0o700); err != nil {
@@ -57,6 +57,17 @@ func TestAroundOfWhatCannotBeRead(t *testing.T) {
 	}
 	if got, err := manifest.Around(t.Context(), local.New(), filepath.Join(dir, "new")); err != nil || got != (manifest.Outer{}) {
 		t.Errorf("%+v, %v, want none", got, err)
+	}
+	for _, name := range []string{manifest.TableName, manifest.LoadingName, manifest.ExtractName} {
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, name)), os.Symlink(name, filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := manifest.Around(t.Context(), local.New(), filepath.Join(dir, "new")); err != nil || got != (manifest.Outer{}) {
+			t.Errorf("%s is a link to itself: %+v, %v, want none", name, got, err)
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	testkit.WriteFile(t, filepath.Join(dir, manifest.ExtractName), textOf(t, someResult()))
 	for n := range 4 {
