@@ -108,12 +108,10 @@ func (s *Staging) begin(ctx context.Context, id any) error {
 	}
 	have, err := dfs.ReadFile(ctx, s.FS, dfs.Join(s.Dir, QueryName))
 	switch {
-	case errors.Is(err, dfs.ErrNotDir):
-		return fmt.Errorf("%s: %w: %s", s.Dir, dfs.ErrNotDir, moveAway)
 	case err != nil && !errors.Is(err, iofs.ErrNotExist):
-		return dfs.InPlace(err, moveAway)
+		return s.inPlace(err)
 	case string(have) != string(want):
-		return s.restart(ctx, want)
+		return s.inPlace(s.restart(ctx, want))
 	}
 	if err := s.FS.Sweep(ctx, s.Dir); err != nil {
 		return err
@@ -123,6 +121,15 @@ func (s *Staging) begin(ctx context.Context, id any) error {
 		return err
 	}
 	return s.resume(ctx, list)
+}
+
+// inPlace explains the error of something else in the place of the directory, or of a file in it. A link to nothing in the place
+// of the directory is such an error only when a file is written.
+func (s *Staging) inPlace(err error) error {
+	if errors.Is(err, dfs.ErrNotDir) {
+		return fmt.Errorf("%s: %w: %s", s.Dir, dfs.ErrNotDir, moveAway)
+	}
+	return dfs.InPlace(err, moveAway)
 }
 
 // restart writes the query into an empty directory.
