@@ -20,9 +20,11 @@ type jsonReader struct {
 	names []string // names of the columns: a.b is member b of member a, or member "a.b"
 	spans []span   // the columns, as spans of text
 	had   []bool   // by column: whether a line had it
-	taken []int    // by column: takes when its span was set
+	taken []int    // by column: takes when its span was set, or -1
 	takes int      // values of the line that were taken
+	begun int      // takes at the beginning of the inner object that object is reading
 	read  []inner  // of the objects that object is reading
+	under []value  // of columns that other members may have set again
 	text  []byte
 	most  int  // bytes of text
 	full  bool // the columns have more than most bytes
@@ -32,6 +34,12 @@ type jsonReader struct {
 type inner struct {
 	within   string // beginning of the columns' names
 	from, to int    // takes before and after it
+}
+
+// A value is an earlier value of a column. The column has it again if its later value is removed.
+type value struct {
+	column, taken int
+	span
 }
 
 // newJSONReader returns a reader whose columns have at most most bytes together.
@@ -49,16 +57,16 @@ func (j *jsonReader) column(name string) int {
 	j.names = append(j.names, name)
 	j.spans = append(j.spans, span{from: -1})
 	j.had = append(j.had, false)
-	j.taken = append(j.taken, 0)
+	j.taken = append(j.taken, -1)
 	return len(j.names) - 1
 }
 
 // split cuts rec. Text and spans are valid until the next call.
 func (j *jsonReader) split(rec []byte) error {
 	for i := range j.spans {
-		j.spans[i].from = -1
+		j.spans[i].from, j.taken[i] = -1, -1
 	}
-	j.text, j.full, j.takes = j.text[:0], false, 0
+	j.text, j.full, j.takes, j.begun, j.under = j.text[:0], false, 0, 0, j.under[:0]
 	v, err := jsonObject(rec)
 	if err != nil {
 		return err
@@ -101,31 +109,59 @@ func (j *jsonReader) member(key, v []byte, within string, begin int) {
 	}
 }
 
-// enter handles the value of a member that has columns. If the member appeared before, columns that it set have no value.
+// enter handles the value of a member that has columns. If the member appeared before, its values inside are removed.
 func (j *jsonReader) enter(v []byte, within string, begin int) {
 	for i, earlier := range j.read[begin:] {
-		if earlier.within != within {
-			continue
+		if earlier.within == within {
+			j.remove(earlier)
+			j.read = slices.Delete(j.read, begin+i, begin+i+1)
+			break
 		}
-		for c, name := range j.names {
-			if strings.HasPrefix(name, within) && earlier.from <= j.taken[c] && j.taken[c] < earlier.to {
-				j.spans[c].from = -1
-			}
-		}
-		j.read = slices.Delete(j.read, begin+i, begin+i+1)
-		break
 	}
 	if v[0] != '{' {
 		return
 	}
-	from := j.takes
+	from, outer := j.takes, j.begun
+	j.begun = from
 	j.object(v, within)
+	j.begun = outer
 	j.read = append(j.read, inner{within, from, j.takes})
+}
+
+// remove removes the values that were taken from an inner object. Their columns have the values before them again.
+func (j *jsonReader) remove(o inner) {
+	inside := func(taken int) bool { return o.from <= taken && taken < o.to }
+	j.under = slices.DeleteFunc(j.under, func(v value) bool { return inside(v.taken) })
+	for c, name := range j.names {
+		if !strings.HasPrefix(name, o.within) || !inside(j.taken[c]) {
+			continue
+		}
+		j.spans[c].from, j.taken[c] = -1, -1
+		for i, v := range slices.Backward(j.under) {
+			if v.column == c {
+				j.spans[c], j.taken[c] = v.span, v.taken
+				j.under = slices.Delete(j.under, i, i+1)
+				break
+			}
+		}
+	}
+}
+
+// cover keeps the value of a column before the column gets another one. A value of the object that object is reading is not kept:
+// it is removed only together with the new value. So a column has at most one value for each way to write its name.
+func (j *jsonReader) cover(column int) {
+	j.under = slices.DeleteFunc(j.under, func(v value) bool { return v.column == column && v.taken >= j.begun })
+	if taken := j.taken[column]; taken < j.begun {
+		j.under = append(j.under, value{column, taken, j.spans[column]})
+	}
 }
 
 // take sets a column to the text of a value.
 func (j *jsonReader) take(column int, v []byte) {
 	j.had[column] = true
+	if j.taken[column] >= 0 {
+		j.cover(column)
+	}
 	j.taken[column] = j.takes
 	j.takes++
 	from := len(j.text)
