@@ -102,8 +102,8 @@ func (r *run) empty(ctx context.Context) error {
 	return nil
 }
 
-// apart returns an error if the output is or contains the table, or if it is inside a table or a result. A
-// load of the outer table would remove the inner one.
+// apart returns an error if the output is or contains the table, or if it is inside a manifest.Outer. A
+// load of an outer table would remove the inner one.
 func (r *run) apart(ctx context.Context) error {
 	from, out := r.cfg.From.Address(), r.cfg.Out.Address()
 	twofold, err := dfs.Twofold(ctx, r.cfg.FS, out)
@@ -124,11 +124,12 @@ func (r *run) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	why := around.Why()
 	switch {
 	case around.Dir == "":
 		return nil
-	case around.Result:
-		return fmt.Errorf("%w: %s is inside the result %s of extract, which may have no other files: name another --out", ErrRequest, out, around.Dir)
+	case why != "":
+		return fmt.Errorf("%w: %s is inside %s: name another --out", ErrRequest, out, why)
 	}
 	return fmt.Errorf("%w: %s is inside the table %s, whose next load would sweep it", ErrRequest, out, around.Dir)
 }

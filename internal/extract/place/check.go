@@ -152,9 +152,10 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	if err != nil {
 		return t.unseen(err)
 	}
+	why := around.Why()
 	switch {
-	case around.Result:
-		return fmt.Errorf("%w: --out %s is inside the result %s of extract, which may have no other files: name another", query.ErrWrong, t.Out, around.Dir)
+	case why != "":
+		return fmt.Errorf("%w: --out %s is inside %s: name another", query.ErrWrong, t.Out, why)
 	case around.Dir != "":
 		return fmt.Errorf("%w: --out %s is inside the table %s, whose next load would remove it: name another", query.ErrWrong, t.Out, around.Dir)
 	}

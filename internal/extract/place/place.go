@@ -37,7 +37,7 @@ type Place struct {
 const (
 	ManifestName = "_manifest.json"
 	SuccessName  = "_SUCCESS"
-	QueryName    = "_question.json"
+	QueryName    = manifest.QueryName
 	UsersName    = "_users"
 	NoneName     = "_none"
 	ResultName   = "_answer"
@@ -47,8 +47,8 @@ const (
 	LockEnding  = ".lock"
 
 	donePrefix  = "_done-"
-	placeEnding = ".partial" // the longest ending
-	oldEnding   = ".old"     // of a result that is being replaced
+	placeEnding = manifest.PartialEnding // the longest ending
+	oldEnding   = ".old"                 // of a result that is being replaced
 )
 
 // At returns the place of the result out.

@@ -16,6 +16,7 @@ import (
 // TestAround looks for the directory around a path that does not exist yet.
 func TestAround(t *testing.T) {
 	table, result, loading := textOf(t, someTable()), textOf(t, someResult()), textOf(t, &manifest.Loading{Version: manifest.Version, Load: 1})
+	question := unsealed(textOf(t, &someResult().Query))
 	for what, c := range map[string]struct {
 		name, text   string
 		want, result bool
@@ -27,6 +28,9 @@ func TestAround(t *testing.T) {
 		"a first load":               {manifest.LoadingName, loading, true, false},
 		"a result":                   {manifest.ExtractName, result, true, true},
 		"a damaged result":           {manifest.ExtractName, result[:100], true, true},
+		"an extract":                 {manifest.QueryName, question, true, false},
+		"a damaged extract":          {manifest.QueryName, question[:len(question)-3], true, false},
+		"another program's question": {manifest.QueryName, `{"version": 1, "users": "all"}`, false, false},
 		"another program's table":    {manifest.TableName, `{"version":1,"files":[],"loads":[]}`, false, false},
 		"another program's result":   {manifest.ExtractName, `{"version": 1, "files": []}`, false, false},
 		"another program's load":     {manifest.LoadingName, `{"version": 1, "load": 1}`, false, false},
@@ -38,6 +42,9 @@ func TestAround(t *testing.T) {
 		if c.want {
 			want = manifest.Outer{Dir: dir, Result: c.result}
 		}
+		if c.want && c.name == manifest.QueryName {
+			want.Unfinished = dir
+		}
 		for _, name := range []string{"new", "date=2014-09-01/deep/new"} {
 			if got, err := manifest.Around(t.Context(), local.New(), filepath.Join(dir, name)); err != nil || got != want {
 				t.Errorf("%s: %s: %+v, %v, want %+v", what, name, got, err, want)
@@ -47,6 +54,37 @@ func TestAround(t *testing.T) {
 			t.Errorf("%s: the directory itself: %+v, %v, want none", what, got, err)
 		}
 	}
+}
+
+// TestAroundOfAPlannedResult has an extract that is not finished next to the directory around a path.
+func TestAroundOfAPlannedResult(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	partial := manifest.Partial(out)
+	testkit.WriteFile(t, filepath.Join(partial, manifest.QueryName), unsealed(textOf(t, &someResult().Query)))
+	check := func(what, name string, want manifest.Outer) {
+		t.Helper()
+		if got, err := manifest.Around(t.Context(), local.New(), name); err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", what, got, err, want)
+		}
+	}
+	planned := manifest.Outer{Dir: out, Unfinished: partial}
+	check("the result itself", out, manifest.Outer{})
+	check("next to it", out+"2/new", manifest.Outer{})
+	check("absent", filepath.Join(out, "new"), planned)
+	check("absent, deeper", filepath.Join(out, "deep/new"), planned)
+	check("a long name", filepath.Join(dir, strings.Repeat("d", 250), "new"), manifest.Outer{})
+	for n := range 8 {
+		if _, err := manifest.Around(t.Context(), dfstest.FaultAt(local.New(), n), filepath.Join(out, "new")); err != nil && !errors.Is(err, dfstest.ErrInjected) {
+			t.Errorf("operation %d fails: %v, want its error", n, err)
+		}
+	}
+	if err := os.Mkdir(out, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	check("empty", filepath.Join(out, "new"), planned)
+	testkit.WriteFile(t, filepath.Join(out, "play.csv"), "a\n")
+	check("of others", filepath.Join(out, "new"), manifest.Outer{})
 }
 
 // TestAroundOfWhatCannotBeRead has a directory and a link to itself in the place of a manifest, and a file system that fails.

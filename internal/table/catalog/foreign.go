@@ -108,11 +108,12 @@ func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
 		return fmt.Errorf("table %s: %w", dir, table.Unreadable(err))
 	}
 	const advice = ": name another directory, with --table or in the job"
+	why := around.Why()
 	switch {
 	case around.Dir == "":
 		return nil
-	case around.Result:
-		return fmt.Errorf("%w: %s is inside the result %s of extract, which may have no other files"+advice, table.ErrUnfit, dir, around.Dir)
+	case why != "":
+		return fmt.Errorf("%w: %s is inside %s"+advice, table.ErrUnfit, dir, why)
 	}
 	return fmt.Errorf("%w: %s is inside the table %s, whose loads remove files that they do not know"+advice, table.ErrUnfit, dir, around.Dir)
 }

@@ -39,6 +39,8 @@ const (
 	mixed = `job() { printf "logs: {path: 'logs/$1.csv', max_bad: 100%%${2-}}\ntable: trails\nbehaviours: {play: {id: 1, fields: {s: int64}}, order: {id: 2, fields: {s: int64}}}\n" > usertrail.yaml; bulkload --quiet --from 2014-09-01 --to 2014-09-02; }; ` +
 		`printf 'user_id,time,ev,s\nu1,2014-09-02 10:00:00,order,5\nu1,2014-09-02 11:00:00,,x\n' | tee logs/play-a.csv > copy; job '*' ', behaviour: {column: ev, others: skip}'; ` +
 		`mv copy logs/order-b.csv; job '{behaviour}-*'; sed 's/,x"/,7"/' trails/quarantine/*.jsonl > both.jsonl; `
+	// waiting plans an extract.
+	waiting = "extract plan --quiet --users users.txt --from 2014-09-01 --to 2014-09-02 --types play --out active > pieces.jsonl; "
 	// grown extracts the first day into a result that grows.
 	grown = "day() { extract --quiet --append --users all --types play --active any --partition-by date --out grown --from 2014-09-0$1 --to 2014-09-0$1; }; " + night + "; day 1; "
 )
@@ -92,6 +94,9 @@ var rowScripts = map[string]rowScript{
 	"which have the same bytes and are of other days or behaviours":                            {64, mixed + "bulkload replay both.jsonl"},
 	"is inside the result … of extract, which may have no other files: name another directory": {64, night + "; " + asking + " --out active; " + night + " --table active/other"},
 	"is inside the result … of extract, which may have no other files: name another --out":     {64, night + "; " + asking + " --out active; bulkload convert --table trails --to tall --out active/made"},
+	"which has the files of an extract or plan that is not finished":                           {64, night + "; " + waiting + night + " --table .active.partial/other"},
+	"the --out of an extract or plan that is not finished and has its files in …":              {64, night + "; " + waiting + night + " --table active/other"},
+	"and has its files in …: name another --out":                                               {64, night + "; " + waiting + "bulkload convert --table trails --to tall --out active/made"},
 	"zone of the table": {64, nowhere + "ZONEINFO=$PWD " + night + "; bulkload convert --table trails --to tall --out made"},
 	"makes about … pieces, more than …: --piece-size … is enough":                   {64, "truncate -s 200M logs/2014-09-01/play.csv; bulkload plan --from 2014-09-01 --to 2014-09-01 --piece-size 1KiB"},
 	"layout \"…\" is not known; there is …; a release that knows it made the table": {64, edited + "sed -i 's/reversed/spiral/' trails/manifest.json; " + night},
