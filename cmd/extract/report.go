@@ -107,7 +107,7 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 	return r, writePage(ctx, fs, o.out, r)
 }
 
-// checkOut refuses an --out inside a table. It refuses an --out that exists, unless it is a
+// checkOut refuses an --out inside a table or a result, also of an extract that is not finished. It refuses an --out that exists, unless it is a
 // page of extract report and --overwrite is given. It runs before anything is read.
 func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	if o.out == "" {
@@ -117,7 +117,10 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	if err != nil {
 		return fmt.Errorf("check --out: %w", err)
 	}
-	if around.Dir != "" && !around.Result {
+	if why := around.Why(); why != "" {
+		return fmt.Errorf("%w: --out %s is inside %s: name another", cli.ErrUsage, o.out, why)
+	}
+	if around.Dir != "" {
 		return fmt.Errorf("%w: --out %s is inside the table %s: name another", cli.ErrUsage, o.out, around.Dir)
 	}
 	f, err := dfs.OpenRegular(ctx, fs, o.out)
