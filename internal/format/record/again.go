@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A SecondHeader is the error of a header within a file that has the names of the first header, or Format.Names, in another order. The
-// records after it would have their columns in that order. It wraps ErrHeader.
+// records after it would have their columns in that order. The case of the names and blanks around them may differ. If the header is a
+// whole record, the columns that the job does not read may have any names. A SecondHeader wraps ErrHeader.
 type SecondHeader struct {
 	Path   string
 	Line   int64 // 0 if it is not known
@@ -35,10 +39,24 @@ func (h *SecondHeader) Unwrap() error { return ErrHeader }
 // headers finds headers after the first one.
 type headers struct {
 	order []string       // the names, as in the file
-	count map[string]int // how often each name occurs
+	plain []string       // the names, as fold returns them
+	count map[string]int // how often each of plain occurs
+	most  int            // bytes of a name that may be one of plain
 	cut   cutter
 	split *splitter
 	lines bool // lines are counted from the beginning of the file
+	text  []byte
+
+	read   []bool         // by column: whether the job reads it
+	reads  map[string]int // how often the names of these columns occur
+	others int            // columns that the job does not read
+	times  []timeSource
+}
+
+// A timeSource is the origin of the time of a kind.
+type timeSource struct {
+	source
+	time timeReader
 }
 
 // fewestJoined is the number of columns from which a header is found at the end of another record. A text may end with fewer names.
@@ -54,46 +72,203 @@ func (p *Parser) FindHeaders(header []string, lines bool) {
 	if p.json != nil || len(header) < 2 {
 		return
 	}
-	h := &headers{order: header, count: map[string]int{}, cut: p.cut, split: newSplitter(p.split.syntax, p.split.delimiter), lines: lines}
-	for _, name := range header {
-		h.count[name]++
+	h := &headers{
+		order: header, plain: make([]string, len(header)), count: map[string]int{}, most: math.MaxInt,
+		cut: p.cut, split: newSplitter(p.split.syntax, p.split.delimiter), lines: lines,
 	}
+	longest := 0
+	for i, name := range header {
+		if plain := h.fold([]byte(name)); string(plain) != name {
+			name = string(plain)
+		}
+		h.plain[i] = name
+		h.count[name]++
+		longest = max(longest, len(name))
+	}
+	h.most = longest * utf8.UTFMax
 	h.split.wanted = 0
 	p.headers = h
+	p.findRead()
+}
+
+// findRead notes which columns the job reads.
+func (p *Parser) findRead() {
+	h := p.headers
+	h.read, h.reads, h.others = make([]bool, len(h.plain)), map[string]int{}, len(h.plain)
+	for _, i := range p.reads {
+		if i < len(h.plain) && !h.read[i] {
+			h.read[i] = true
+			h.reads[h.plain[i]] = h.count[h.plain[i]]
+			h.others--
+		}
+	}
+	for _, k := range p.plans() {
+		if s := (timeSource{k.at, k.time}); !slices.Contains(h.times, s) {
+			h.times = append(h.times, s)
+		}
+	}
+}
+
+// plans returns the plans of the kinds that the file may hold.
+func (p *Parser) plans() (out []*plan) {
+	if p.only != nil {
+		out = append(out, p.only)
+	}
+	for _, n := range p.named {
+		out = append(out, n.plan)
+	}
+	if p.other != nil {
+		out = append(out, p.other)
+	}
+	return out
+}
+
+// fold returns a name in lower case and without the blanks around it. The result is valid until the next call.
+func (h *headers) fold(name []byte) []byte {
+	name = bytes.TrimSpace(name)
+	if len(name) > h.most {
+		return name
+	}
+	h.text = h.text[:0]
+	for len(name) > 0 {
+		r, n := utf8.DecodeRune(name)
+		switch {
+		case 'A' <= r && r <= 'Z':
+			h.text = append(h.text, byte(r)+'a'-'A')
+		case r < utf8.RuneSelf, r == utf8.RuneError && n == 1:
+			h.text = append(h.text, name[0])
+		default:
+			h.text = utf8.AppendRune(h.text, unicode.ToLower(unicode.ToUpper(r)))
+		}
+		name = name[n:]
+	}
+	return h.text
+}
+
+// header reports whether the bad or skipped record is, or ends with, a header in another order, and where this header begins.
+func (p *Parser) header(rec []byte, quoted bool, bad Reason) (at int, found bool) {
+	if p.headers == nil {
+		return 0, false
+	}
+	if at, found = p.headers.in(rec); found {
+		return at, true
+	}
+	return 0, p.renamed(quoted, bad)
 }
 
 // in reports whether a record ends with a header in another order, and where this header begins. It is the whole record, or comes after
 // the last record of a log without a last line end. Its columns are read from the end, because the quotes before it may be wrong.
 func (h *headers) in(rec []byte) (at int, found bool) {
-	if h == nil {
-		return 0, false
-	}
 	var names []string // from the last one
 	for len(names) < len(h.order)-1 {
 		before, name, ok := h.last(rec)
-		if !ok || h.count[string(name)] == 0 {
+		if !ok || h.count[string(h.fold(name))] == 0 {
 			return 0, false
 		}
 		names, rec = append(names, string(name)), before
 	}
-	first, ok := h.missing(names)
+	missing, ok := h.missing(names)
 	if !ok {
 		return 0, false
 	}
-	names = append(names, first)
+	before, first, ok := h.trim(rec, missing)
+	if !ok {
+		return 0, false
+	}
+	names = append(names, string(first))
 	slices.Reverse(names)
-	if slices.Equal(names, h.order) {
-		return 0, false
-	}
-	before, ok := h.trim(rec, first)
-	if !ok {
+	if !h.moved(names) {
 		return 0, false
 	}
 	if h.empty(before) {
 		return 0, true
 	}
 	at = len(bytes.TrimRight(before, mark))
-	return at, first != "" && len(names) >= fewestJoined && h.ends(before[:at], before)
+	return at, missing != "" && len(names) >= fewestJoined && h.ends(before[:at], before)
+}
+
+// moved reports whether names, which are the names of the header, have another order. If names of the header differ only in case, and
+// the record has the same names, their order counts, too.
+func (h *headers) moved(names []string) bool {
+	for i, name := range names {
+		if string(h.fold([]byte(name))) != h.plain[i] {
+			return true
+		}
+	}
+	return !slices.Equal(names, h.order) && slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(h.order)))
+}
+
+// renamed reports whether the whole record is a header that has the names of all columns that the job reads, and some of them in other
+// places. One name is not enough: a text may be the same. A record with a time is no header.
+func (p *Parser) renamed(quoted bool, bad Reason) bool {
+	h := p.headers
+	if h.others == 0 || len(h.reads) < 2 || bad == BadQuote || bad == WrongWidth {
+		return false
+	}
+	if bad == NotUTF8 {
+		if bad, _ := p.columns(quoted); bad != "" {
+			return false
+		}
+	}
+	if p.split.count != len(h.order) || p.timed() {
+		return false
+	}
+	var left map[string]int
+	moved, others := false, h.others
+	for i, rest := len(h.order)-1, p.whole; i >= 0; i-- {
+		before, name, ok := h.last(rest)
+		if i == 0 {
+			name, ok = h.unquoted(rest), true
+		}
+		if !ok {
+			return false
+		}
+		plain := h.fold(name)
+		if _, read := h.reads[string(plain)]; !read {
+			if others--; others < 0 {
+				return false
+			}
+		} else {
+			if left == nil {
+				left = maps.Clone(h.reads)
+			}
+			left[string(plain)]--
+		}
+		moved = moved || h.read[i] && string(plain) != h.plain[i]
+		rest = before
+	}
+	for _, n := range left {
+		if n != 0 {
+			return false
+		}
+	}
+	return moved
+}
+
+// timed reports whether the record has a time where a kind has it.
+func (p *Parser) timed() bool {
+	for i := range p.headers.times {
+		s := &p.headers.times[i]
+		if text := p.take(&s.source); text != nil {
+			if _, ok := s.time.micros(text); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unquoted returns a column without its quotes.
+func (h *headers) unquoted(column []byte) []byte {
+	if !h.cut.quotes || len(column) < 2 || column[0] != '"' {
+		return column
+	}
+	return bytes.ReplaceAll(column[1:len(column)-1], []byte(`""`), []byte(`"`))
+}
+
+// padding reports whether a character is a blank that separates no columns.
+func (h *headers) padding(r rune) bool {
+	return unicode.IsSpace(r) && !bytes.ContainsRune(h.cut.delimiter, r)
 }
 
 // last cuts the last of several columns from a record.
@@ -103,7 +278,12 @@ func (h *headers) last(rec []byte) (before, name []byte, ok bool) {
 		n := bytes.LastIndexAny(rec, " \t") + 1
 		return rec[:n], rec[n:], n > 0
 	}
+	padded := rec
+	if h.cut.quotes {
+		rec = bytes.TrimRightFunc(rec, h.padding)
+	}
 	if !h.cut.quotes || !bytes.HasSuffix(rec, []byte(`"`)) {
+		rec = padded
 		n := bytes.LastIndex(rec, h.cut.delimiter)
 		if n < 0 {
 			return nil, nil, false
@@ -121,15 +301,16 @@ func (h *headers) last(rec []byte) (before, name []byte, ok bool) {
 		open-- // two quotes are one of the name
 	}
 	name = bytes.ReplaceAll(rec[open+1:len(rec)-1], []byte(`""`), []byte(`"`))
-	before, ok = bytes.CutSuffix(rec[:open], h.cut.delimiter)
+	before, ok = bytes.CutSuffix(bytes.TrimRightFunc(rec[:open], h.padding), h.cut.delimiter)
 	return before, name, ok
 }
 
-// missing returns the name that names lack.
+// missing returns the name that names lack, as fold returns it.
 func (h *headers) missing(names []string) (name string, ok bool) {
 	left := maps.Clone(h.count)
 	for _, n := range names {
-		if left[n]--; left[n] < 0 {
+		plain := string(h.fold([]byte(n)))
+		if left[plain]--; left[plain] < 0 {
 			return "", false
 		}
 	}
@@ -141,26 +322,40 @@ func (h *headers) missing(names []string) (name string, ok bool) {
 	return name, true
 }
 
-// trim cuts a name from the end of a record. The name may be in quotes.
-func (h *headers) trim(rec []byte, name string) (before []byte, ok bool) {
+// trim cuts a name, which is in the form that fold returns, from the end of a record. The name may be in quotes.
+func (h *headers) trim(rec []byte, plain string) (before, name []byte, ok bool) {
 	if h.split.syntax == Blanks {
 		rec = bytes.TrimRight(rec, " \t")
 	}
-	if h.cut.quotes {
-		if before, ok = bytes.CutSuffix(rec, []byte(`"`+strings.ReplaceAll(name, `"`, `""`)+`"`)); ok {
-			return before, true
+	rec = bytes.TrimRightFunc(rec, h.padding)
+	if inner, isQuoted := bytes.CutSuffix(rec, []byte(`"`)); h.cut.quotes && isQuoted {
+		inner = bytes.TrimRightFunc(inner, unicode.IsSpace)
+		if before, name, ok = h.suffix(inner, strings.ReplaceAll(plain, `"`, `""`)); ok {
+			if before, ok = bytes.CutSuffix(bytes.TrimRightFunc(before, unicode.IsSpace), []byte(`"`)); ok {
+				return before, bytes.ReplaceAll(name, []byte(`""`), []byte(`"`)), true
+			}
 		}
 	}
-	return bytes.CutSuffix(rec, []byte(name))
+	return h.suffix(rec, plain)
+}
+
+// suffix cuts a text, in any case, from the end of a record.
+func (h *headers) suffix(rec []byte, plain string) (before, text []byte, ok bool) {
+	at := len(rec)
+	for range utf8.RuneCountInString(plain) {
+		_, n := utf8.DecodeLastRune(rec[:at])
+		at -= n
+	}
+	return rec[:at], rec[at:], string(h.fold(rec[at:])) == plain
 }
 
 // empty reports whether a text before a header is no record.
 func (h *headers) empty(text []byte) bool {
 	text = unmarked(text)
-	if h.split.syntax == Blanks {
-		text = bytes.TrimLeft(text, " \t")
+	if h.split.syntax != Blanks && bytes.Contains(text, h.cut.delimiter) {
+		return false
 	}
-	return len(text) == 0
+	return len(bytes.TrimSpace(text)) == 0
 }
 
 // ends reports whether rec may be the last record of a log. Its last column may be cut. before is the text before the header. A name

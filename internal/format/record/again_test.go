@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/rule"
 )
 
 type countSink struct{ kept, skipped, bad int }
@@ -25,6 +26,12 @@ func TestASecondHeaderInAnotherOrderEndsParse(t *testing.T) {
 		{"title,time,user,seconds", "the second header at line 3, byte 31 has the columns in another order: split the log there"},
 		{`"title",time,"user","seconds"`, "line 3, byte 31"},
 		{"seconds,title,time,user", "line 3, byte 31"},
+		{"title,time,user,seconds ", "line 3, byte 31"},
+		{" title, time, user, seconds", "line 3, byte 31"},
+		{"Title,TIME,User,SECONDS", "line 3, byte 31"},
+		{`"title","time","user","seconds" `, "line 3, byte 31"},
+		{`"TITLE" , " time", "User","seconds"`, "line 3, byte 31"},
+		{header + " ", ""}, {strings.ToUpper(header), ""}, {" " + strings.ReplaceAll(header, ",", " , "), ""},
 		{header, ""}, {"title,time,user,minutes", ""}, {"title,time,user,user", ""}, {"user,time,title", ""}, {"title,time,user,seconds,x", ""},
 	} {
 		f := plays()
@@ -66,7 +73,7 @@ func TestJoinedLogs(t *testing.T) {
 	}
 	tsv := func(f *Format) { f.Syntax = TSV }
 	tabs := strings.NewReplacer(",", "\t").Replace
-	names := func(f *Format) { f.Header, f.Names = false, []string{"user", "time", "title", "seconds"} }
+	listed := func(f *Format) { f.Header, f.Names = false, []string{"user", "time", "title", "seconds"} }
 	three := func(f *Format) {
 		f.Schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "play", Fields: []behaviour.Field{{Name: "title", Type: behaviour.String}}}}}
 		f.Kinds[0].Fields = []Column{{Name: "title"}}
@@ -75,6 +82,21 @@ func TestJoinedLogs(t *testing.T) {
 		f.Schema = &behaviour.Schema{Zone: "UTC", Kinds: []behaviour.Kind{{ID: 1, Name: "play"}}}
 		f.Kinds[0].Fields = nil
 	}
+	both := func(f *Format) { three(f); listed(f) }
+	numbers := func(f *Format) {
+		three(f)
+		f.Kinds[0].User.Name, f.Kinds[0].Fields[0].Name = "$1", "$3"
+	}
+	skip := func(condition string) func(*Format) {
+		return func(f *Format) {
+			two(f)
+			var err error
+			if f.Skip, err = rule.Parse(condition); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	names := func(title string) func(*Format) { return func(f *Format) { f.Kinds[0].Fields[0].Name = title } }
 	disk := func(f *Format) { f.Kinds[0].Fields[0].Name = `5" disk` }
 	blanks := func(f *Format) {
 		f.Syntax = Blanks
@@ -121,11 +143,50 @@ func TestJoinedLogs(t *testing.T) {
 		{"a quote in the first name", disk, `"user","time","seconds","5"" disk"` + "\nu,t,s,\"d\"", `"5"" disk","seconds","time","user"` + "\n", 0, 0, 0},
 		{"a quote in a name, same order", disk, `"user","time","5"" disk","seconds"` + "\n", `"user","time","5"" disk","seconds"` + "\n", -1, 0, 1},
 
-		{"names", names, first[24:], second, 0, 1, 0},
-		{"names, same order", names, first[24:], inTurn, -1, 2, 1},
-		{"names, mark", names, first[24:], mark + inQuotes(second), 0, 1, 0},
-		{"names, no line end", names, cut(first[24:], 1), second, 0, 0, 0},
-		{"names, at the beginning", names, "", second, 0, 0, 0},
+		{"names", listed, first[24:], second, 0, 1, 0},
+		{"names, same order", listed, first[24:], inTurn, -1, 2, 1},
+		{"names, mark", listed, first[24:], mark + inQuotes(second), 0, 1, 0},
+		{"names, no line end", listed, cut(first[24:], 1), second, 0, 0, 0},
+		{"names, at the beginning", listed, "", second, 0, 0, 0},
+
+		{"blanks", nil, first, " title, time ,user, seconds" + second[23:], 0, 1, 0},
+		{"blanks, same order", nil, first, " user, time ,title, seconds\n", -1, 1, 1},
+		{"another case", nil, first, "Title,TIME,USER,seconds" + second[23:], 0, 1, 0},
+		{"another case, same order", nil, first, "User,TIME,Title,seconds\n", -1, 1, 1},
+		{"another case in quotes, mark", nil, first, mark + inQuotes(strings.ToUpper(second[:24])), 0, 1, 0},
+		{"another case of other letters", names(`Größe`), "user,time,Größe,seconds\n", "GRÖßE,time,user,seconds\n", 0, 0, 0},
+		{"a blank of another language", nil, first, "title\u3000,time,user,\u00a0seconds\n", 0, 1, 0},
+		{"names that differ in case", names("User"), "user,time,User,seconds\n", "User,time,user,seconds\n", 0, 0, 0},
+		{"names that differ in case, same order", names("User"), "user,time,User,seconds\n", "user,time,User,seconds\n", -1, 0, 1},
+		{"names that differ in case, in one case", names("User"), "user,time,User,seconds\n", "USER,time,USER,seconds\n", -1, 0, 1},
+		{"blanks of tsv", tsv, tabs(first), "title \ttime\t user\tseconds \n", 0, 1, 0},
+		{"an empty column of tsv", tsv, tabs(first), "\ttitle\ttime\tuser\tseconds\n", -1, 1, 1},
+		{"an empty last column of tsv", tsv, tabs(first), "title\t\ttime\tuser\tseconds\n", -1, 1, 1},
+		{"another case of blanks", blanks, spaces(first), " Title  Time User\tSeconds \n", 0, 1, 0},
+		{"names in another case", listed, first[24:], "Title, Time, User, Seconds\n", 0, 1, 0},
+		{"no line end, another case", nil, cut(first, 1), strings.ToUpper(second[:24]), 0, 0, 0},
+		{"no line end, another case, same order", nil, cut(first, 1), strings.ToUpper(inTurn[:24]), -1, 0, 1},
+		{"no line end, another case in quotes", nil, cut(quoted, 1), inQuotes(strings.ToUpper(second[:24])), 0, 0, 0},
+		{"no line end, blanks", nil, cut(first, 1), "title ,time, user,seconds ", 0, 0, 0},
+		{"no line end, blanks in quotes", nil, cut(quoted, 1), `" title","time "," user","seconds"` + "\n", 0, 0, 0},
+
+		{"an unread column has another name", three, first, "title,time,user,minutes\n", 0, 1, 0},
+		{"an unread column has another name, same order", three, first, "user,time,title,minutes\n", -1, 1, 1},
+		{"an unread column has another name and place", three, first, "minutes,USER,time,title\n", 0, 1, 0},
+		{"an unread column has another name, quotes and blanks", three, first, mark + `"minutes,","User ",TIME,"title"` + "\n", 0, 1, 0},
+		{"an unread column has another name in another encoding", three, first, "l\xe4nge,user,time,title\n", 0, 1, 0},
+		{"unread columns have the places of the others", two, "user,x,y,time\n", "a,user,time,b\n", 0, 0, 0},
+		{"a read column has another name", three, first, "titles,time,user,seconds\n", -1, 1, 1},
+		{"a read column is twice", three, first, "title,time,user,user\n", -1, 1, 1},
+		{"a record whose texts are names", two, first, ",2014-09-01 10:00:00,user,time\n", -1, 1, 1},
+		{"a bad record whose text is a name", two, first, "u1,yesterday,time,60\n", -1, 1, 1},
+		{"a skipped record whose texts are names", skip(`user == "u9"`), first, "u9,2014-09-01 10:00:00,user,time\n", -1, 1, 0},
+		{"a skipped header with another name", skip(`user == "title"`), first, "title,user,time,minutes\n", 0, 1, 0},
+		{"a column of the skip condition has another name", skip(`title == "x"`), first, "seconds,user,time,name\n", -1, 1, 1},
+		{"too many columns, an unread one has another name", three, first, "title,time,user,minutes,x\n", -1, 1, 1},
+		{"columns by number", numbers, first, "title,time,user,minutes\n", 0, 1, 0},
+		{"columns by number, same order", numbers, first, "user,time,title,minutes\n", -1, 1, 1},
+		{"names of the job, an unread column has another name", both, first[24:], "title,time,user,minutes\n", 0, 1, 0},
 
 		{"one name more", nil, first, "x," + second, -1, 2, 1},
 		{"one name more, in quotes", nil, first, `"x",` + second, -1, 2, 1},
@@ -168,7 +229,7 @@ func TestJoinedLogs(t *testing.T) {
 		t.Errorf("utf-16: %v", err)
 	}
 	f = plays()
-	names(f)
+	listed(f)
 	if _, _, err := joined(f, first[24:]+second); err == nil || !strings.Contains(err.Error(), "the header at line 2, byte 31 has the names of the job in another order: split the log there, or correct names") {
 		t.Errorf("names: %v", err)
 	}

@@ -36,6 +36,7 @@ type Parser struct {
 	marks []*skipper       // of Format.Marks; nil if the file lacks a column
 
 	headers *headers // nil if they are not looked for
+	reads   []int    // the columns that the format reads
 
 	chunk   Chunk
 	clean   bool  // the whole chunk is valid UTF-8
@@ -127,7 +128,7 @@ func (p *Parser) plan(header []string) error {
 	if err := m.skippers(p); err != nil {
 		return err
 	}
-	p.split.wanted = m.needed
+	p.split.wanted, p.reads = m.needed, m.read
 	p.split.spans = make([]span, 0, min(m.needed, len(m.header)))
 	p.width, p.exact = m.widest, false
 	if m.header != nil {
@@ -246,7 +247,7 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 	case large:
 		return fmt.Errorf("record: parse %s: record at byte %d: %w: its fields have more than %d bytes", p.file.Path, p.chunk.Offset+int64(at), ErrLarge, p.most)
 	}
-	if n, found := p.headers.in(raw); found {
+	if n, found := p.header(raw, quoted, bad); found {
 		return p.secondHeader(at + n)
 	}
 	if bad == skipped {

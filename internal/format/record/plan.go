@@ -126,6 +126,7 @@ type planner struct {
 	json   *jsonReader // collects the requested columns
 	widest int         // the highest number of the columns requested by number
 	needed int         // columns up to the last requested one
+	read   []int       // the requested columns; one may occur more than once
 	clocks map[*time.Location]*behaviour.Clock
 	times  map[timeKey]timeReader
 }
@@ -248,7 +249,7 @@ func (m *planner) column(name string) (int, error) {
 	case byNumber && m.header != nil && number > len(m.header):
 		return 0, missingColumn{fmt.Errorf("no column %s in %s, which has %s", name, m.file.Path, m.columns())}
 	case byNumber:
-		m.widest, m.needed = max(m.widest, number), max(m.needed, number)
+		m.widest, m.needed, m.read = max(m.widest, number), max(m.needed, number), append(m.read, number-1)
 		return number - 1, nil
 	}
 	i := slices.Index(m.header, name)
@@ -258,7 +259,7 @@ func (m *planner) column(name string) (int, error) {
 	if slices.Contains(m.header[i+1:], name) {
 		return 0, fmt.Errorf("column %q occurs twice in %s, which has %s", name, m.file.Path, m.columns())
 	}
-	m.needed = max(m.needed, i+1)
+	m.needed, m.read = max(m.needed, i+1), append(m.read, i)
 	return i, nil
 }
 
