@@ -61,7 +61,7 @@ func (o *ddlOptions) run(ctx context.Context, dir string) error {
 		return err
 	}
 	if damage != "" {
-		return fmt.Errorf("%s: %w: %s: extract the result again with --overwrite", dir, dfs.ErrDamaged, damage)
+		return fmt.Errorf("%s: %w: %s: %s", dir, dfs.ErrDamaged, damage, m.Again(ctx, fs, at))
 	}
 	if err := m.CheckForeign(ctx, fs, at); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)

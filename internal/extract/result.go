@@ -81,7 +81,7 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 	case failed != nil:
 		return Result{}, err
 	case damage != "":
-		return Result{}, p.Damaged(m, damage)
+		return Result{}, p.Damaged(ctx, m, damage)
 	}
 	r := ResultOf(m, x.Out, 0)
 	if appended {
@@ -96,6 +96,9 @@ func (x *Extract) existing(ctx context.Context, err error) (Result, error) {
 func (x *Extract) existsError(err error) error {
 	if !errors.Is(err, iofs.ErrExist) {
 		return err
+	}
+	if errors.Is(err, place.ErrKept) {
+		return fmt.Errorf("--out %s has the result of this query: %w", x.Out, err)
 	}
 	return fmt.Errorf("--out %s: %w: it has the result of this query: use it, choose another directory, or add --overwrite", x.Out, iofs.ErrExist)
 }
@@ -120,7 +123,7 @@ func FinishedAppend(ctx context.Context, p *place.Place, span behaviour.Span) (R
 		return Result{}, err
 	}
 	if damage != "" {
-		return Result{}, p.Damaged(m, damage)
+		return Result{}, p.Damaged(ctx, m, damage)
 	}
 	return resultOfAppend(m, span, p.Out), nil
 }

@@ -57,7 +57,11 @@ func (r Report) Damage() error {
 	if more > 0 {
 		first = fmt.Errorf("%w; damaged files in all: %d", first, more+1)
 	}
-	return fmt.Errorf("inspect %s: %w: extract the result again with --overwrite", r.Path, first)
+	var foreign []string
+	if r.Extract != nil {
+		foreign = r.Extract.Foreign
+	}
+	return fmt.Errorf("inspect %s: %w: %s", r.Path, first, manifest.Again(foreign))
 }
 
 // foreign returns an error if the directory of a result holds files that are not of the result.

@@ -25,7 +25,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -104,7 +106,12 @@ func Path(ctx context.Context, fs dfs.FS, path string, o Options) (Report, error
 	o = o.withDefaults()
 	l := look{ctx: ctx, fs: fs, path: path, rows: o.Rows}
 	info, err := fs.Stat(ctx, path)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.ELOOP):
+		return Report{}, fmt.Errorf("inspect: %w: %w: move the link away, or name another file or directory", ErrUnknown, err)
+	case errors.Is(err, dfs.ErrNotDir):
+		return Report{}, fmt.Errorf("inspect: %w: a name before the last one is a file: name another file or directory", err)
+	case err != nil:
 		return Report{}, fmt.Errorf("inspect: %w", err)
 	}
 	r := Report{Path: path, Size: info.Size, rows: o.Rows}
@@ -124,7 +131,7 @@ func again(err error) error {
 	if err == nil || exit.Of(err) != exit.Failed {
 		return err
 	}
-	return fmt.Errorf("%w: extract the result again with --overwrite", err)
+	return fmt.Errorf("%w: %s", err, manifest.Again(nil))
 }
 
 // A look is one call of Path. Its context lives only during the call.

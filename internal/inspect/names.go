@@ -36,7 +36,7 @@ func (l *look) namesOf() (*manifest.Extract, error) {
 	}
 	m := new(manifest.Extract)
 	if err := manifest.Read(l.ctx, l.fs, name, m); err != nil {
-		return nil, err
+		return nil, manifest.AdviseExtract(err)
 	}
 	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"syscall"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/layout"
@@ -77,11 +78,14 @@ func (h *owner) user(key []byte) string {
 	return string(u)
 }
 
-// exists reports whether a file or directory is called name.
+// exists reports whether a file or directory is called name. A link to itself exists.
 func (l *look) exists(name string) (bool, error) {
 	_, err := l.fs.Stat(l.ctx, name)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return false, nil
+	}
+	if errors.Is(err, syscall.ELOOP) {
+		return true, nil
 	}
 	return err == nil, err
 }

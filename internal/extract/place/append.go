@@ -97,7 +97,7 @@ func (p *Place) Base(ctx context.Context, next *manifest.Extract) (*manifest.Ext
 		return nil, fmt.Errorf("look for --out: %w", err)
 	}
 	if damage != "" {
-		return nil, p.Damaged(was, damage)
+		return nil, p.Damaged(ctx, was, damage)
 	}
 	if unfit != nil {
 		return nil, fmt.Errorf("--out %s: %w", p.Out, unfit)

@@ -59,6 +59,9 @@ func (t *Target) Check(ctx context.Context) error {
 	if link, err := dfs.IsLink(ctx, t.FS, t.Out); err == nil && link {
 		return fmt.Errorf("--out %s: %w: it is a link, which --overwrite does not replace: choose another name", t.Out, iofs.ErrExist)
 	}
+	if err := p.checkOld(ctx); err != nil {
+		return err
+	}
 	return fmt.Errorf("--out %s: %w: choose another, or add --overwrite", t.Out, iofs.ErrExist)
 }
 
@@ -221,15 +224,18 @@ func (p *Place) checkOld(ctx context.Context) error {
 	return nil
 }
 
+// ErrKept is wrapped if --overwrite does not replace OUT. It wraps fs.ErrExist.
+var ErrKept = fmt.Errorf("%w, and --overwrite does not replace it", iofs.ErrExist)
+
 // replaceable reports why the directory dir must not be removed, by an error that wraps
-// fs.ErrExist. It returns nil only if dir does not exist, is an empty directory, or is a
+// ErrKept. It returns nil only if dir does not exist, is an empty directory, or is a
 // result that holds no files but its own.
 func replaceable(ctx context.Context, fs dfs.FS, dir string) error {
 	why, err := foreign(ctx, fs, dir)
 	if err != nil || why == "" {
 		return err
 	}
-	return fmt.Errorf("%w, and --overwrite does not replace it: %s: name another, or move it away", iofs.ErrExist, why)
+	return fmt.Errorf("%w: %s: name another, or move it away", ErrKept, why)
 }
 
 // foreign returns why dir is neither an empty directory nor a result that holds no files but its own.

@@ -177,7 +177,14 @@ func (p *Place) Damage(ctx context.Context, parts []manifest.TrailPart) (string,
 
 // Damaged returns the error of a result m in OUT with damage. It names all dates of m, because --overwrite replaces
 // the whole result.
-func (p *Place) Damaged(m *manifest.Extract, damage string) error {
+func (p *Place) Damaged(ctx context.Context, m *manifest.Extract, damage string) error {
+	why, err := foreign(ctx, p.FS, p.Out)
+	if err != nil {
+		return fmt.Errorf("look for --out: %w", err)
+	}
+	if why != "" {
+		return fmt.Errorf("--out %s: %w, and it is damaged: %s: --overwrite does not replace it, because %s: put it back from a copy, or move it away and, if the table still has all its dates, %s, extract them again", p.Out, iofs.ErrExist, damage, why, m.Query.Span)
+	}
 	return fmt.Errorf("--out %s: %w, and it is damaged: %s: put it back from a copy, move it away, or, if the table still has all its dates, %s, extract them again with --overwrite", p.Out, iofs.ErrExist, damage, m.Query.Span)
 }
 

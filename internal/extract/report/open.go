@@ -116,22 +116,22 @@ func (s *source) changed(ctx context.Context, p *manifest.TrailPart, err error) 
 	if fail != nil || state != manifest.OtherBytes {
 		return err
 	}
-	return fmt.Errorf("%w: its digest is not the digest in %s: %w: extract the result again with --overwrite", dfs.ErrDamaged, manifestName, err)
+	return fmt.Errorf("%w: its digest is not the digest in %s: %w: %s", dfs.ErrDamaged, manifestName, err, s.m.Again(ctx, s.fs, s.dir))
 }
 
 // part opens a part and compares it with the manifest.
 func (s *source) part(ctx context.Context, p *manifest.TrailPart) (*partFile, *trailfile.File, error) {
 	name := dfs.Join(s.dir, p.Name)
 	f, err := dfs.OpenRegular(ctx, s.fs, name)
-	if err = dfs.Lost(err); errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, dfs.ErrSpecial) {
-		err = fmt.Errorf("%s: %w: it is gone: extract the result again with --overwrite", name, dfs.ErrDamaged)
+	if err = dfs.Lost(err); errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, dfs.ErrSpecial) || errors.Is(err, dfs.ErrNotDir) {
+		err = fmt.Errorf("%s: %w: it is gone: %s", name, dfs.ErrDamaged, s.m.Again(ctx, s.fs, s.dir))
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	var t *trailfile.File
 	if f.Size() != p.Size {
-		err = fmt.Errorf("%w: its size is not the size in %s: extract the result again with --overwrite", dfs.ErrDamaged, manifestName)
+		err = fmt.Errorf("%w: its size is not the size in %s: %s", dfs.ErrDamaged, manifestName, s.m.Again(ctx, s.fs, s.dir))
 	} else {
 		t, err = trailfile.Open(f, f.Size())
 		err = s.changed(ctx, p, err)

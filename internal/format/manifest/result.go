@@ -131,6 +131,24 @@ func AdviseExtract(err error) error {
 	return err
 }
 
+// Again returns the next step for a damaged result. foreign has the names that Foreign returned: extract --overwrite
+// does not replace a result with such files.
+func Again(foreign []string) string {
+	if len(foreign) == 0 {
+		return "extract the result again with --overwrite"
+	}
+	return fmt.Sprintf("--overwrite does not replace it, because it holds %s, which is not of the result: move the result away, and extract it again", foreign[0])
+}
+
+// Again returns the next step for the result e in dir, which is damaged.
+func (e *Extract) Again(ctx context.Context, fs dfs.FS, dir string) string {
+	var names []string
+	if list, err := fs.List(ctx, dir); err == nil {
+		names, _ = e.Foreign(ctx, fs, list) // an error leaves the usual step
+	}
+	return Again(names)
+}
+
 // A FileState describes how a file of a result has changed since it was written.
 type FileState string
 
@@ -143,12 +161,12 @@ const (
 )
 
 // StateOf returns the state of the file called name, as far as its size shows. size is its size in the
-// manifest.
+// manifest. If something else is in the place of the directory of the file, the file is missing.
 func StateOf(ctx context.Context, fs dfs.FS, name string, size int64) (FileState, error) {
 	info, err := fs.Stat(ctx, name)
 	err = dfs.Lost(err)
 	switch {
-	case errors.Is(err, iofs.ErrNotExist):
+	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, dfs.ErrNotDir):
 		return Missing, nil
 	case err != nil:
 		return "", err
