@@ -135,6 +135,9 @@ func (w *Worker) run(ctx context.Context, at *plan, p *Piece, t table.Table) (Re
 	if done, err := at.done(ctx, p); done != nil || err != nil {
 		return already(done), err
 	}
+	if err := at.CheckPiece(ctx, pieceName(p.Piece)); err != nil {
+		return Result{}, p.explain(err)
+	}
 	c, err := w.config(ctx, at, p, t)
 	if err != nil {
 		return Result{}, err

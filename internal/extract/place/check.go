@@ -304,9 +304,10 @@ func notStaged(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ofPiece := strings.HasPrefix(dfs.Base(dir), PiecePrefix)
 	for _, f := range list {
 		base := dfs.Base(f.Name)
-		if !stages(base, f.Dir) {
+		if !stages(base, f.Dir) || ofPiece && ofResult(base) {
 			return base, nil
 		}
 		if !f.Dir || base == SortName {
