@@ -35,7 +35,7 @@ func TestOperationsNamesEveryError(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	named := regexp.MustCompile(`\bErr[A-Z]\w*\s*=\s*(?:errors\.New|fmt\.Errorf)\("(?:%w: )?([^"]+)"`)
+	named := regexp.MustCompile(`\bErr[A-Z]\w*\s*=\s*(?:errors\.New|fmt\.Errorf)\("(?:%w[:,] )?([^"]+)"`)
 	found := 0
 	for _, m := range named.FindAllStringSubmatch(source.String(), -1) {
 		found++
