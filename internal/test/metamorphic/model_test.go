@@ -22,6 +22,7 @@ type model struct {
 
 	half    *table          // the table as it would be if the killed load by puts had been complete; nil if no such load was killed
 	halfJob Job             // of that load
+	mixed   bool            // loads by other jobs were killed before that load, and it may have put nothing
 	marks   map[string]bool // markers that exist
 	grows   map[string]bool // files that changed while the current load was stopped
 	leftOut map[string]bool // files that the current load refuses: a killed load put their records by another job

@@ -97,7 +97,7 @@ func (x *run) loadOthers(s *Step, got said) outcome {
 // put some cells. The load must finish the killed load if it has the same job, and otherwise
 // refuse it.
 func (x *run) begun(s *Step, o *outcome) {
-	if x.half != nil && (o.next != nil || slices.Contains(o.statuses, 75)) && !reflect.DeepEqual(x.halfJob, x.job) {
+	if x.half != nil && (o.next != nil || slices.Contains(o.statuses, 75)) && (x.mixed || !reflect.DeepEqual(x.halfJob, x.job)) {
 		o.refusals = append(o.refusals, 1, 64)
 	}
 }
@@ -108,9 +108,9 @@ func (x *run) putting(s *Step, o outcome, got said) {
 	switch {
 	case got.Status == killed && o.next != nil && !strings.HasPrefix(s.Stop, breakpoint.Loaded+":"):
 		before := x.half
-		if before == nil || o.next.holds(before) {
-			x.halfJob = x.job // or a job that grew from the job of the previous load
-		}
+		// A load that has all files of the killed load has its job, or a job that grew from it.
+		x.mixed = before != nil && !o.next.holds(before) && (x.mixed || !reflect.DeepEqual(x.halfJob, x.job))
+		x.halfJob = x.job
 		x.half = o.next.clone()
 		if before != nil {
 			x.half.events = append(x.half.events, before.events...) // as the job of the earlier load reads them
@@ -120,7 +120,7 @@ func (x *run) putting(s *Step, o outcome, got said) {
 		}
 	case got.Status == killed, slices.Contains(o.refusals, got.Status):
 	case o.next != nil && slices.Contains([]int{0, 65, 75}, got.Status) && x.half != nil && o.next.holds(x.half):
-		x.half = nil
+		x.half, x.mixed = nil, false
 	}
 }
 
