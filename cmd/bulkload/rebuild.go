@@ -27,8 +27,6 @@ type rebuiltResult struct {
 
 	Base   string `json:"base,omitempty"`     // it was made again
 	GaveUp bool   `json:"given_up,omitempty"` // the replaced files were given up
-
-	Loading bool `json:"loading,omitempty"` // loading.json was replaced
 }
 
 // Counted implements outcome.Result.
@@ -49,10 +47,9 @@ it, writes no manifest and ends with status 1. The same holds if retired.json na
 the ledgers nor base have: put the newest file of base back, or run rebuild --with-dropped to restore
 the dropped days.
 
-If the manifest is correct, rebuild repairs three other files. It replaces a damaged loading.json, the
-record of a run that was killed. It writes the copy in the folder base again if that is damaged. If
-retired.json is missing, damaged or not the newest, rebuild gives up the files that compact or drop
-replaced: the next load, compact or drop removes them, and undrop cannot restore them.
+If the manifest is correct, rebuild repairs two other files. It writes the copy in the folder base again if
+that is damaged. If retired.json is missing, damaged or not the newest, rebuild gives up the files that
+compact or drop replaced: the next load, compact or drop removes them, and undrop cannot restore them.
 If the manifest and retired.json are damaged, rebuild writes the manifest, names retired.json and ends
 with status 1: put a copy of retired.json back, or type rebuild again. If two of the three files have the
 same number and different drops, one of them is of another copy of the table: rebuild changes nothing
@@ -126,10 +123,7 @@ func (o *options) mend(ctx context.Context, fs dfs.FS, store table.Store) (r reb
 	if err == nil && done == (catalog.Mended{}) {
 		return r, fmt.Errorf("%w: the manifest of %s names all ledgers: check the table with bulkload verify", bulkload.ErrNothing, store.Address())
 	}
-	r.Base, r.GaveUp, r.Loading = done.Base, done.Retired, done.Loading
-	if done.Loading {
-		fmt.Fprintf(o.env.Stdout, "replaced    the damaged loading.json of %s: if a run was killed, type its command again\n", store.Address())
-	}
+	r.Base, r.GaveUp = done.Base, done.Retired
 	if done.Base != "" {
 		fmt.Fprintf(o.env.Stdout, "rebuilt     %s of %s\n", done.Base, store.Address())
 	}

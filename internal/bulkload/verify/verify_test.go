@@ -300,7 +300,7 @@ func TestTheStepForTheCatalogIsItsOwn(t *testing.T) {
 	h := loaded(t, 1)
 	testkit.WriteFile(t, h.path("loading.json"), "{")
 	_, err := h.verify(t, func(*verify.Config) {})
-	if want := "loading.json: damaged record of a load: unexpected end of JSON input: let bulkload rebuild replace it"; !errors.Is(err, verify.ErrDiffers) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "new table") {
+	if want := "loading.json: damaged record of a load: unexpected end of JSON input: remove it"; !errors.Is(err, verify.ErrDiffers) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "new table") {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

@@ -223,7 +223,7 @@ func TestADamagedRecordOfALoadIsAFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		checks := c.CheckFiles(t.Context())
-		if !errors.Is(locks, manifest.ErrDamaged) || !strings.HasSuffix(locks.Error(), "let bulkload rebuild replace it, then type the same command again") {
+		if !errors.Is(locks, manifest.ErrDamaged) || !strings.HasSuffix(locks.Error(), "move them out of the table") {
 			t.Errorf("%s: a load says %v", what, locks)
 			continue
 		}

@@ -28,10 +28,8 @@ func readLoading(ctx context.Context, fs dfs.FS, dir string) (*manifest.Loading,
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return new(manifest.Loading), nil
-	case errors.Is(err, dfs.ErrDirectory): // it may hold files of others
-		return new(manifest.Loading), fmt.Errorf("%w: move it away, then type the same command again", err)
 	case errors.Is(err, manifest.ErrDamaged):
-		return new(manifest.Loading), fmt.Errorf("%w: let bulkload rebuild replace it, then type the same command again", err)
+		return new(manifest.Loading), fmt.Errorf("%w: remove it, then type the same command again; if files of a killed run are then in the way, move them out of the table", err)
 	}
 	return l, err
 }
@@ -40,34 +38,6 @@ func readLoading(ctx context.Context, fs dfs.FS, dir string) (*manifest.Loading,
 func (c *Catalog) checkLoading(ctx context.Context) error {
 	_, err := loadingIn(ctx, c.fs, c.dir)
 	return err
-}
-
-// mendLoading replaces a damaged record of a run, which was killed. m is the manifest, nil if it cannot be read. If the list of retired files
-// is later than m, the run replaced files. Otherwise a load may have left files without a ledger. mendLoading reports whether it changed
-// anything. The caller holds the lock.
-func mendLoading(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (bool, error) {
-	if _, err := readLoading(ctx, fs, dir); !isFault(err) || errors.Is(err, dfs.ErrDirectory) {
-		return false, err
-	}
-	name := dfs.Join(dir, loadingName)
-	if err := fs.Remove(ctx, name); err != nil {
-		return false, err
-	}
-	if m == nil {
-		return true, nil
-	}
-	list, err := listOf(ctx, fs, dir)
-	if err != nil {
-		return true, err
-	}
-	if list != nil && list.Rewritten > m.Rewritten {
-		return true, manifest.Write(ctx, fs, name, &manifest.Loading{Version: manifest.Version, Replacing: true})
-	}
-	ledgers, err := sizes(ctx, fs, dfs.Join(dir, loadsName))
-	if err != nil || highest(ledgers) >= m.Next() {
-		return true, err // the manifest may be an older one, so the files may be of a finished load
-	}
-	return true, setLoading(ctx, fs, dir, m.Next())
 }
 
 // setLoading records that load n is being made in dir.

@@ -109,27 +109,20 @@ func grewFrom(m, b *manifest.Table) bool {
 
 // Mended is what Mend repaired.
 type Mended struct {
-	Loading bool   // the record of a killed run was replaced
 	Base    string // it was made again; empty if it was whole
 	Retired bool   // the list of retired files is given up
 }
 
 // names returns the names of the repaired files.
 func (d Mended) names() string {
-	var names []string
-	if d.Loading {
-		names = append(names, loadingName)
+	names := []string{retiredName, d.Base}
+	if !d.Retired {
+		names = names[1:]
 	}
-	if d.Retired {
-		names = append(names, retiredName)
-	}
-	if d.Base != "" {
-		names = append(names, d.Base)
-	}
-	return strings.Join(names, " and ")
+	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), " and ")
 }
 
-// Mend repairs a table with an intact manifest. It replaces a damaged record of a killed run, and makes a damaged or missing base again. If the list of retired
+// Mend repairs a table with an intact manifest. It makes a damaged or missing base again. If the list of retired
 // files is damaged, missing, or lacks some of them, Mend gives these files up: the next load, compact
 // or drop removes those that the list does not have. If checkBase returns errOtherState, Mend changes nothing: either file may be
 // wrong. If a file that the manifest names is missing, Mend returns what it repaired with the error of this file.
@@ -152,9 +145,6 @@ func Mend(ctx context.Context, fs dfs.FS, dir string) (done Mended, err error) {
 	if needed, err := c.needsMend(ctx); !needed || err != nil {
 		return done, err
 	}
-	if done.Loading, err = mendLoading(ctx, fs, dir, c.Manifest()); err != nil {
-		return done, fmt.Errorf("rebuild %s: %w", dir, err)
-	}
 	if done.Retired, err = c.giveUpRetired(ctx); err != nil {
 		return done, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
@@ -173,7 +163,7 @@ func (c *Catalog) needsMend(ctx context.Context) (bool, error) {
 	if errors.Is(base, errOtherState) {
 		return false, fmt.Errorf("rebuild %s: %w", c.dir, base)
 	}
-	faults := errors.Join(base, c.checkRetired(ctx), c.checkLoading(ctx))
+	faults := errors.Join(base, c.checkRetired(ctx))
 	if faults == nil || !isFault(faults) {
 		return false, faults
 	}

@@ -104,12 +104,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	r := newRebuild(fs, dir)
 	r.withDropped = withDropped
-	if err = r.readThere(ctx); err == nil {
-		_, err = mendLoading(ctx, fs, dir, r.there)
-	}
-	if err == nil {
-		err = r.read(ctx)
-	}
+	err = r.read(ctx)
 	if err == nil {
 		err = r.fitRetired(ctx)
 	}
@@ -193,8 +188,8 @@ func (r *rebuild) otherTable() string {
 	return fmt.Sprintf("; or, if %s is a file of another table, move it away and rebuild again", ManifestName)
 }
 
-// readThere reads the manifest in the directory, if it can be read.
-func (r *rebuild) readThere(ctx context.Context) error {
+// read makes the manifest, and records the missing files, and files of loads that no ledger has.
+func (r *rebuild) read(ctx context.Context) error {
 	there, err := ReadTable(ctx, r.fs, r.dir)
 	switch {
 	case err == nil:
@@ -202,11 +197,6 @@ func (r *rebuild) readThere(ctx context.Context) error {
 	case !isFault(err) && !errors.Is(err, iofs.ErrNotExist) && !errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.ELOOP):
 		return err
 	}
-	return nil
-}
-
-// read makes the manifest, and records the missing files, and files of loads that no ledger has.
-func (r *rebuild) read(ctx context.Context) error {
 	last, err := r.fromLedgers(ctx)
 	if err != nil || len(r.missing) > 0 {
 		return err

@@ -284,11 +284,11 @@ func TestFilesOfOlderReleasesHaveNoDigest(t *testing.T) {
 	}
 }
 
-// undropKilled is a table of three loads. From it the days before 2014-09-02, and with twice the days before 2014-09-03, were dropped. An
-// undrop of the last drop was killed after it replaced the manifest. before has the manifest of before the undrop.
-func undropKilled(t *testing.T, twice bool) (dir, before string) {
+// undropKilled returns a table of three loads. From it the days before 2014-09-02, and with twice the days before 2014-09-03, were dropped. An
+// undrop of the last drop was killed after it replaced the manifest.
+func undropKilled(t *testing.T, twice bool) string {
 	t.Helper()
-	dir, _ = loadedTable(t)
+	dir, _ := loadedTable(t)
 	if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,6 @@ func undropKilled(t *testing.T, twice bool) (dir, before string) {
 		date := day(t, "2014-09-02")
 		back, earlier = "2", &date
 	}
-	before = readText(t, dir, "manifest.json")
 	c := opened(t, dir)
 	m := *c.Manifest()
 	m.Rewritten++
@@ -310,14 +309,14 @@ func undropKilled(t *testing.T, twice bool) (dir, before string) {
 	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	return dir, before
+	return dir
 }
 
 // TestAKilledUndropIsNoOtherState loses the record of an undrop that was killed after it replaced the manifest. The manifest and the list of
 // retired files are of this undrop. If the manifest is lost, too, rebuild does not make one from before the undrop.
 func TestAKilledUndropIsNoOtherState(t *testing.T) {
 	for _, twice := range []bool{false, true} {
-		dir, _ := undropKilled(t, twice)
+		dir := undropKilled(t, twice)
 		want := opened(t, dir).Manifest()
 		remove(t, dir, "loading.json")
 		c := opened(t, dir)
@@ -338,66 +337,6 @@ func TestAKilledUndropIsNoOtherState(t *testing.T) {
 			t.Errorf("twice %t: swept %+v, want %+v", twice, m, want)
 		}
 	}
-}
-
-// TestADamagedRecordOfAKilledUndrop damages the record of an undrop that was killed before or after it replaced the manifest. Rebuild
-// replaces the record, and the table is as it was.
-func TestADamagedRecordOfAKilledUndrop(t *testing.T) {
-	for _, twice := range []bool{false, true} {
-		for _, early := range []bool{false, true} {
-			dir, before := undropKilled(t, twice)
-			if early {
-				writeText(t, dir, "manifest.json", before)
-			}
-			want := opened(t, dir).Manifest()
-			for what, spoil := range map[string]func(){
-				"empty": func() { writeText(t, dir, "loading.json", "") },
-				"a link to itself": func() {
-					remove(t, dir, "loading.json")
-					if err := os.Symlink("loading.json", filepath.Join(dir, "loading.json")); err != nil {
-						t.Fatal(err)
-					}
-				},
-			} {
-				spoil()
-				if err := problem(t, local.New(), dir); err == nil || !strings.HasSuffix(err.Error(), "let bulkload rebuild replace it, then type the same command again") {
-					t.Errorf("%s, twice %t, early %t: %v", what, twice, early, err)
-				}
-				_, err := catalog.Rebuild(t.Context(), local.New(), dir, false)
-				if errors.Is(err, catalog.ErrWhole) {
-					_, err = catalog.Mend(t.Context(), local.New(), dir)
-				}
-				if err != nil {
-					t.Errorf("%s, twice %t, early %t: rebuilt: %v", what, twice, early, err)
-				}
-				if err := problem(t, local.New(), dir); err != nil {
-					t.Errorf("%s, twice %t, early %t: then %v", what, twice, early, err)
-				}
-			}
-			c := opened(t, dir)
-			if err := c.Sweep(t.Context(), "d"); err != nil {
-				t.Error(err)
-			}
-			if m := opened(t, dir).Manifest(); len(m.Files) != len(want.Files) || !sameDay(m.DroppedBefore, want.DroppedBefore) {
-				t.Errorf("twice %t, early %t: swept %+v, want %+v", twice, early, m, want)
-			}
-		}
-	}
-}
-
-// TestADirectoryInThePlaceOfARecordStays has a directory with the name of the record of a run. Rebuild does not remove it.
-func TestADirectoryInThePlaceOfARecordStays(t *testing.T) {
-	dir, _ := loadedTable(t)
-	writeText(t, dir, "loading.json/file", "")
-	want := "loading.json: damaged record of a load: a directory is in its place: move it away, then type the same command again"
-	if _, err := catalog.Mend(t.Context(), local.New(), dir); err == nil || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("mended: %v, want %s", err, want)
-	}
-	readText(t, dir, "loading.json/file")
-}
-
-func sameDay(a, b *behaviour.Date) bool {
-	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
 // TestABaseOfACopyMakesNoManifest loses the manifest or the list of retired files, and has a file of a copy of the table.

@@ -125,7 +125,7 @@ func TestFilesOfTheCatalogThatCannotBeRead(t *testing.T) {
 		"loads/000002.json": "is missing, the ledger of load 2: put the file back from a copy of the table",
 		"base/000001.json":  "let bulkload rebuild make it again",
 		"retired.json":      "put it back from a copy of the table, or let bulkload rebuild give up the replaced files",
-		"loading.json":      "let bulkload rebuild replace it, then type the same command again",
+		"loading.json":      "remove it, then type the same command again; if files of a killed run are then in the way, move them out of the table",
 		"begun.json":        "put it back from a copy of the catalog; or remove it, and run the load or the piece that was killed again",
 	} {
 		dir, _ := loadedTable(t)

@@ -184,7 +184,7 @@ func TestLedgersAreThoseOfTheManifest(t *testing.T) {
 		"the record of the load is cut": {func(t *testing.T, dir string, m []string) {
 			writeText(t, dir, "loading.json", "{")
 			writeText(t, dir, "manifest.json", m[1])
-		}, "loading.json: damaged record of a load: unexpected end of JSON input: let bulkload rebuild replace it, then type the same command again", true},
+		}, "loading.json: damaged record of a load: unexpected end of JSON input: remove it, then type the same command again", true},
 		"the commit was killed": {func(t *testing.T, dir string, m []string) {
 			writeText(t, dir, "loading.json", `{"version": 1, "load": 3}`)
 			writeText(t, dir, "manifest.json", m[1])
