@@ -68,6 +68,9 @@ func TestAroundOfAPlannedResult(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", what, got, err, want)
 		}
 	}
+	complete := filepath.Join(dir, "complete")
+	testkit.WriteFile(t, filepath.Join(manifest.Partial(complete), manifest.ExtractName), unsealed(textOf(t, someResult())))
+	check("a complete result without its name", filepath.Join(complete, "new"), manifest.Outer{Dir: complete, Unfinished: manifest.Partial(complete)})
 	planned := manifest.Outer{Dir: out, Unfinished: partial}
 	check("the result itself", out, manifest.Outer{})
 	check("next to it", out+"2/new", manifest.Outer{})

@@ -32,6 +32,9 @@ func planned(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	}
 	partial := Partial(dir)
 	is, err := has(ctx, fs, dfs.Join(partial, QueryName), new(unfinished))
+	if err == nil && !is { // a result that is complete and has not got its name
+		is, err = has(ctx, fs, dfs.Join(partial, ExtractName), new(Extract))
+	}
 	if errors.Is(err, syscall.ENAMETOOLONG) {
 		return "", nil
 	}

@@ -199,7 +199,7 @@ func (h *headers) moved(names []string) bool {
 }
 
 // renamed reports whether the whole record is a header that has the names of all columns that the job reads, and some of them in other
-// places. One name is not enough: a text may be the same. A record with a time is no header.
+// places. Two names are enough only with a name of another column: texts may be the same. A record with a time or an empty column is no header.
 func (p *Parser) renamed(quoted bool, bad Reason) bool {
 	h := p.headers
 	if h.others == 0 || len(h.reads) < 2 || bad == BadQuote || bad == WrongWidth {
@@ -214,7 +214,7 @@ func (p *Parser) renamed(quoted bool, bad Reason) bool {
 		return false
 	}
 	var left map[string]int
-	moved, others := false, h.others
+	moved, named, others := false, len(h.reads) > 2, h.others
 	for i, rest := len(h.order)-1, p.whole; i >= 0; i-- {
 		before, name, ok := h.last(rest)
 		if i == 0 {
@@ -224,10 +224,14 @@ func (p *Parser) renamed(quoted bool, bad Reason) bool {
 			return false
 		}
 		plain := h.fold(name)
+		if len(plain) == 0 {
+			return false
+		}
 		if _, read := h.reads[string(plain)]; !read {
 			if others--; others < 0 {
 				return false
 			}
+			named = named || h.count[string(plain)] > 0
 		} else {
 			if left == nil {
 				left = maps.Clone(h.reads)
@@ -242,7 +246,7 @@ func (p *Parser) renamed(quoted bool, bad Reason) bool {
 			return false
 		}
 	}
-	return moved
+	return moved && named
 }
 
 // timed reports whether the record has a time where a kind has it.
