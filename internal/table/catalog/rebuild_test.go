@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
@@ -365,10 +366,7 @@ func TestRebuildStartsFromTheManifest(t *testing.T) {
 
 	// A base of a copy of the table.
 	dir, manifests := loadedTable(t)
-	other := t.TempDir()
-	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	other := copied(t, dir)
 	if err := dropped(t, other, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
 		t.Fatal(err)
 	}
@@ -426,17 +424,34 @@ func TestACopyLaidOverATableIsRebuilt(t *testing.T) {
 // undropped undoes the drop of the files of load 1, and sweeps.
 func undropped(t *testing.T, dir string, keepFor time.Duration) {
 	t.Helper()
+	if err := undropOnly(t, dir, 1, nil, keepFor).Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// undropOnly undoes the drop of the files of a load, and does not sweep. Before the date earlier, other days stay dropped.
+func undropOnly(t *testing.T, dir string, load int, earlier *behaviour.Date, keepFor time.Duration) *catalog.Catalog {
+	t.Helper()
 	c := opened(t, dir)
 	m := *c.Manifest()
 	m.Rewritten++
-	m.DroppedBefore = nil
-	m.Files = append([]manifest.File{{Name: "d/000001-0000.hfile", Roll: "d/000001-0000.roll", Size: 4, RollSize: 2, Load: 1}}, m.Files...)
+	m.DroppedBefore = earlier
+	name := fmt.Sprintf("d/%06d-0000", load)
+	m.Files = append([]manifest.File{{Name: name + ".hfile", Roll: name + ".roll", Size: 4, RollSize: 2, Load: load}}, m.Files...)
 	if err := c.Replace(t.Context(), &m, keepFor); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Sweep(t.Context(), "d"); err != nil {
+	return c
+}
+
+// copied returns a copy of a table.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	other := t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
+	return other
 }
 
 // compacted replaces the last file by a new one, and sweeps.

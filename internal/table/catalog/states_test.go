@@ -6,13 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"usertrail/internal/behaviour"
-	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
@@ -104,10 +101,7 @@ func TestATableWithoutAListIsWhole(t *testing.T) {
 func forked(t *testing.T) (dir, other string) {
 	t.Helper()
 	dir, _ = loadedTable(t)
-	other = t.TempDir()
-	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	other = copied(t, dir)
 	if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +120,7 @@ func forkedAlike(t *testing.T) (dir, other string) {
 		}
 	}
 	dir, _ = loadedTable(t)
-	other = t.TempDir()
-	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	other = copied(t, dir)
 	compacted(t, dir)
 	drop(dir)
 	drop(other)
@@ -234,10 +225,7 @@ func TestAFileOfACopyIsFound(t *testing.T) {
 // once. The undrop in it would restore the days of both drops.
 func TestADropIsNotUndoneByTheListOfACopy(t *testing.T) {
 	dir, _ := loadedTable(t)
-	other := t.TempDir()
-	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	other := copied(t, dir)
 	for _, drop := range []struct{ dir, before, goes string }{
 		{dir, "2014-09-02", "d/000001-0000.hfile"}, {dir, "2014-09-03", "d/000002-0000.hfile"}, {other, "2014-09-03", "d/000001-0000.hfile"},
 	} {
@@ -292,23 +280,15 @@ func undropKilled(t *testing.T, twice bool) string {
 	if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
 		t.Fatal(err)
 	}
-	back, earlier := "1", (*behaviour.Date)(nil)
-	if twice {
-		if err := dropped(t, dir, day(t, "2014-09-03"), "d/000002-0000.hfile").Sweep(t.Context(), "d"); err != nil {
-			t.Fatal(err)
-		}
-		date := day(t, "2014-09-02")
-		back, earlier = "2", &date
+	if !twice {
+		undropOnly(t, dir, 1, nil, time.Hour)
+		return dir
 	}
-	c := opened(t, dir)
-	m := *c.Manifest()
-	m.Rewritten++
-	m.DroppedBefore = earlier
-	load, _ := strconv.Atoi(back)
-	m.Files = append([]manifest.File{{Name: "d/00000" + back + "-0000.hfile", Roll: "d/00000" + back + "-0000.roll", Size: 4, RollSize: 2, Load: load}}, m.Files...)
-	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {
+	if err := dropped(t, dir, day(t, "2014-09-03"), "d/000002-0000.hfile").Sweep(t.Context(), "d"); err != nil {
 		t.Fatal(err)
 	}
+	earlier := day(t, "2014-09-02")
+	undropOnly(t, dir, 2, &earlier, time.Hour)
 	return dir
 }
 

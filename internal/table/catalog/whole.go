@@ -173,40 +173,50 @@ func wrongList(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (w
 // compacts, drops or undrops. Each of these commands increases the number.
 var errOtherState = errors.New("one of these files is of another state or copy of the table")
 
-// otherState returns the error for two files of the catalog that have the same number and different drops.
-func otherState(a string, dropA *behaviour.Date, b string, dropB *behaviour.Date) error {
-	has := func(name string, before *behaviour.Date) string {
-		if before == nil {
-			return name + " has no drop"
-		}
-		return fmt.Sprintf("%s has a drop of the days before %s", name, before)
-	}
-	return fmt.Errorf("%w: %s, and %s: %w: %s", table.ErrDamaged, has(a, dropA), has(b, dropB), errOtherState, adviceOtherState)
+// A state is what a file of the catalog has about the compacts, drops and undrops before it.
+type state struct {
+	name    string          // of the file
+	dropped *behaviour.Date // before this date, all days were dropped
+	digest  string          // of these commands; "" in files of older releases
 }
 
-// adviceOtherState is the next step after errOtherState.
-const adviceOtherState = "put the right file back from a copy of the table, or move the wrong file away, then type bulkload rebuild"
-
-// otherRewrites returns the error for two files of the catalog that have the same number and drop, and were written after different commands.
-func otherRewrites(a, b string, number int) error {
-	return fmt.Errorf("%w: different compacts, drops or undrops were number %d in %s and in %s: %w: %s", table.ErrDamaged, number, a, b, errOtherState, adviceOtherState)
+func stateOf(name string, m *manifest.Table) state {
+	return state{name, m.DroppedBefore, m.RewrittenSHA256}
 }
 
-// otherList returns an error if the list of retired files has the number of m, which was read from the file called name, and another drop
-// or other commands before it. The list of an older release has no number.
-func otherList(name string, m *manifest.Table, list *manifest.Retired) error {
+// otherState returns an error if two files of the catalog with the same number have different drops, or were written after different commands.
+func otherState(number int, a, b state) error {
+	var what string
 	switch {
-	case m.Rewritten == 0 || list.Rewritten != m.Rewritten:
+	case !sameDate(a.dropped, b.dropped):
+		what = a.drop() + ", and " + b.drop()
+	case manifest.OtherRewrites(a.digest, b.digest):
+		what = fmt.Sprintf("different compacts, drops or undrops were number %d in %s and in %s", number, a.name, b.name)
+	default:
 		return nil
-	case !sameDate(m.DroppedBefore, list.Dropped()):
-		return otherState(name, m.DroppedBefore, retiredName, list.Dropped())
-	case manifest.OtherRewrites(m.RewrittenSHA256, list.RewrittenSHA256):
-		return otherRewrites(name, retiredName, m.Rewritten)
 	}
-	return nil
+	return fmt.Errorf("%w: %s: %w: put the right file back from a copy of the table, or move the wrong file away, then type bulkload rebuild",
+		table.ErrDamaged, what, errOtherState)
 }
 
-// otherBase returns an error if the base of m exists and has another drop, or other commands before it.
+// drop describes the last drop.
+func (s state) drop() string {
+	if s.dropped == nil {
+		return s.name + " has no drop"
+	}
+	return fmt.Sprintf("%s has a drop of the days before %s", s.name, s.dropped)
+}
+
+// otherList returns an error if the list of retired files has the number of m, which was read from the file called name, and another
+// state. The list of an older release has no number.
+func otherList(name string, m *manifest.Table, list *manifest.Retired) error {
+	if m.Rewritten == 0 || list.Rewritten != m.Rewritten {
+		return nil
+	}
+	return otherState(m.Rewritten, stateOf(name, m), state{retiredName, list.Dropped(), list.RewrittenSHA256})
+}
+
+// otherBase returns an error if the base of m exists and has another state.
 func otherBase(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error {
 	if !needsBase(m) {
 		return nil
@@ -218,17 +228,12 @@ func otherBase(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) er
 	return otherCopy(m, b)
 }
 
-// otherCopy returns an error if the base b has the number of m and another drop, or other commands before it.
+// otherCopy returns an error if the base b has the number of m and another state.
 func otherCopy(m, b *manifest.Table) error {
-	switch {
-	case b.Rewritten != m.Rewritten:
+	if b.Rewritten != m.Rewritten {
 		return nil
-	case !sameDate(m.DroppedBefore, b.DroppedBefore):
-		return otherState(ManifestName, m.DroppedBefore, baseOf(b.Rewritten), b.DroppedBefore)
-	case manifest.OtherRewrites(m.RewrittenSHA256, b.RewrittenSHA256):
-		return otherRewrites(ManifestName, baseOf(b.Rewritten), m.Rewritten)
 	}
-	return nil
+	return otherState(m.Rewritten, stateOf(ManifestName, m), stateOf(baseOf(b.Rewritten), b))
 }
 
 // changeOf describes the newest change of the table that the list of retired files has and m does not have.
