@@ -105,9 +105,9 @@ const maxName = 255
 
 // fits reports a name in out that is too long, also for the hidden directory next to out.
 func fits(out string) error {
-	last := dfs.Base(hiddenName(strings.TrimRight(out, "/"), placeEnding))
+	last := dfs.Base(manifest.Partial(strings.TrimRight(out, "/")))
 	if len(last) > maxName {
-		return fmt.Errorf("%w: --out %s: the last name has more than %d bytes: write a shorter one", query.ErrWrong, out, maxName-len(".")-len(placeEnding))
+		return fmt.Errorf("%w: --out %s: the last name has more than %d bytes: write a shorter one", query.ErrWrong, out, maxName-len(".")-len(manifest.PartialEnding))
 	}
 	for name := range strings.SplitSeq(out, "/") {
 		if len(name) > maxName {

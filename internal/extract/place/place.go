@@ -46,15 +46,14 @@ const (
 	PiecePrefix = "_piece-"
 	LockEnding  = ".lock"
 
-	donePrefix  = "_done-"
-	placeEnding = manifest.PartialEnding // the longest ending
-	oldEnding   = ".old"                 // of a result that is being replaced
+	donePrefix = "_done-"
+	oldEnding  = ".old" // of a result that is being replaced
 )
 
 // At returns the place of the result out.
 func At(fs dfs.FS, out string) *Place {
 	out = strings.TrimRight(out, "/")
-	return &Place{FS: fs, Out: out, Dir: hiddenName(out, placeEnding)}
+	return &Place{FS: fs, Out: out, Dir: manifest.Partial(out)}
 }
 
 // Lock takes the lock of OUT. If a command that replaced OUT was killed between its two renames, Lock moves the

@@ -13,7 +13,7 @@ import (
 // Names of an extract or a plan that is not finished, which has its files next to its --out.
 const (
 	QueryName     = "_question.json" // the query or the plan
-	PartialEnding = ".partial"
+	PartialEnding = ".partial"       // the longest ending of the names next to --out
 )
 
 // Partial returns the directory in which an extract collects the files of the result out.
