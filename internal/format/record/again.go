@@ -46,9 +46,11 @@ type headers struct {
 	split *splitter
 	lines bool // lines are counted from the beginning of the file
 	text  []byte
+	names [][]byte
 
 	read   []bool         // by column: whether the job reads it
 	reads  map[string]int // how often the names of these columns occur
+	known  int            // the sum of reads
 	others int            // columns that the job does not read
 	times  []timeSource
 }
@@ -73,7 +75,7 @@ func (p *Parser) FindHeaders(header []string, lines bool) {
 		return
 	}
 	h := &headers{
-		order: header, plain: make([]string, len(header)), count: map[string]int{}, most: math.MaxInt,
+		order: header, plain: make([]string, len(header)), names: make([][]byte, len(header)), count: map[string]int{}, most: math.MaxInt,
 		cut: p.cut, split: newSplitter(p.split.syntax, p.split.delimiter), lines: lines,
 	}
 	longest := 0
@@ -101,6 +103,9 @@ func (p *Parser) findRead() {
 			h.reads[h.plain[i]] = h.count[h.plain[i]]
 			h.others--
 		}
+	}
+	for _, n := range h.reads {
+		h.known += n
 	}
 	for _, k := range p.plans() {
 		if s := (timeSource{k.at, k.time}); !slices.Contains(h.times, s) {
@@ -146,26 +151,26 @@ func (h *headers) fold(name []byte) []byte {
 }
 
 // header reports whether the bad or skipped record is, or ends with, a header in another order, and where this header begins.
-func (p *Parser) header(rec []byte, quoted bool, bad Reason) (at int, found bool) {
+func (p *Parser) header(rec []byte) (at int, found bool) {
 	if p.headers == nil {
 		return 0, false
 	}
 	if at, found = p.headers.in(rec); found {
 		return at, true
 	}
-	return 0, p.renamed(quoted, bad)
+	return 0, p.renamed()
 }
 
 // in reports whether a record ends with a header in another order, and where this header begins. It is the whole record, or comes after
 // the last record of a log without a last line end. Its columns are read from the end, because the quotes before it may be wrong.
 func (h *headers) in(rec []byte) (at int, found bool) {
-	var names []string // from the last one
+	var names [][]byte // from the last one
 	for len(names) < len(h.order)-1 {
 		before, name, ok := h.last(rec)
 		if !ok || h.count[string(h.fold(name))] == 0 {
 			return 0, false
 		}
-		names, rec = append(names, string(name)), before
+		names, rec = append(names, name), before
 	}
 	missing, ok := h.missing(names)
 	if !ok {
@@ -175,7 +180,7 @@ func (h *headers) in(rec []byte) (at int, found bool) {
 	if !ok {
 		return 0, false
 	}
-	names = append(names, string(first))
+	names = append(names, first)
 	slices.Reverse(names)
 	if !h.moved(names) {
 		return 0, false
@@ -187,73 +192,91 @@ func (h *headers) in(rec []byte) (at int, found bool) {
 	return at, missing != "" && len(names) >= fewestJoined && h.ends(before[:at], before)
 }
 
-// moved reports whether names, which are the names of the header, have another order. If names of the header differ only in case, and
-// the record has the same names, their order counts, too.
-func (h *headers) moved(names []string) bool {
+// moved reports whether names, which are the names of the header, have another order.
+func (h *headers) moved(names [][]byte) bool {
 	for i, name := range names {
-		if string(h.fold([]byte(name))) != h.plain[i] {
+		if string(h.fold(name)) != h.plain[i] {
 			return true
 		}
 	}
-	return !slices.Equal(names, h.order) && slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(h.order)))
+	return h.exchanged(names)
+}
+
+// exchanged reports whether columns whose names differ only in case are in another order. If names have not the same of these names as the
+// header, their order is not known.
+func (h *headers) exchanged(names [][]byte) bool {
+	var now, first []string
+	for i, name := range names {
+		if h.count[string(h.fold(name))] > 1 {
+			now = append(now, string(bytes.TrimSpace(name)))
+		}
+		if h.count[h.plain[i]] > 1 {
+			first = append(first, strings.TrimSpace(h.order[i]))
+		}
+	}
+	return !slices.Equal(now, first) && slices.Equal(slices.Sorted(slices.Values(now)), slices.Sorted(slices.Values(first)))
 }
 
 // renamed reports whether the whole record is a header that has the names of all columns that the job reads, and some of them in other
 // places. Two names are enough only with a name of another column: texts may be the same. A record with a time or an empty column is no header.
-func (p *Parser) renamed(quoted bool, bad Reason) bool {
+func (p *Parser) renamed() bool {
 	h := p.headers
-	if h.others == 0 || len(h.reads) < 2 || bad == BadQuote || bad == WrongWidth {
+	if h.others == 0 || h.known < 2 {
 		return false
 	}
-	if bad == NotUTF8 {
-		if bad, _ := p.columns(quoted); bad != "" {
-			return false
-		}
-	}
-	if p.split.count != len(h.order) || p.timed() {
+	names := h.whole(p.whole)
+	if names == nil || p.timed(names) {
 		return false
 	}
-	var left map[string]int
-	moved, named, others := false, len(h.reads) > 2, h.others
-	for i, rest := len(h.order)-1, p.whole; i >= 0; i-- {
-		before, name, ok := h.last(rest)
-		if i == 0 {
-			name, ok = h.unquoted(rest), true
-		}
-		if !ok {
-			return false
-		}
+	left := maps.Clone(h.reads)
+	moved, named, others := false, h.known > 2, h.others
+	for i, name := range names {
 		plain := h.fold(name)
 		if len(plain) == 0 {
 			return false
 		}
-		if _, read := h.reads[string(plain)]; !read {
-			if others--; others < 0 {
-				return false
-			}
-			named = named || h.count[string(plain)] > 0
-		} else {
-			if left == nil {
-				left = maps.Clone(h.reads)
-			}
+		if _, read := left[string(plain)]; read {
 			left[string(plain)]--
+		} else {
+			others--
+			named = named || h.count[string(plain)] > 0
 		}
 		moved = moved || h.read[i] && string(plain) != h.plain[i]
-		rest = before
 	}
 	for _, n := range left {
 		if n != 0 {
 			return false
 		}
 	}
-	return moved && named
+	return others >= 0 && named && (moved || h.exchanged(names))
 }
 
-// timed reports whether the record has a time where a kind has it.
-func (p *Parser) timed() bool {
+// whole returns the columns of a record, without their quotes, or nil if they are not as many as the columns of the header. The result is
+// valid until the next call.
+func (h *headers) whole(rec []byte) [][]byte {
+	names := h.names[:len(h.order)]
+	for i := len(names) - 1; i > 0; i-- {
+		var ok bool
+		if rec, names[i], ok = h.last(rec); !ok {
+			return nil
+		}
+	}
+	first := bytes.TrimFunc(rec, h.padding)
+	if _, _, more := h.last(first); more {
+		return nil
+	}
+	names[0] = h.unquoted(first)
+	return names
+}
+
+// timed reports whether one of the columns is a time and a kind has its time there.
+func (p *Parser) timed(columns [][]byte) bool {
 	for i := range p.headers.times {
-		s := &p.headers.times[i]
-		if text := p.take(&s.source); text != nil {
+		s, text := &p.headers.times[i], p.whole
+		if s.column >= 0 {
+			text = columns[s.column]
+		}
+		if text = p.part(text, s.pattern); text != nil {
 			if _, ok := s.time.micros(text); ok {
 				return true
 			}
@@ -264,10 +287,13 @@ func (p *Parser) timed() bool {
 
 // unquoted returns a column without its quotes.
 func (h *headers) unquoted(column []byte) []byte {
-	if !h.cut.quotes || len(column) < 2 || column[0] != '"' {
+	if !h.cut.quotes || len(column) < 2 || column[0] != '"' || column[len(column)-1] != '"' {
 		return column
 	}
-	return bytes.ReplaceAll(column[1:len(column)-1], []byte(`""`), []byte(`"`))
+	if column = column[1 : len(column)-1]; !bytes.Contains(column, []byte(`""`)) {
+		return column
+	}
+	return bytes.ReplaceAll(column, []byte(`""`), []byte(`"`))
 }
 
 // padding reports whether a character is a blank that separates no columns.
@@ -304,16 +330,16 @@ func (h *headers) last(rec []byte) (before, name []byte, ok bool) {
 		}
 		open-- // two quotes are one of the name
 	}
-	name = bytes.ReplaceAll(rec[open+1:len(rec)-1], []byte(`""`), []byte(`"`))
+	name = h.unquoted(rec[open:])
 	before, ok = bytes.CutSuffix(bytes.TrimRightFunc(rec[:open], h.padding), h.cut.delimiter)
 	return before, name, ok
 }
 
 // missing returns the name that names lack, as fold returns it.
-func (h *headers) missing(names []string) (name string, ok bool) {
+func (h *headers) missing(names [][]byte) (name string, ok bool) {
 	left := maps.Clone(h.count)
 	for _, n := range names {
-		plain := string(h.fold([]byte(n)))
+		plain := string(h.fold(n))
 		if left[plain]--; left[plain] < 0 {
 			return "", false
 		}

@@ -83,6 +83,7 @@ func TestJoinedLogs(t *testing.T) {
 		f.Kinds[0].Fields = nil
 	}
 	both := func(f *Format) { three(f); listed(f) }
+	case3 := func(f *Format) { three(f); f.Kinds[0].Fields[0].Name = "User" }
 	numbers := func(f *Format) {
 		three(f)
 		f.Kinds[0].User.Name, f.Kinds[0].Fields[0].Name = "$1", "$3"
@@ -159,6 +160,8 @@ func TestJoinedLogs(t *testing.T) {
 		{"names that differ in case", names("User"), "user,time,User,seconds\n", "User,time,user,seconds\n", 0, 0, 0},
 		{"names that differ in case, same order", names("User"), "user,time,User,seconds\n", "user,time,User,seconds\n", -1, 0, 1},
 		{"names that differ in case, in one case", names("User"), "user,time,User,seconds\n", "USER,time,USER,seconds\n", -1, 0, 1},
+		{"names that differ in case, a blank after the last name", names("User"), "user,time,User,seconds\n", "User,time,user,seconds \n", 0, 0, 0},
+		{"names that differ in case, another name in another case", names("User"), "user,time,User,seconds\n", "User,TIME,user,seconds\n", 0, 0, 0},
 		{"blanks of tsv", tsv, tabs(first), "title \ttime\t user\tseconds \n", 0, 1, 0},
 		{"an empty column of tsv", tsv, tabs(first), "\ttitle\ttime\tuser\tseconds\n", -1, 1, 1},
 		{"an empty last column of tsv", tsv, tabs(first), "title\t\ttime\tuser\tseconds\n", -1, 1, 1},
@@ -174,6 +177,13 @@ func TestJoinedLogs(t *testing.T) {
 		{"an unread column has another name, same order", three, first, "user,time,title,minutes\n", -1, 1, 1},
 		{"an unread column has another name and place", three, first, "minutes,USER,time,title\n", 0, 1, 0},
 		{"an unread column has another name, quotes and blanks", three, first, mark + `"minutes,","User ",TIME,"title"` + "\n", 0, 1, 0},
+		{"an unread column has another name, blanks before quotes", three, first, `title, "time", "user",minutes` + "\n", 0, 1, 0},
+		{"an unread column has another name, blanks before quotes of the first", three, first, ` "title" ,time,"minutes" ,user` + "\n", 0, 1, 0},
+		{"an unread column has another name, blanks before quotes, same order", three, first, `user, "time", "title",minutes` + "\n", -1, 1, 1},
+		{"an unread column has another name, blanks before quotes, a time", three, first, `title, "2014-09-01 10:00:00", "user",time` + "\n", -1, 1, 1},
+		{"too many columns, blanks before quotes", three, first, `x,title, "time", "user",minutes` + "\n", -1, 1, 1},
+		{"an unread column has another name, and two names differ in case", case3, "user,time,User,seconds\n", "User,time,user,minutes\n", 0, 0, 0},
+		{"an unread column has another name, and two names differ in case, same order", case3, "user,time,User,seconds\n", "user,time,User,minutes\n", -1, 0, 1},
 		{"an unread column has another name in another encoding", three, first, "l\xe4nge,user,time,title\n", 0, 1, 0},
 		{"unread columns have the places of the others", two, "user,x,y,time\n", "a,user,time,y\n", 0, 0, 0},
 		{"two names and no other one", two, "user,x,y,time\n", "a,user,time,b\n", -1, 0, 1},

@@ -247,7 +247,7 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 	case large:
 		return fmt.Errorf("record: parse %s: record at byte %d: %w: its fields have more than %d bytes", p.file.Path, p.chunk.Offset+int64(at), ErrLarge, p.most)
 	}
-	if n, found := p.header(raw, quoted, bad); found {
+	if n, found := p.header(raw); found {
 		return p.secondHeader(at + n)
 	}
 	if bad == skipped {
@@ -370,13 +370,18 @@ func (p *Parser) take(s *source) []byte {
 	case s.column == noColumn:
 		return nil
 	}
-	if len(t) == 0 && (s.pattern != nil || p.json == nil) || p.null(t) {
+	return p.part(t, s.pattern)
+}
+
+// part returns the part of a column that a pattern finds, nil if it is null. Without a pattern it is the whole column.
+func (p *Parser) part(t []byte, pattern *regexp.Regexp) []byte {
+	if len(t) == 0 && (pattern != nil || p.json == nil) || p.null(t) {
 		return nil
 	}
-	if s.pattern == nil {
+	if pattern == nil {
 		return t
 	}
-	t = find(s.pattern, t)
+	t = find(pattern, t)
 	if len(t) == 0 && p.json == nil {
 		return nil
 	}
