@@ -118,7 +118,7 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 		return fmt.Errorf("check --out: %w", err)
 	}
 	if why := around.Why(); why != "" {
-		return fmt.Errorf("%w: --out %s is inside %s: name another", cli.ErrUsage, o.out, why)
+		return fmt.Errorf("%w: --out %s is inside %s: name another%s", cli.ErrUsage, o.out, why, around.Or())
 	}
 	if around.Dir != "" {
 		return fmt.Errorf("%w: --out %s is inside the table %s: name another", cli.ErrUsage, o.out, around.Dir)

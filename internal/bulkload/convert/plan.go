@@ -129,7 +129,7 @@ func (r *run) apart(ctx context.Context) error {
 	case around.Dir == "":
 		return nil
 	case why != "":
-		return fmt.Errorf("%w: %s is inside %s: name another --out", ErrRequest, out, why)
+		return fmt.Errorf("%w: %s is inside %s: name another --out%s", ErrRequest, out, why, around.Or())
 	}
 	return fmt.Errorf("%w: %s is inside the table %s, whose next load would sweep it", ErrRequest, out, around.Dir)
 }

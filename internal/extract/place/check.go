@@ -158,7 +158,7 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	why := around.Why()
 	switch {
 	case why != "":
-		return fmt.Errorf("%w: --out %s is inside %s: name another", query.ErrWrong, t.Out, why)
+		return fmt.Errorf("%w: --out %s is inside %s: name another%s", query.ErrWrong, t.Out, why, around.Or())
 	case around.Dir != "":
 		return fmt.Errorf("%w: --out %s is inside the table %s, whose next load would remove it: name another", query.ErrWrong, t.Out, around.Dir)
 	}

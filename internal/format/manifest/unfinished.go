@@ -65,3 +65,11 @@ func (o Outer) Why() string {
 	}
 	return fmt.Sprintf("%s, the --out of an extract or plan that is not finished and has its files in %s", o.Dir, o.Unfinished)
 }
+
+// Or completes the advice to name another NAME. It returns "" if only another name helps.
+func (o Outer) Or() string {
+	if o.Unfinished == "" {
+		return ""
+	}
+	return "; or, if nobody finishes the extract or plan, remove " + o.Unfinished
+}

@@ -199,43 +199,34 @@ func TestSomethingElseInThePlaceOfAPlan(t *testing.T) {
 	}
 }
 
-// TestABaseThatCannotBeWritten checks that a link to nothing in the place of the folder is noticed, too.
-func TestABaseThatCannotBeWritten(t *testing.T) {
-	dir, _ := loadedTable(t)
-	if err := catalog.CheckBaseWritable(t.Context(), local.New(), dir); err != nil {
-		t.Fatal(err)
-	}
-	remove(t, dir, "base")
-	if err := os.Symlink("nowhere/base", filepath.Join(dir, "base")); err != nil {
-		t.Fatal(err)
-	}
-	if err := opened(t, dir).CheckFiles(t.Context()); err != nil {
-		t.Errorf("a table that needs no base: %v", err)
-	}
-	err := catalog.CheckBaseWritable(t.Context(), local.New(), dir)
-	if exit.Of(err) != exit.Usage || !strings.Contains(err.Error(), "a link to nothing has the name of the folder base: move it away") {
-		t.Errorf("got %v, want status 64 and the next step", err)
-	}
-}
-
-// TestABaseOfARewrittenTableThatCannotBeWritten checks that CheckFiles, which pre-check and loads call, returns the error.
-func TestABaseOfARewrittenTableThatCannotBeWritten(t *testing.T) {
+// TestSomethingElseInThePlaceOfBase opens and rebuilds tables with and without compacts. Without the bases an older manifest could not be noticed.
+func TestSomethingElseInThePlaceOfBase(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
-		"a link to nothing": func(path string) error { return os.Symlink("nowhere/base", path) },
-		"a file":            func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"a link to nothing has": func(path string) error { return os.Symlink("nowhere/base", path) },
+		"a file, a pipe":        func(path string) error { return os.WriteFile(path, nil, 0o600) },
 	} {
-		dir, _ := loadedTable(t)
-		compacted(t, dir)
-		c := opened(t, dir)
-		if err := c.CheckFiles(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(os.RemoveAll(filepath.Join(dir, "base")), put(filepath.Join(dir, "base"))); err != nil {
-			t.Fatal(err)
-		}
-		err := c.CheckFiles(t.Context())
-		if exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), "move it away and put the folder back from a copy of the table") {
-			t.Errorf("%s: got %v, want status 64 and the next step", what, err)
+		for _, rewritten := range []bool{false, true} {
+			dir, _ := loadedTable(t)
+			if rewritten {
+				compacted(t, dir)
+			}
+			opened(t, dir)
+			if err := errors.Join(os.RemoveAll(filepath.Join(dir, "base")), put(filepath.Join(dir, "base"))); err != nil {
+				t.Fatal(err)
+			}
+			_, open := catalog.Open(t.Context(), local.New(), dir)
+			_, mend := catalog.Mend(t.Context(), local.New(), dir)
+			write := catalog.CheckBaseWritable(t.Context(), local.New(), dir)
+			remove(t, dir, "manifest.json")
+			_, rebuild := catalog.Rebuild(t.Context(), local.New(), dir, false)
+			for _, err := range []error{open, mend, rebuild} {
+				if exit.Of(err) != exit.Usage || !strings.Contains(err.Error(), what) || !strings.HasSuffix(err.Error(), "move it away and put the folder back from a copy of the table") {
+					t.Errorf("%s, compacted %v: got %v, want status 64 and the next step", what, rewritten, err)
+				}
+			}
+			if exit.Of(write) != exit.Usage || !strings.Contains(write.Error(), "has the name of the folder base: move it away") {
+				t.Errorf("%s: CheckBaseWritable returned %v, want status 64 and the next step", what, write)
+			}
 		}
 	}
 }
@@ -256,20 +247,6 @@ func TestTryInAFileHasANextStep(t *testing.T) {
 	}
 	if _, err := catalog.Try(t.Context(), local.New(), filepath.Join(dir, "loads"), "d"); err == nil || strings.Contains(err.Error(), "folder d") {
 		t.Errorf("the table is a file: got %v, want an error that does not name a folder in it", err)
-	}
-}
-
-// TestABaseThatCannotBeMended mends the base of a table with a link to nothing in the place of the folder.
-func TestABaseThatCannotBeMended(t *testing.T) {
-	dir, _ := loadedTable(t)
-	compacted(t, dir)
-	remove(t, dir, "d/000003-0000.hfile") // without it, the ledgers cannot make the manifest
-	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "base")), os.Symlink("nowhere/base", filepath.Join(dir, "base"))); err != nil {
-		t.Fatal(err)
-	}
-	const step = "a link to nothing has the name of the folder base: move it away and put the folder back from a copy of the table"
-	if done, err := catalog.Mend(t.Context(), local.New(), dir); exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), step) {
-		t.Errorf("mended %+v, %v, want status 64 and %q", done, err, step)
 	}
 }
 

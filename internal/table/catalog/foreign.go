@@ -113,7 +113,7 @@ func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
 	case around.Dir == "":
 		return nil
 	case why != "":
-		return fmt.Errorf("%w: %s is inside %s"+advice, table.ErrUnfit, dir, why)
+		return fmt.Errorf("%w: %s is inside %s"+advice+"%s", table.ErrUnfit, dir, why, around.Or())
 	}
 	return fmt.Errorf("%w: %s is inside the table %s, whose loads remove files that they do not know"+advice, table.ErrUnfit, dir, around.Dir)
 }

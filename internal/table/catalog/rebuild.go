@@ -32,11 +32,11 @@ func baseOf(rewritten int) string { return fmt.Sprintf("%s/%06d.json", baseName,
 
 // newestBase returns the number of the newest base in dir, which is how often the files of its
 // manifest had been rewritten. It returns -1 if dir has no base. It counts a directory in the place of a
-// base.
+// base. Something else in the place of the folder is an error: the table may have bases that cannot be seen.
 func newestBase(ctx context.Context, fs dfs.FS, dir string) (int, error) {
 	list, err := fs.List(ctx, dfs.Join(dir, baseName))
 	if errors.Is(err, iofs.ErrNotExist) {
-		return -1, nil
+		return -1, checkFolder(ctx, fs, dir, baseName)
 	}
 	newest := -1
 	for _, f := range list {

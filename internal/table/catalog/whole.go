@@ -361,19 +361,13 @@ func Check(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) error 
 
 // CheckFiles returns an error that wraps table.ErrDamaged if a file that the manifest names
 // is missing, or has another size. It also returns an error if the list of retired files is missing,
-// damaged or not whole, if the record of the load that is being made is damaged, or if something else has the name of the folder of the
-// base, which a sweep may write. It reads no other file than the list and the record.
+// damaged or not whole, or if the record of the load that is being made is damaged. It reads no other file than the list and the record.
 func (c *Catalog) CheckFiles(ctx context.Context) error {
 	if err := c.checkRetiredNow(ctx); err != nil {
 		return err
 	}
 	if err := c.checkLoading(ctx); err != nil {
 		return err
-	}
-	if needsBase(c.Manifest()) {
-		if err := checkFolder(ctx, c.fs, c.dir, baseName); err != nil {
-			return err // a sweep could not write the base
-		}
 	}
 	if err := checkFiles(ctx, c.fs, c.dir, c.Manifest()); err != nil {
 		return fmt.Errorf("table %s: %w", c.dir, err)
