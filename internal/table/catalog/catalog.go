@@ -97,8 +97,8 @@ func ReadTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, err
 	switch {
 	case errors.Is(err, manifest.ErrDamaged):
 		err = fmt.Errorf("%w: put %s back from a copy of the table, or let bulkload rebuild make it again", err, ManifestName)
-	case errors.Is(err, dfs.ErrNotDir):
-		err = fmt.Errorf("%w: a table is a directory: correct the name of the table", err)
+	case errors.Is(err, dfs.ErrNotDir), errors.Is(err, syscall.ELOOP) && isLoop(ctx, fs, dir):
+		err = noDirectory(err)
 	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ELOOP), errors.Is(err, dfs.ErrSpecial):
 		err = fmt.Errorf("%w: move it away, then let bulkload rebuild make the file again", err)
 	}
@@ -106,6 +106,24 @@ func ReadTable(ctx context.Context, fs dfs.FS, dir string) (*manifest.Table, err
 		return nil, err
 	}
 	return m, nil
+}
+
+// isLoop reports whether a directory cannot be found because of a link to itself.
+func isLoop(ctx context.Context, fs dfs.FS, dir string) bool {
+	_, err := fs.Stat(ctx, dir)
+	return errors.Is(err, syscall.ELOOP)
+}
+
+// noDirectory adds the next step to the error of something else in the place of the directory of a table, or of a directory above it. It
+// returns any other error as it is.
+func noDirectory(err error) error {
+	switch {
+	case errors.Is(err, dfs.ErrNotDir):
+		return fmt.Errorf("%w: a table is a directory: correct the name of the table", err)
+	case errors.Is(err, syscall.ELOOP):
+		return fmt.Errorf("%w: %w: a table is a directory, and a link to itself is in its place: correct the name of the table, or remove the link", table.ErrUnfit, err)
+	}
+	return err
 }
 
 // noTable returns the error for a directory that has no manifest. A conversion to it may be
@@ -387,7 +405,7 @@ func Lock(ctx context.Context, fs dfs.FS, dir string) (dfs.Lock, error) {
 		return nil, err
 	}
 	if err := fs.Mkdir(ctx, dir); err != nil {
-		return nil, fmt.Errorf("make table %s: %w", dir, unwritable(err))
+		return nil, fmt.Errorf("make table %s: %w", dir, noDirectory(unwritable(err)))
 	}
 	l, err := lockRun(ctx, fs, dir)
 	if err != nil {

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -303,5 +304,28 @@ func TestADirectoryInThePlaceOfTheNextLedger(t *testing.T) {
 	err := opened(t, dir).Commit(t.Context(), &manifest.Load{Version: manifest.Version, Number: 4}, nil)
 	if exit.Of(err) != exit.Usage || !strings.HasSuffix(err.Error(), "000004.json: is a directory: a directory has the name of a new file: move it away, then type the same command again") {
 		t.Errorf("got %v, want status 64 and the next step", err)
+	}
+}
+
+// TestSomethingElseInThePlaceOfATable opens and locks a table whose name is taken.
+func TestSomethingElseInThePlaceOfATable(t *testing.T) {
+	for what, put := range map[string]func(path string) error{
+		"a file":           func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"a pipe":           func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a link to itself": func(path string) error { return os.Symlink("trails", path) },
+	} {
+		dir := filepath.Join(t.TempDir(), "trails")
+		if err := put(dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{dir, filepath.Join(dir, "below")} {
+			_, open := catalog.Open(t.Context(), local.New(), dir)
+			_, lock := catalog.Lock(t.Context(), local.New(), dir)
+			for _, err := range []error{open, lock} {
+				if exit.Of(err) != exit.Usage || !strings.Contains(fmt.Sprint(err), "a table is a directory") || !strings.Contains(fmt.Sprint(err), "correct the name of the table") {
+					t.Errorf("%s, %s: got %v, want status 64 and the next step", what, filepath.Base(dir), err)
+				}
+			}
+		}
 	}
 }

@@ -105,7 +105,7 @@ func CheckNew(ctx context.Context, fs dfs.FS, dir string) error {
 func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
 	around, err := manifest.Around(ctx, fs, dir)
 	if err != nil {
-		return fmt.Errorf("table %s: %w", dir, table.Unreadable(err))
+		return fmt.Errorf("table %s: %w", dir, noDirectory(table.Unreadable(err)))
 	}
 	const advice = ": name another directory, with --table or in the job"
 	why := around.Why()
