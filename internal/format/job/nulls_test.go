@@ -42,6 +42,7 @@ var nothings = []nothing{
 	{says: "csv, tsv, blanks: one column fewer than the names", formats: []string{"csv", "tsv", "blanks"}, missing: true},
 	{says: "csv, tsv, blanks: `pattern` does not match", formats: []string{"csv", "tsv", "blanks"}, text: "z", pattern: true},
 	{says: "csv, tsv, blanks: `pattern` matches, and its group is empty", formats: []string{"csv", "tsv", "blanks"}, text: "k", pattern: true},
+	{says: "csv, tsv, blanks: `pattern` matches, and its group is a text of `nulls`", formats: []string{"csv", "tsv", "blanks"}, text: `kNULL`, pattern: true},
 	{says: "jsonl: no such member", formats: []string{"jsonl"}, missing: true},
 	{says: "jsonl: `null`", formats: []string{"jsonl"}, text: "null"},
 	{says: "jsonl: `\"\"`", formats: []string{"jsonl"}, text: `""`},
@@ -50,6 +51,7 @@ var nothings = []nothing{
 	{says: "jsonl: `{}`", formats: []string{"jsonl"}, text: `{}`},
 	{says: "jsonl: `pattern` does not match", formats: []string{"jsonl"}, text: `"z"`, pattern: true},
 	{says: "jsonl: `pattern` matches, and its group is empty", formats: []string{"jsonl"}, text: `"k"`, pattern: true},
+	{says: "jsonl: `pattern` matches, and its group is a text of `nulls`", formats: []string{"jsonl"}, text: `"kNULL"`, pattern: true},
 	{says: "all: another text, `zz`", formats: []string{"csv", "tsv", "jsonl"}, text: `"zz"`},
 }
 

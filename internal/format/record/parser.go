@@ -373,7 +373,7 @@ func (p *Parser) take(s *source) []byte {
 	return p.part(t, s.pattern)
 }
 
-// part returns the part of a column that a pattern finds, nil if it is null. Without a pattern it is the whole column.
+// part returns the part of a column that a pattern finds. Without a pattern it is the whole column. It is nil if the column or the part is null.
 func (p *Parser) part(t []byte, pattern *regexp.Regexp) []byte {
 	if len(t) == 0 && (pattern != nil || p.json == nil) || p.null(t) {
 		return nil
@@ -382,7 +382,7 @@ func (p *Parser) part(t []byte, pattern *regexp.Regexp) []byte {
 		return t
 	}
 	t = find(pattern, t)
-	if len(t) == 0 && p.json == nil {
+	if len(t) == 0 && p.json == nil || p.null(t) {
 		return nil
 	}
 	return t
@@ -428,10 +428,13 @@ func (p *Parser) who(k *plan) (Reason, error) {
 	return "", nil
 }
 
-// none returns the error for a source without a text. It names the pattern that does not match.
+// none returns the error for a source without a text. It names the pattern that does not match, or selects no text.
 func (p *Parser) none(what string, s *source) error {
 	if s.pattern != nil {
 		if text := p.take(&source{column: s.column}); len(text) > 0 {
+			if part := find(s.pattern, text); len(part) > 0 {
+				return fmt.Errorf("%s: the pattern %s selects %q, which means null", what, s.pattern, short(part))
+			}
 			return fmt.Errorf("%s: the pattern %s does not match %q", what, s.pattern, short(text))
 		}
 	}

@@ -102,7 +102,7 @@ func TestReject(t *testing.T) {
 // TestPatterns extracts a user, a time and fields from texts.
 func TestPatterns(t *testing.T) {
 	f := plays()
-	f.Syntax, f.Header = Blanks, false
+	f.Syntax, f.Header, f.Nulls = Blanks, false, []string{"NULL"}
 	f.Kinds[0] = Kind{
 		User: Column{Name: "$3", Pattern: regexp.MustCompile(`uid=(\w+)`)},
 		Time: Time{Column: Column{Name: "$line", Pattern: regexp.MustCompile(`^(\S+ \S+)`)}, Format: "2006/01/02 15:04:05"},
@@ -115,13 +115,17 @@ func TestPatterns(t *testing.T) {
 		"2014/09/01 10:00:01 title=&uid=u2\n" +
 		"2014/09/01 10:00:02 title=B\n" +
 		"2014/09/01\n" +
-		"at 2014/09/01 uid=u3\n"
+		"at 2014/09/01 uid=u3\n" +
+		"2014/09/01 10:00:05 uid=NULL\n" +
+		"2014/09/01 10:00:06 uid=u4&title=NULL\n"
 	wantLines(t, read(t, text, playFile("a.log"), f, 1),
 		`keep 0: play "u1" 2014-09-01T10:00:00 2014-09-01 title="A" seconds="15"`,
 		`keep 41: play "u2" 2014-09-01T10:00:01 2014-09-01 title=null seconds=null`,
 		`reject 75 line 3: no user: no text for the user: the pattern uid=(\w+) does not match "title=B"`,
 		`reject 103 line 4: wrong width: 1 column, want 3`,
-		`reject 114 line 5: bad time: "at 2014/09/01" is not a time such as "2006/01/02 15:04:05"`)
+		`reject 114 line 5: bad time: "at 2014/09/01" is not a time such as "2006/01/02 15:04:05"`,
+		`reject 135 line 6: no user: no text for the user: the pattern uid=(\w+) selects "NULL", which means null`,
+		`keep 164: play "u4" 2014-09-01T10:00:06 2014-09-01 title=null seconds=null`)
 }
 
 // TestABlankOfATimeInBlanksIsARun reads times whose day and time of day have blanks and tabs between them. Only blanks

@@ -50,7 +50,7 @@
 //
 // In csv, tsv and blanks the empty text is null, quoted or not, and so are
 // Format.Nulls. In jsonl null, a missing member and Format.Nulls are null. "" is the
-// empty string, unless Format.Nulls has it. If a pattern does not match, the value is null. A record with a null user
+// empty string, unless Format.Nulls has it. If a pattern does not match, or selects one of Format.Nulls, the value is null. A record with a null user
 // or time is a bad record.
 //
 // # Values
