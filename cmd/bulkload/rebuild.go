@@ -110,8 +110,7 @@ func (o *options) warnOfRuns(ctx context.Context, fs dfs.FS, dir string) {
 	if err != nil {
 		return
 	}
-	runs, err := runlog.Rewrites(ctx, fs, dir)
-	if runs = runlog.Finished(runs); err == nil && len(runs) > m.Rewritten {
+	if runs, err := runlog.Rewrites(ctx, fs, dir); err == nil && len(runs) > m.Rewritten {
 		newest := &runs[len(runs)-1]
 		o.flags.Log(o.env).Warn("more runs of compact, drop and undrop ended with success than the manifest has: dropped days may be in the table again, and restored days may be absent: look at bulkload runs, and type the newest drop or undrop again",
 			"runs", len(runs), "manifest", m.Rewritten, "newest", strings.Join(newest.Args, " "), "ended", newest.End.At.UTC().Format(time.RFC3339))

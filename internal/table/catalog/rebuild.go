@@ -14,7 +14,6 @@ import (
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
-	"usertrail/internal/table/runlog"
 )
 
 // Each load writes into its ledger the files that it wrote and the rest of the manifest at
@@ -270,15 +269,9 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	killed := record.Replacing
-	if !killed {
-		if killed, err = r.killedAfter(ctx, list); err != nil {
-			return err
-		}
-	}
 	before, had := list.Dropped(), r.m.DroppedBefore
 	newer := list.Rewritten == 0 || list.Rewritten > r.m.Rewritten // older releases wrote no number
-	switch {
+	switch killed := record.Replacing; {
 	case killed || len(r.missing) > 0:
 	case otherList(r.from, r.m, list) != nil:
 		return otherList(r.from, r.m, list)
@@ -287,8 +280,7 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 			"put the newest %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
 	case had != nil && list.Rewritten > r.m.Rewritten && (before == nil || *before < *had):
 		r.miss(&manifest.Advised{Err: fmt.Errorf("an undrop of the days before %s", had), Step: fmt.Sprintf(
-			"put the newest %s or the newest file of %s back from a copy of the table; or, if bulkload runs shows that the undrop was killed, move %s away and rebuild again: then the dropped days cannot be restored",
-			ManifestName, baseName, retiredName)})
+			"put the newest %s or the newest file of %s back from a copy of the table", ManifestName, baseName)})
 	}
 	for _, f := range list.Files {
 		if n, ok := rewriteOf(dfs.Base(f.Name)); ok && n > r.m.Rewritten {
@@ -296,19 +288,6 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// killedAfter reports whether the run log shows that the compact, drop or undrop that wrote the list was killed before it replaced the
-// manifest: all earlier ones ended with success, and the last one did not end. It is needed if the record of the replacement is lost.
-func (r *rebuild) killedAfter(ctx context.Context, list *manifest.Retired) (bool, error) {
-	if list.Rewritten != r.m.Rewritten+1 {
-		return false, nil
-	}
-	runs, err := runlog.Rewrites(ctx, r.fs, r.dir)
-	if err != nil || len(runs) == 0 {
-		return false, err
-	}
-	return runs[len(runs)-1].End == nil && len(runlog.Finished(runs)) == r.m.Rewritten, nil
 }
 
 // begin reads the manifest to which the ledgers are added: the manifest in the directory, or the newest base if it is newer or there is

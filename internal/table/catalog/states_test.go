@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,12 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"usertrail/internal/behaviour"
-	"usertrail/internal/run/exit"
 	"usertrail/internal/store/dfs/local"
 	"usertrail/internal/table"
 	"usertrail/internal/table/catalog"
-	"usertrail/internal/table/runlog"
 )
 
 // TestAnUndropStaysInTheList undoes a drop of whole files, so that no file is retired. Then it puts the manifest of before the undrop
@@ -320,78 +316,6 @@ func TestAKilledUndropIsNoOtherState(t *testing.T) {
 		if m := opened(t, dir).Manifest(); len(m.Files) != len(want.Files) || m.Rewritten != want.Rewritten {
 			t.Errorf("twice %t: swept %+v, want %+v", twice, m, want)
 		}
-	}
-}
-
-// TestAnUndropThatWasKilledBeforeTheManifest loses the record of an undrop that was killed after it replaced the list of retired files. If the
-// run log shows that the undrop did not end, Rebuild keeps the manifest: the days are dropped, and can be restored.
-func TestAnUndropThatWasKilledBeforeTheManifest(t *testing.T) {
-	for _, twice := range []bool{false, true} {
-		for what, c := range map[string]struct {
-			runs    []string // the ends of drop, perhaps drop, and undrop
-			rebuilt bool
-		}{
-			"killed":                     {[]string{"ok", "ok", ""}, true},
-			"a refused run after it":     {[]string{"ok", "ok", "", "failed"}, true},
-			"finished":                   {[]string{"ok", "ok", "ok"}, false},
-			"finished, and a killed run": {[]string{"ok", "ok", "ok", ""}, false},
-			"earlier runs are forgotten": {[]string{""}, false},
-			"no run log":                 {nil, false},
-		} {
-			if !twice && len(c.runs) > 1 {
-				c.runs = c.runs[1:]
-			}
-			dir, _ := loadedTable(t)
-			drop := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile")
-			load, earlier := 1, (*behaviour.Date)(nil)
-			if twice {
-				before := day(t, "2014-09-02")
-				load, earlier = 2, &before
-				drop = dropped(t, dir, day(t, "2014-09-03"), "d/000002-0000.hfile")
-			}
-			if err := drop.Sweep(t.Context(), "d"); err != nil {
-				t.Fatal(err)
-			}
-			text := readText(t, dir, "manifest.json")
-			undropOnly(t, dir, load, earlier, time.Hour)
-			writeText(t, dir, "manifest.json", text)
-			remove(t, dir, "loading.json")
-			logRuns(t, dir, c.runs)
-
-			_, err := catalog.Open(t.Context(), local.New(), dir)
-			if !errors.Is(err, table.ErrDamaged) || !strings.HasSuffix(err.Error(), "let bulkload rebuild make it again") {
-				t.Fatalf("%s, twice %t: opened, %v", what, twice, err)
-			}
-			m, err := catalog.Rebuild(t.Context(), local.New(), dir, false)
-			if !c.rebuilt {
-				if !errors.Is(err, table.ErrDamaged) || readText(t, dir, "manifest.json") != text {
-					t.Errorf("%s, twice %t: rebuilt %+v, %v", what, twice, m, err)
-				}
-				continue
-			}
-			if err != nil || m.DroppedBefore == nil {
-				t.Fatalf("%s, twice %t: rebuilt %+v, %v", what, twice, m, err)
-			}
-			if u, err := opened(t, dir).Undrop(t.Context()); err != nil || u == nil || len(u.Files) != 1 || u.Files[0].Load != load {
-				t.Errorf("%s, twice %t: %+v, %v", what, twice, u, err)
-			}
-		}
-	}
-}
-
-// logRuns writes a run log of drops with these ends. One without an end was killed.
-func logRuns(t *testing.T, dir string, ends []string) {
-	t.Helper()
-	for i, end := range ends {
-		run := runlog.Run{Version: 1, Command: "drop", End: map[string]*runlog.End{"ok": {}, "failed": {Status: exit.Failed}}[end]}
-		text, err := json.Marshal(run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		writeText(t, dir, fmt.Sprintf("runs/%d.json", i), string(text))
 	}
 }
 

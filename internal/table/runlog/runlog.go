@@ -306,24 +306,19 @@ func Loaded(ctx context.Context, fs dfs.FS, dir string) (*Run, error) {
 // rewrites lists the commands that replace files of a table.
 var rewrites = []string{"compact", "drop", "undrop"}
 
-// Rewrites returns the runs that replaced files of the table whose catalog is in dir, the oldest first: they ended with success, or did not
-// end. It leaves out runs on a table that was set aside later, and runs that are no longer kept.
+// Rewrites returns the runs that ended with success and replaced files of the table whose catalog is in dir, the oldest first. It leaves
+// out runs on a table that was set aside later, and runs that are no longer kept.
 func Rewrites(ctx context.Context, fs dfs.FS, dir string) (out []Run, err error) {
 	runs, _, err := Last(ctx, fs, dir, 2*Kept)
 	for _, r := range runs {
 		switch {
 		case r.forgot():
 			out = nil
-		case (r.End == nil || r.End.Status == exit.OK) && slices.Contains(rewrites, r.Command):
+		case r.End != nil && r.End.Status == exit.OK && slices.Contains(rewrites, r.Command):
 			out = append(out, r)
 		}
 	}
 	return out, err
-}
-
-// Finished returns the runs that have ended.
-func Finished(runs []Run) []Run {
-	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.End == nil })
 }
 
 // forgot reports whether the run set the catalog aside, or may have done so before it was killed.
