@@ -93,7 +93,7 @@ func (r *run) undoable(ctx context.Context, m *manifest.Table, u *manifest.Undro
 			bulkload.ErrRequest, m.DroppedBefore, r.cfg.Store.Address(), why)
 	}
 	if u == nil {
-		return no("its --keep-for has passed, undrop has undone a later drop, or retired.json is missing")
+		return no("its --keep-for has passed, retired.json is missing, or an undrop has undone a later drop (perhaps one that was killed at its end: see bulkload runs); if the table needs these days")
 	}
 	if name := u.Lacks(m); name != "" {
 		return no("a compact has merged, or a load with --reread has replaced, " + name + ", which the drop wrote")

@@ -313,6 +313,12 @@ type Loading struct {
 	Replacing bool `json:"replacing,omitempty"`
 }
 
+// Explains reports whether a compact, drop or undrop that is under way or was killed explains a list of retired files that is newer than
+// the manifest m: it wrote the list, and has not replaced m. A list of a later one shows that m is an older manifest.
+func (l *Loading) Explains(list *Retired, m *Table) bool {
+	return l.Replacing && list.Rewritten <= m.Rewritten+1
+}
+
 // LoadingName is the name of a Loading in the directory of its table.
 const LoadingName = "loading.json"
 

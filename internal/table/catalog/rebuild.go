@@ -271,8 +271,8 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 	}
 	before, had := list.Dropped(), r.m.DroppedBefore
 	newer := list.Rewritten == 0 || list.Rewritten > r.m.Rewritten // older releases wrote no number
-	switch killed := record.Replacing; {
-	case killed || len(r.missing) > 0:
+	switch {
+	case record.Explains(list, r.m) || len(r.missing) > 0:
 	case otherList(r.from, r.m, list) != nil:
 		return otherList(r.from, r.m, list)
 	case newer && before != nil && (had == nil || *had < *before) && !r.withDropped:

@@ -457,6 +457,14 @@ func copied(t *testing.T, dir string) string {
 // compacted replaces the last file by a new one, and sweeps.
 func compacted(t *testing.T, dir string) {
 	t.Helper()
+	if err := replaceLast(t, dir).Sweep(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replaceLast replaces the last file by a new one.
+func replaceLast(t *testing.T, dir string) *catalog.Catalog {
+	t.Helper()
 	c := opened(t, dir)
 	m := *c.Manifest()
 	m.Rewritten++
@@ -465,9 +473,7 @@ func compacted(t *testing.T, dir string) {
 	if err := c.Replace(t.Context(), &m, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Sweep(t.Context(), "d"); err != nil {
-		t.Fatal(err)
-	}
+	return c
 }
 
 // TestALinkToNothingIsNoBase has such a link in the place of the base. Verify reports it, and a sweep or a mend writes the base again.

@@ -319,6 +319,46 @@ func TestAKilledUndropIsNoOtherState(t *testing.T) {
 	}
 }
 
+// TestAKilledCompactHidesNoOlderManifest kills a compact after a drop or an undrop that ended. The record of the compact explains the manifest of
+// before the compact, and no earlier one.
+func TestAKilledCompactHidesNoOlderManifest(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		dir, _ := loadedTable(t)
+		older := readText(t, dir, "manifest.json")
+		drop := func() {
+			if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drop()
+		if undo {
+			older = readText(t, dir, "manifest.json")
+			undropped(t, dir, time.Hour)
+		}
+		before := readText(t, dir, "manifest.json")
+		replaceLast(t, dir)
+		for _, base := range []bool{true, false} {
+			if !base {
+				if err := os.RemoveAll(filepath.Join(dir, "base")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			writeText(t, dir, "manifest.json", before)
+			if _, err := catalog.Open(t.Context(), local.New(), dir); err != nil {
+				t.Errorf("undrop %t, base %t: the manifest of before the compact: %v", undo, base, err)
+			}
+			writeText(t, dir, "manifest.json", older)
+			if _, err := catalog.Open(t.Context(), local.New(), dir); !errors.Is(err, table.ErrDamaged) || !strings.Contains(err.Error(), "manifest.json is an older one") {
+				t.Errorf("undrop %t, base %t: an older manifest: %v", undo, base, err)
+			}
+		}
+		remove(t, dir, "manifest.json")
+		if m, err := catalog.Rebuild(t.Context(), local.New(), dir, false); !undo && !errors.Is(err, table.ErrDamaged) {
+			t.Errorf("without manifest and base, rebuilt %+v, %v", m, err)
+		}
+	}
+}
+
 // TestABaseOfACopyMakesNoManifest loses the manifest or the list of retired files, and has a file of a copy of the table.
 func TestABaseOfACopyMakesNoManifest(t *testing.T) {
 	dir, other := forked(t)

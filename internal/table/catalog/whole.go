@@ -162,7 +162,7 @@ func wrongList(ctx context.Context, fs dfs.FS, dir string, m *manifest.Table) (w
 		if wrong == nil {
 			return nil, nil
 		}
-		if l, err := readLoading(ctx, fs, dir); err != nil || l.Replacing {
+		if l, err := readLoading(ctx, fs, dir); err != nil || l.Explains(list, m) {
 			return nil, err
 		}
 	}
