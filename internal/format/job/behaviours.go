@@ -182,10 +182,10 @@ func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Fiel
 		return f, record.Column{}, false
 	}
 	typ, c := e.value, record.Column{Name: e.name}
-	var format value
+	var format, zone value
 	if e.isObject() {
 		o, _ := e.object(fieldLevel)
-		typ, format = o.get("type"), o.get("format")
+		typ, format, zone = o.get("type"), o.get("format"), o.get("zone")
 		c = b.column(o, e.name)
 	} else {
 		b.checkColumn(e.value, e.name)
@@ -193,7 +193,12 @@ func (b *builder) readField(of string, e entry, seen *kindsSeen) (behaviour.Fiel
 	if s, ok := typ.text(); ok {
 		f.Type = readType(typ, s)
 	}
-	c.Format = b.fieldFormat(format, f.Type)
+	if ofTimes(format, "format", f.Type) {
+		c.Format = b.timeFormat(format, false)
+	}
+	if ofTimes(zone, "zone", f.Type) {
+		c.Zone, _ = zone.zone()
+	}
 	if first, ok := seen.types[f.Name]; ok && first.typ != f.Type {
 		typ.wrong("%s here, but %s in %s: a field is one column of the result and has one type", f.Type, first.typ, first.behaviour)
 	} else {

@@ -320,6 +320,9 @@ func meaningOf(c record.Column) columnMeaning {
 	if c.Pattern != nil {
 		m.Pattern = c.Pattern.String()
 	}
+	if c.Zone != nil {
+		m.Zone = c.Zone.String()
+	}
 	return m
 }
 

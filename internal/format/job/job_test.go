@@ -221,6 +221,7 @@ func TestDigestIsOfTheMeaning(t *testing.T) {
 		{"{behaviour}.csv", "{behaviour}.tsv"}, {"seconds:", "minutes:"}, {"id: 1,", "unique: [seconds], id: 1,"},
 		{"id: 1,", "path: vod, id: 1,"}, {"zone:", "nulls: [-], zone:"}, {"zone:", "skip: 'a == b', zone:"}, {"user: uid", "user: {column: uid, empty: skip}"}, {"zone:", "max_line: 9, zone:"}, {"zone:", "encoding: gbk, zone:"},
 		{"table:", "time: {format: epoch_s}\ntable:"}, {"table:", "time: {pattern: '(.*)'}\ntable:"}, {"table:", "time: {year: 2014}\ntable:"}, {"table:", "time: {earliest: 2014-01-01}\ntable:"}, {"table:", "time: {latest: 2014-01-01}\ntable:"},
+		{"seconds: int64", "seconds: timestamp"}, {"seconds: int64", "seconds: {type: timestamp, zone: UTC}"}, {"seconds: int64", "seconds: {type: timestamp, zone: Europe/Berlin}"},
 		{"table:", "layout: tall\ntable:"}, {"table:", "layout: fixed\ntable:"}, {"table:", "layout: fixed/8\ntable:"},
 		{"a/{date}/{behaviour}.csv", "a/{date}/*"}, {"a/{date}/{behaviour}.csv", `a/{date}/\*`},
 	} {

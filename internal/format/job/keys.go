@@ -21,7 +21,7 @@ var (
 	behaviourLevel = level{"under a behaviour", []string{"id", "as", "path", "user", "time", "required", "min_records", "other", "unique", "fields"}}
 	userLevel      = level{"under user", []string{"column", "pattern", "empty"}}
 	timeLevel      = level{"under time", []string{"column", "pattern", "format", "zone", "year", "earliest", "latest"}}
-	fieldLevel     = level{"under a field", []string{"type", "column", "pattern", "format"}}
+	fieldLevel     = level{"under a field", []string{"type", "column", "pattern", "format", "zone"}}
 	kerberosLevel  = level{"under kerberos", []string{"keytab", "principal", "protection"}}
 
 	levels = []level{topLevel, logsLevel, kindLevel, tableLevel, behaviourLevel, userLevel, timeLevel, fieldLevel, kerberosLevel}

@@ -41,11 +41,11 @@ func (b *builder) timeFormat(v value, yearElsewhere bool) string {
 	return format
 }
 
-// fieldFormat reads the format of a field that is a time or a date.
-func (b *builder) fieldFormat(v value, typ behaviour.Type) string {
+// ofTimes reports whether a field of a type may have the key, which only times and dates have. It reports a key that the field must not have.
+func ofTimes(v value, key string, typ behaviour.Type) bool {
 	if v.given() && typ != behaviour.Timestamp && typ != behaviour.Day {
-		v.wrong("only a timestamp or a date has a format, and this field's type is %s", typ)
-		return ""
+		v.wrong("only a timestamp or a date has a %s, and this field's type is %s", key, typ)
+		return false
 	}
-	return b.timeFormat(v, false)
+	return true
 }

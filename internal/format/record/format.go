@@ -76,7 +76,8 @@ type Kind struct {
 type Column struct {
 	Name    string
 	Pattern *regexp.Regexp
-	Format  string // of a timestamp or date field, as in Time
+	Format  string         // of a timestamp or date field, as in Time
+	Zone    *time.Location // of a timestamp or date field, as in Time
 }
 
 // A Time describes how a time is written.

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -96,6 +97,39 @@ func TestReject(t *testing.T) {
 	err := error(&Reject{Path: "d/a.csv", Line: 7, Offset: 99, Reason: BadTime, Err: cause})
 	if want := "record: d/a.csv:7: bad time: no such day (offset 99)"; err.Error() != want || !errors.Is(err, cause) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestZonesOfFields reads the same texts in the zone of the logs and in the zones of fields. A date is the day that is written, or the day of an
+// epoch in the zone of the field.
+func TestZonesOfFields(t *testing.T) {
+	zone := func(name string) *time.Location {
+		z, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return z
+	}
+	for _, c := range []struct {
+		typ          behaviour.Type
+		format, text string
+		zone         *time.Location
+		want         string
+	}{
+		{behaviour.Timestamp, "", "2014-09-01 20:00:00", nil, "2014-09-01T12:00:00Z"},
+		{behaviour.Timestamp, "", "2014-09-01 20:00:00", time.UTC, "2014-09-01T20:00:00Z"},
+		{behaviour.Timestamp, "", "2014-09-01 20:00:00", zone("America/New_York"), "2014-09-02T00:00:00Z"},
+		{behaviour.Timestamp, "", "2014-09-01 20:00:00+01:00", time.UTC, "2014-09-01T19:00:00Z"},
+		{behaviour.Day, "", "2014-09-01 20:00:00", time.UTC, "2014-09-01"},
+		{behaviour.Day, EpochSeconds, "1409601600", nil, "2014-09-02"},
+		{behaviour.Day, EpochSeconds, "1409601600", time.UTC, "2014-09-01"},
+	} {
+		f := plays()
+		f.Zone, f.Schema.Zone = zone("Asia/Shanghai"), "Asia/Shanghai"
+		f.Schema.Kinds[0].Fields[0].Type = c.typ
+		f.Kinds[0].Fields[0].Format, f.Kinds[0].Fields[0].Zone = c.format, c.zone
+		text := "user,time,title,seconds\nu1,2014-09-01 10:00:00," + c.text + ",60\n"
+		wantLines(t, read(t, text, playFile("a.csv"), f, 1<<10), fmt.Sprintf(`keep 24: play "u1" 2014-09-01T02:00:00 2014-09-01 title=%q seconds="60"`, c.want))
 	}
 }
 

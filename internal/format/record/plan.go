@@ -189,7 +189,7 @@ func (m *planner) field(f behaviour.Field, c Column) (fieldPlan, error) {
 		return out, err
 	}
 	if out.code == asTimestamp || out.code == asDate {
-		times, err := m.time(c.Format, nil, 0)
+		times, err := m.time(c.Format, c.Zone, 0)
 		out.time = &times
 		return out, err
 	}
