@@ -347,6 +347,12 @@ var keywords = []string{"in", "or", "and", "not", "matches", "contains", "starts
 // decimalComma matches two numbers with a comma between them.
 const decimalComma = `[0-9],[0-9]`
 
+// roundList matches the beginning of a list in round brackets after in, as SQL writes it.
+const roundList = `\bin\s*\((?:[^()]|\([^()]*\))*$`
+
+// listForm is the hint for a list that is not in square brackets.
+const listForm = `; a list is written [1, 2] or ["a", "b"]`
+
 // syntax returns the mistake of a text that cannot be parsed. The name of a behaviour may be
 // the cause.
 func syntax(text string, s *behaviour.Schema, err error) error {
@@ -360,8 +366,14 @@ func syntax(text string, s *behaviour.Schema, err error) error {
 		m.problem = "the condition is empty"
 	}
 	bare := regexp.MustCompile(quoted).ReplaceAllString(text, " ")
-	if strings.Contains(m.problem, "did not expect ,") && regexp.MustCompile(decimalComma).MatchString(bare) {
-		m.problem += "; a decimal has a point, such as 3.5"
+	if strings.Contains(m.problem, "did not expect ,") {
+		before := regexp.MustCompile(quoted).ReplaceAllString(string([]rune(text)[:m.at]), " ")
+		switch {
+		case regexp.MustCompile(roundList).MatchString(before):
+			m.problem += listForm
+		case regexp.MustCompile(decimalComma).MatchString(bare):
+			m.problem += "; a decimal has a point, such as 3.5"
+		}
 	}
 	words := strings.FieldsFunc(bare, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for _, k := range s.Kinds {

@@ -127,11 +127,12 @@ func (f *finder) Visit(n *ast.Node) {
 	if (*n).Location() != f.loc {
 		return
 	}
+	if f.found != nil {
+		return // not in has the place of its in
+	}
 	switch n := (*n).(type) {
 	case *ast.BinaryNode:
-		if f.found == nil {
-			f.found = n
-		}
+		f.found = n
 	case *ast.UnaryNode:
 		f.found = &ast.BinaryNode{Operator: n.Operator, Left: n.Node}
 	}
@@ -149,10 +150,13 @@ func (x *expression) described(n ast.Node, otherwise string) string {
 	return fmt.Sprintf("%s (%s)", otherwise, typeName(n.Type()))
 }
 
-// advice returns a hint how to write a value, if a text is used for a time or a number, or a number for a text.
+// advice returns a hint how to write a list after in, or a value if a text is used for a time or a number, or a
+// number for a text.
 func (x *expression) advice(n *ast.BinaryNode) string {
 	types := []reflect.Type{n.Left.Type(), n.Right.Type()}
 	switch {
+	case n.Operator == "in" && !isList(n.Right):
+		return listForm
 	case !slices.Contains(types, typeOf[string]()):
 		return ""
 	case x.ordersTexts(n):
@@ -166,6 +170,9 @@ func (x *expression) advice(n *ast.BinaryNode) string {
 	}
 	return ""
 }
+
+// isList reports whether the value of a node is a list.
+func isList(n ast.Node) bool { return n.Type() != nil && n.Type().Kind() == reflect.Slice }
 
 // isField reports whether n is a field.
 func (x *expression) isField(n ast.Node) bool {
