@@ -50,6 +50,9 @@ func Instead(s string, words []string) string {
 	return cmp.Or(DidYouMean(s, words), "there are "+List(words))
 }
 
+// IsCondition reports whether a text that names no behaviour compares values, as a condition does.
+func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>") }
+
 // Calls returns the names and the short names of all kinds.
 func (s *Schema) Calls() []string {
 	calls := s.Names()

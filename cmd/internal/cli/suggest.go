@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"usertrail/internal/behaviour"
 )
 
 // wrongFlag returns the error for flags that cannot be parsed. For an unknown flag it suggests
@@ -24,7 +27,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	if unknown != nil && startsWithDash(unknown.GetSpecifiedShortnames()) {
 		err = fmt.Errorf("-%s is not a flag%s", unknown.GetSpecifiedShortnames(), typeHyphens)
 	}
-	return fmt.Errorf("%w: %w%s; see %s -h", ErrUsage, wrongValue(err), hint, c.CommandPath())
+	return fmt.Errorf("%w: %w%s; see %s -h", ErrUsage, wrongValue(c, err), hint, c.CommandPath())
 }
 
 // typeHyphens is the next step for a word in which a program wrote a dash for the hyphens of a flag.
@@ -36,8 +39,8 @@ func startsWithDash(word string) bool {
 	return r != '-' && (unicode.Is(unicode.Pd, r) || r == '\u2212') // a minus sign is not in Pd
 }
 
-// wrongValue returns err with the form of a number or a duration, if err is about the value of such a flag.
-func wrongValue(err error) error {
+// wrongValue returns err with the form of a number, a duration or a list of names, if err is about the value of such a flag.
+func wrongValue(c *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return err
@@ -48,10 +51,27 @@ func wrongValue(err error) error {
 		form = "write a whole number"
 	case f.Value.Type() == "duration":
 		form = "write a number with its unit, such as 90s, 15m or 2h"
+	case errors.As(wrong.Unwrap(), new(*csv.ParseError)):
+		form = namesForm(c, f.Name, wrong.GetValue())
 	default:
 		return err
 	}
 	return fmt.Errorf("invalid argument %q for --%s: %s", wrong.GetValue(), f.Name, form)
+}
+
+// namesForm returns the form of the flag with a name, which takes a list of names, if the quotes of its value are wrong.
+func namesForm(c *cobra.Command, flag, value string) string {
+	names := "names of behaviours"
+	if flag == "fields" {
+		names = "names of fields"
+	}
+	switch {
+	case !behaviour.IsCondition(value):
+		return "it takes " + names + ": write quotes around a whole name that has quotes or commas, and each of its quotes twice"
+	case c.Flags().Lookup("where") == nil:
+		return "it takes " + names + ", not conditions"
+	}
+	return "it takes " + names + ", not conditions: --where filters events, and --having compares numbers of events"
 }
 
 // argumentHint returns a hint for an argument. If a list of a flag ends in a comma, a blank after the comma makes the rest of the list an

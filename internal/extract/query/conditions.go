@@ -66,7 +66,7 @@ func (q *Query) parse(shape trailfile.Shape) (err error) {
 	if len(c.Without) > 0 {
 		without, err := s.Select(c.Without)
 		if err != nil {
-			return fmt.Errorf("%w: --without: the table has %w", ErrWrong, err)
+			return fmt.Errorf("%w: --without: the table has %w%s", ErrWrong, err, notNames(c.Without, s))
 		}
 		q.Without = activity.Of(without...)
 	}
@@ -114,4 +114,14 @@ func nearField(s *behaviour.Schema, kinds []int, name string) string {
 		}
 	}
 	return behaviour.Aside(name, words)
+}
+
+// notNames returns the next step if one of names is a condition and no behaviour, or "".
+func notNames(names []string, s *behaviour.Schema) string {
+	for _, name := range names {
+		if _, ok := s.Find(name); !ok && behaviour.IsCondition(name) {
+			return "; names of behaviours are expected, not conditions: --where filters events, and --having compares numbers of events"
+		}
+	}
+	return ""
 }

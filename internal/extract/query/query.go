@@ -107,7 +107,7 @@ func (q *Query) choose(types []string) (err error) {
 		return fmt.Errorf("%w: --types is missing: write behaviours such as --types %s, or --types all; the table has %s", ErrWrong, s.Calls()[0], s.Listed())
 	}
 	if q.Kinds, err = KindsOf(s, types); err != nil {
-		return fmt.Errorf("%w: %w", ErrWrong, err)
+		return fmt.Errorf("%w: %w%s", ErrWrong, err, notNames(types, s))
 	}
 	return nil
 }
