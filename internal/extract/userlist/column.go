@@ -2,6 +2,7 @@ package userlist
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -246,13 +247,15 @@ func (u *reader) addText(in io.Reader, kind int, column string) error {
 	if mark, err := r.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
 		r.Discard(len(byteOrderMark))
 	}
+	begin, _ := r.Peek(r.Buffered())
+	first, _, _ := strings.Cut(string(begin), "\n")
 	rows := u.rowReader(r, kind)
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w %s: no header", ErrList, u.name)
 	}
 	if err != nil {
-		return fmt.Errorf("%w %s: header: %w%s", ErrList, u.name, err, quoteStep(err))
+		return fmt.Errorf("%w %s: header: %w%s", ErrList, u.name, err, cmp.Or(quotedStep(first, err), quoteStep(err)))
 	}
 	at, err := u.find(header, kind, column)
 	if err != nil {
@@ -307,15 +310,43 @@ func (u *reader) find(header []string, kind int, column string) (int, error) {
 
 // headerStep returns the next step if a header does not have a column, or "".
 func headerStep(header []string, kind int, column string) string {
+	if len(header) == 1 {
+		if i := strings.IndexAny(header[0], separators); i >= 0 {
+			return separatedStep(header[0], header[0][i])
+		}
+	}
 	switch {
-	case len(header) == 1 && strings.Contains(header[0], ";"):
-		return `: a .csv is separated by ",", and a .tsv by tabs, not by ";": write the list so`
 	case kind == commaColumns && len(header) == 1 && strings.Contains(header[0], "\t"):
 		return `: a .csv is separated by ",", not by tabs: rename the list to .tsv, or write it with ","`
 	case kind == tabColumns && slices.Contains(header, `"`+column+`"`):
 		return ": quotes in a .tsv are part of a value: remove them, or write the list as a .csv"
 	}
 	return ""
+}
+
+// separators are characters that separate columns in other files.
+const separators = ";|"
+
+// quotedStep returns the next step after an error about quotes of a header in which another character separates quoted columns, or "".
+func quotedStep(header string, err error) string {
+	if !errors.Is(err, csv.ErrQuote) {
+		return ""
+	}
+	for _, c := range separators {
+		if strings.Contains(header, `"`+string(c)) {
+			return separatedStep(header, byte(c))
+		}
+	}
+	return ""
+}
+
+// separatedStep returns the next step if c separates the columns of a header. tr keeps commas in values, but does not read quotes.
+func separatedStep(header string, c byte) string {
+	step := fmt.Sprintf(`: a .csv is separated by ",", and a .tsv by tabs, not by "%c": convert the list`, c)
+	if strings.Contains(header, `"`) {
+		return fmt.Sprintf(`%s, for example by python3 -c 'import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter="%c"))' < OLD.csv > NEW.csv`, step, c)
+	}
+	return fmt.Sprintf(`%s to a .tsv, for example by tr '%c' '\t' < OLD.csv > NEW.tsv`, step, c)
 }
 
 // quoteStep returns the next step after an error about quotes, or "".

@@ -121,7 +121,8 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"latin.csv": "who\n\xe9\n", "wide.csv": "\xff\xfew\x00h\x00o\x00\n\x00a\x00\n\x00", "quote.csv": "who\na\n\"b\n", "half.csv.gz": "\x1f\x8b\x08", "many.csv": "who\n" + numbered(1e5),
 		"same.csv": "who\n" + strings.Repeat("a\nb\n", 1e5), "bare.csv": "who\n=\"0012\"\n", "mac.csv": "who,name\ra,b\r", "mac.tsv": "name\twho\ra\tb", "mac.txt": "\ufeffa\rb\r",
 		"quoted.tsv": "\"name\"\t\"who\"\na\tb\n", "latin.tsv": "who\n\n\xe9\r\n", "huge.tsv": "who\n\n" + strings.Repeat("x", 9<<20), "huge.csv": "who,name\na,b\nc,\"d\n" + strings.Repeat("e,f\n", 3<<20), "wide2.csv": "who\n" + strings.Repeat("x", 9<<20), "tail.csv": "who\n" + strings.Repeat("\"a\nb\"\n", 1e5),
-		"semicolon.csv": "who;name\na;b\n", "tabs.csv": "who\tname\na\tb\n", "book.csv": "PK\x03\x04\n", "book.tsv": "PK\x03\x04\r\xff", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
+		"semicolon.csv": "who;name\na;b\n", "bar.csv": "who|name\na|b\n", "bar.tsv": "who|name\na|b\n", "semicolons.csv": "\"who\";\"name\"\n\"a\";\"b\"\n", "bars.csv": "\"who\"|name\na|b\n", "bars.tsv": "\"who\"|name\na|b\n",
+		"tabs.csv": "who\tname\na\tb\n", "book.csv": "PK\x03\x04\n", "book.tsv": "PK\x03\x04\r\xff", "odd.csv": "na\x1b[2Jme,a\u202eb,\"c\nd\",e f\nx\n",
 	} {
 		testkit.WriteFile(t, filepath.Join(dir, name), text)
 	}
@@ -131,7 +132,12 @@ func TestWrongColumnsAreRefused(t *testing.T) {
 		"people.parquet:nil":   `no such column: "nil"; there is name, nick, number, small, score, Tags`,
 		"half.parquet:name":    "half.parquet",
 		"odd.csv:who":          `no such column: "who"; there is "na\x1b[2Jme", "a\u202eb", "c\nd", e f`,
-		"semicolon.csv:who":    `no such column: "who"; there is who;name: a .csv is separated by ",", and a .tsv by tabs, not by ";"`,
+		"semicolon.csv:who":    `no such column: "who"; there is who;name: a .csv is separated by ",", and a .tsv by tabs, not by ";": convert the list to a .tsv, for example by tr ';' '\t' < OLD.csv > NEW.tsv`,
+		"bar.csv:who":          `not by "|": convert the list to a .tsv, for example by tr '|' '\t' < OLD.csv > NEW.tsv`,
+		"bar.tsv:who":          `not by "|": convert the list to a .tsv, for example by tr '|' '\t' < OLD.csv > NEW.tsv`,
+		"semicolons.csv:who":   `header: parse error on line 1, column 5: extraneous or missing " in quoted-field: a .csv is separated by ",", and a .tsv by tabs, not by ";": convert the list, for example by python3 -c 'import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter=";"))' < OLD.csv > NEW.csv`,
+		"bars.tsv:who":         `not by "|": convert the list, for example by python3 -c `,
+		"bars.csv:who":         `not by "|": convert the list, for example by python3 -c `,
 		"tabs.csv:who":         `no such column: "who"; there is "who\tname": a .csv is separated by ",", not by tabs: rename the list to .tsv, or write it with ","`,
 		"tabs.csv:":            "tabs.csv: the name of the column is missing after the colon: write --users " + filepath.Join(dir, "tabs.csv") + ":COLUMN, or leave the colon out if each line is one user ID",
 		"book.csv:who":         "book.csv: the list is a workbook or a zip file: save it as CSV UTF-8",
