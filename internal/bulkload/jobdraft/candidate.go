@@ -22,6 +22,7 @@ type candidate struct {
 	sparse   bool // it is called a user, but few records have one
 	odd      bool // its texts have the form of IDs that are not plain ones
 	examples []string
+	nulls    []string // texts that the pattern selects, and that must mean null
 }
 
 // title returns the column and its pattern, as in a job.
@@ -63,8 +64,14 @@ func ranked(all []candidate) []candidate {
 // candidateOf describes a column of a sheet. Empty texts and nulls do not count.
 func (s *sheet) candidateOf(at int, nulls ...string) candidate {
 	c := candidate{at: at, column: s.columns[at]}
+	c.look(s.texts(at), nulls)
+	return c
+}
+
+// look counts texts, and keeps examples of them. Empty texts and nulls do not count.
+func (c *candidate) look(texts []stamped, nulls []string) {
 	seen := map[string]bool{}
-	for _, t := range s.texts(at) {
+	for _, t := range texts {
 		if t.text == "" || slices.Contains(nulls, t.text) {
 			continue
 		}
@@ -77,7 +84,6 @@ func (s *sheet) candidateOf(at int, nulls ...string) candidate {
 		}
 	}
 	c.distinct = len(seen)
-	return c
 }
 
 // short returns the beginning of a text, for comments.

@@ -278,19 +278,14 @@ func (s *sheet) columnOf(i int) column {
 		most = max(most, count[t.text])
 	}
 	c.ofOne = len(count) > 1 && len(texts) >= 30 && float64(most) >= nearlyAll*float64(len(texts))
-	for _, n := range append([]string{""}, nullTexts...) {
-		// Rarer texts are bad records, and not a text for null.
-		if count[n]*100 > len(texts) && (n != "" || quoted) {
-			c.nulls = append(c.nulls, n)
-		}
-	}
+	c.nulls = nullsIn(count, len(texts), quoted)
 	kept := slices.DeleteFunc(slices.Clone(texts), func(t stamped) bool { return slices.Contains(c.nulls, t.text) })
 	c.typ, c.times = typeOf(kept, quoted)
 	if c.typ == behaviour.Double && holds(c.name, []string{"version", "ver", "release"}) {
 		c.typ = behaviour.String // 7.10 is not 7.1
 	}
 	if c.typ == behaviour.String && len(kept) > 0 {
-		c.nulls = slices.DeleteFunc(c.nulls, func(n string) bool { return !slices.Contains(nullStrings, n) })
+		c.nulls = onlyStrings(c.nulls)
 	}
 	for _, n := range c.nulls {
 		delete(count, n)
@@ -309,6 +304,23 @@ func (s *sheet) columnOf(i int) column {
 		c.unsure = notQuite(kept, quoted)
 	}
 	return c
+}
+
+// nullsIn returns the common texts for null among texts with their counts. Rarer texts are bad records, and not a text for
+// null.
+func nullsIn(count map[string]int, texts int, quoted bool) []string {
+	var out []string
+	for _, n := range append([]string{""}, nullTexts...) {
+		if count[n]*100 > texts && (n != "" || quoted) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// onlyStrings returns those of nulls that mean null in a column of texts, too.
+func onlyStrings(nulls []string) []string {
+	return slices.DeleteFunc(nulls, func(n string) bool { return !slices.Contains(nullStrings, n) })
 }
 
 // fewWrong reports whether n texts of many are so few that they may be bad records: at most

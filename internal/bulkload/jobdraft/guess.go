@@ -416,11 +416,12 @@ func (k *kind) read(g *guessed, s *sheet, columns []column, w timeSource) error 
 // fields only of those that filled lists.
 func (k *kind) readFields(g *guessed, s *sheet, columns []column, taken []int, filled map[int]bool) {
 	k.partly, k.twice, k.unnamed, k.nameless = s.partly, s.twice, s.unnamed, s.numbers
+	g.addNulls(k.userSource.nulls)
 	names := map[string]bool{}
 	for i, c := range columns {
 		if slices.Contains(taken, i) || filled != nil && !filled[i] {
 			if k.userSource.taken == i {
-				g.addNulls(&c)
+				g.addNulls(c.nulls)
 			}
 			continue
 		}
@@ -436,13 +437,13 @@ func (k *kind) readFields(g *guessed, s *sheet, columns []column, taken []int, f
 			}
 		}
 		k.fields = append(k.fields, f)
-		g.addNulls(&c)
+		g.addNulls(c.nulls)
 	}
 }
 
-// addNulls adds the texts that mean null in a column.
-func (g *guessed) addNulls(c *column) {
-	for _, n := range c.nulls {
+// addNulls adds texts that mean null.
+func (g *guessed) addNulls(nulls []string) {
+	for _, n := range nulls {
 		if !slices.Contains(g.nulls, n) {
 			g.nulls = append(g.nulls, n)
 		}

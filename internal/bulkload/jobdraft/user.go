@@ -13,8 +13,9 @@ import (
 type userSource struct {
 	column  string // "" where none was found
 	pattern string
-	taken   int  // index in the sheet, -1 if the column is also a field
-	skip    bool // many rows have no user: a load skips them
+	taken   int      // index in the sheet, -1 if the column is also a field
+	skip    bool     // many rows have no user: a load skips them
+	nulls   []string // texts that the pattern selects, and that mean null
 	unsure  string
 }
 
@@ -72,18 +73,17 @@ func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string)
 	}
 	w, err := g.askUser(s, of, w, all)
 	if w.taken >= 0 {
-		columns[w.taken].nulls = s.nullUsers(w.taken, &columns[w.taken])
+		columns[w.taken].nulls = nullUsers(columns[w.taken].nulls, s.countTexts(w.taken))
 	}
 	return w, err
 }
 
 // noUser are texts that programs write in place of a user. They are no users even if they are rare.
-var noUser = append(slices.Clone(nullStrings), "None")
+var noUser = append(slices.Clone(nullStrings), "None", "-")
 
-// nullUsers returns the texts that mean null in a column that is the user.
-func (s *sheet) nullUsers(at int, c *column) []string {
-	out := slices.Clone(c.nulls)
-	count := s.countTexts(at)
+// nullUsers returns the texts that mean null if texts with their counts are users. nulls mean null in any case.
+func nullUsers(nulls []string, count map[string]int) []string {
+	out := slices.Clone(nulls)
 	for _, n := range noUser {
 		if count[n] > 0 && !slices.Contains(out, n) {
 			out = append(out, n)
@@ -96,7 +96,7 @@ func (s *sheet) nullUsers(at int, c *column) []string {
 func (s *sheet) userSourceOf(c *candidate) userSource {
 	w := userSource{column: c.column, pattern: c.pattern, taken: c.at, skip: !fewWrong(len(s.rows)-c.rows, len(s.rows)) && len(s.rows) >= 30}
 	if c.pattern != "" {
-		w.taken = -1
+		w.taken, w.nulls = -1, c.nulls
 	}
 	return w
 }
@@ -114,7 +114,7 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 		if c.typ != behaviour.String && c.typ != behaviour.Int64 {
 			continue
 		}
-		u := s.candidateOf(i, s.nullUsers(i, &c)...)
+		u := s.candidateOf(i, nullUsers(c.nulls, s.countTexts(i))...)
 		u.score, u.sparse = s.userScore(i, &c, &u), s.sparse(i, &c)
 		if u.score != 0 {
 			out = append(out, u)
@@ -229,23 +229,32 @@ func (s *sheet) userIn(column int) (candidate, bool) {
 	texts := s.texts(column)
 	for _, pattern := range userInText {
 		expr := regexp.MustCompile(pattern)
-		u := candidate{at: column, column: s.columns[column], pattern: pattern, score: userByText + 30}
-		seen := map[string]bool{}
+		var selected []stamped
+		count := map[string]int{}
 		for _, t := range texts {
-			m := expr.FindStringSubmatch(t.text)
-			if m == nil {
-				continue
+			if m := expr.FindStringSubmatch(t.text); m != nil {
+				selected = append(selected, stamped{m[1], t.day})
+				count[m[1]]++
 			}
-			u.rows++
-			if !seen[m[1]] && len(u.examples) < 3 {
-				u.examples = append(u.examples, m[1])
-			}
-			seen[m[1]] = true
 		}
-		u.distinct = len(seen)
-		if len(texts) > 0 && u.rows*10 >= len(texts)*8 && u.distinct > 1 && strings.ContainsAny(texts[0].text, " =:") {
+		if len(texts) == 0 || len(selected)*10 < len(texts)*8 || !strings.ContainsAny(texts[0].text, " =:") {
+			continue
+		}
+		u := candidate{at: column, column: s.columns[column], pattern: pattern, score: userByText + 30, nulls: nullsOf(selected, count)}
+		u.look(selected, u.nulls)
+		if u.distinct > 1 {
 			return u, true
 		}
 	}
 	return candidate{}, false
+}
+
+// nullsOf returns the texts that mean null among texts that a pattern selects and that are users.
+func nullsOf(selected []stamped, count map[string]int) []string {
+	nulls := nullsIn(count, len(selected), false)
+	kept := slices.DeleteFunc(slices.Clone(selected), func(t stamped) bool { return slices.Contains(nulls, t.text) })
+	if typ, _ := typeOf(kept, false); typ == behaviour.String {
+		nulls = onlyStrings(nulls)
+	}
+	return nullUsers(nulls, count)
 }
