@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,6 +28,7 @@ type sheet struct {
 	rows    [][]cell
 	days    []*behaviour.Date // for each row, the day in its file's path
 	lines   []stamped         // the first lines of each file, uncut; none of JSON
+	whole   []stamped         // all lines, uncut, if they have different numbers of columns
 	partly  []string          // columns that not all files have
 	twice   []string          // columns that a header names more than once
 	unnamed []string          // the numbers of columns that have no name in a header
@@ -38,7 +40,10 @@ func (f *format) sheetOf(samples []*sample) *sheet {
 	if f.syntax == record.JSONL {
 		return jsonSheet(samples)
 	}
-	s := &sheet{lines: uncut(samples, f.header)}
+	s := &sheet{lines: uncut(samples, f.header, firstRows)}
+	if f.width > 0 {
+		s.whole = uncut(samples, f.header, math.MaxInt)
+	}
 	at := map[string]int{}
 	if f.header {
 		at = s.fromHeaders(samples)

@@ -108,7 +108,7 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 		if slices.Contains(taken, i) || c.filled == 0 || s.isTimeOfDay(i) {
 			continue
 		}
-		if found, ok := s.userIn(i); ok {
+		if found, ok := userIn(i, s.columns[i], s.texts(i)); ok {
 			out = append(out, found)
 		}
 		if c.typ != behaviour.String && c.typ != behaviour.Int64 {
@@ -118,6 +118,11 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 		u.score, u.sparse = s.userScore(i, &c, &u), s.sparse(i, &c)
 		if u.score != 0 {
 			out = append(out, u)
+		}
+	}
+	if !slices.ContainsFunc(out, func(c candidate) bool { return c.pattern != "" }) {
+		if found, ok := userIn(-1, "$line", s.whole); ok {
+			out = append(out, found)
 		}
 	}
 	out = ranked(out)
@@ -225,8 +230,7 @@ func (s *sheet) most(column int, fits func(text string) bool) bool {
 const nearlyAll = 0.97
 
 // userIn finds a user's ID inside of the texts of a column.
-func (s *sheet) userIn(column int) (candidate, bool) {
-	texts := s.texts(column)
+func userIn(at int, column string, texts []stamped) (candidate, bool) {
 	for _, pattern := range userInText {
 		expr := regexp.MustCompile(pattern)
 		var selected []stamped
@@ -240,7 +244,7 @@ func (s *sheet) userIn(column int) (candidate, bool) {
 		if len(texts) == 0 || len(selected)*10 < len(texts)*8 || !strings.ContainsAny(texts[0].text, " =:") {
 			continue
 		}
-		u := candidate{at: column, column: s.columns[column], pattern: pattern, score: userByText + 30, nulls: nullsOf(selected, count)}
+		u := candidate{at: at, column: column, pattern: pattern, score: userByText + 30, nulls: nullsOf(selected, count)}
 		u.look(selected, u.nulls)
 		if u.distinct > 1 {
 			return u, true
