@@ -254,12 +254,17 @@ func (g *guessed) byPath(named []int) error {
 		all = all[:behaviour.MaxKinds]
 	}
 	names := kindNames(all)
+	var finer []string
 	for i, text := range all {
 		k := kind{name: names[i], path: text}
 		if len(samples[text]) > 0 {
 			sheet := g.format.sheetOf(samples[text])
 			columns := sheet.allColumns()
-			if err := k.read(g, sheet, columns, sheet.timeSourceOf(columns, &g.format)); err != nil {
+			w := sheet.timeSourceOf(columns, &g.format)
+			if c, ok := sheet.finerKinds(columns, w.taken); ok {
+				finer = append(finer, g.doubtKind(&c, samples[text]))
+			}
+			if err := k.read(g, sheet, columns, w); err != nil {
 				return err
 			}
 		} else {
@@ -267,7 +272,26 @@ func (g *guessed) byPath(named []int) error {
 		}
 		g.kinds = append(g.kinds, k)
 	}
+	if len(finer) > 1 {
+		finer[0] += fmt.Sprintf(" (and so in %s)", english.Plural(len(finer)-1, "other behaviour", ""))
+	}
+	if len(finer) > 0 {
+		g.pathsUnsure = append(g.pathsUnsure, finer[0])
+	}
 	return nil
+}
+
+// doubtKind returns the comment that a column may name the behaviours of the files of samples, and not their paths.
+func (g *guessed) doubtKind(c *candidate, samples []*sample) string {
+	keys := map[string]bool{}
+	for _, s := range samples {
+		keys[s.words()] = true
+	}
+	var only []string
+	for _, pattern := range selecting(keys, g.arranged.files) {
+		only = append(only, "--only '"+pattern+"'")
+	}
+	return fmt.Sprintf("the paths name the behaviours; in files such as %s the column %s may name them (%s): init with %s drafts a job of such files", samples[0].rel, c.column, c.figures(), strings.Join(only, " "))
 }
 
 // nameIn returns the name in a part's value.

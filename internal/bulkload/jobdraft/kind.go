@@ -104,14 +104,30 @@ func (s *sheet) kindScore(i int, c *column, texts map[string]int) int {
 
 // kindTextScore judges a column by its texts and by the columns that depend on it.
 func (s *sheet) kindTextScore(i int, texts map[string]int) int {
+	score := kindByText * knownKinds(texts) / len(texts)
+	return score + int(float64(kindByText)*s.explains(i))
+}
+
+// knownKinds returns the number of texts with words of behaviours.
+func knownKinds(texts map[string]int) int {
 	known := 0
 	for text := range texts {
 		if holds(text, verbs) {
 			known++
 		}
 	}
-	score := kindByText * known / len(texts)
-	return score + int(float64(kindByText)*s.explains(i))
+	return known
+}
+
+// finerKinds returns a column that names behaviours by its own name and by most of its texts. The sheet has the files of one
+// behaviour by their paths.
+func (s *sheet) finerKinds(columns []column, taken []int) (candidate, bool) {
+	for _, c := range s.kindsOf(columns, taken) {
+		if texts := s.countTexts(c.at); hint(s.names[c.at], kindWords) >= 0 && knownKinds(texts)*2 > len(texts) {
+			return c, true
+		}
+	}
+	return candidate{}, false
 }
 
 // contiguous reports whether codes are the numbers from 0 or 1 on, with few gaps.
