@@ -3,11 +3,13 @@ package jobdraft
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 
 	"usertrail/internal/format/record"
@@ -94,6 +96,9 @@ func (s *sample) read(ctx context.Context, cfg Config, most int) error {
 	}
 	if isPage(s.raw) {
 		return fmt.Errorf("%s is an HTML page, and %w: have the log delivered again", s.name, ErrNoLog)
+	}
+	if expr := wrapped(s.raw); expr != "" {
+		return fmt.Errorf("%s is one JSON object around an array of objects, and %w of the format jsonl, which has one object on each line: convert it, for example with jq -c '%s'", s.name, ErrNoLog, expr)
 	}
 	if isJSONOverLines(s.raw) {
 		return fmt.Errorf("%s is an array of JSON objects, or has objects of several lines, and %w of the format jsonl, which has one object on each line: convert it, for example with jq -c '.[]' for an array and jq -c . otherwise", s.name, ErrNoLog)
@@ -212,6 +217,49 @@ func isJSONOverLines(raw []byte) bool {
 	}
 	first, rest, _ := bytes.Cut(begin, []byte("\n"))
 	return string(bytes.TrimSpace(first)) == "{" && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))
+}
+
+// simpleMember matches the name of a member that an expression of jq needs no quotes for.
+var simpleMember = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// wrapped returns an expression of jq for the records of a text whose first object has one member, which is an array of
+// objects, as in {"Records":[{…}]}. It returns "" for other texts. The end of the array may be cut off.
+func wrapped(raw []byte) string {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\uFEFF"))))
+	next := func() json.Token {
+		t, _ := d.Token()
+		return t
+	}
+	if next() != json.Delim('{') {
+		return ""
+	}
+	name, ok := next().(string)
+	if !ok || next() != json.Delim('[') || next() != json.Delim('{') {
+		return ""
+	}
+	for depth := 2; depth > 0; {
+		t, err := d.Token()
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return ""
+		}
+		switch t {
+		case nil:
+			if err != nil {
+				depth = 0 // cut off
+			}
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+	}
+	if d.More() {
+		return ""
+	}
+	if simpleMember.MatchString(name) {
+		return "." + name + "[]"
+	}
+	return ".[][]"
 }
 
 // decode converts the sample's bytes into text.
