@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,7 +27,6 @@ type sheet struct {
 	rows    [][]cell
 	days    []*behaviour.Date // for each row, the day in its file's path
 	lines   []stamped         // the first lines of each file, uncut; none of JSON
-	whole   []stamped         // all lines, uncut, if they have different numbers of columns
 	partly  []string          // columns that not all files have
 	twice   []string          // columns that a header names more than once
 	unnamed []string          // the numbers of columns that have no name in a header
@@ -40,10 +38,7 @@ func (f *format) sheetOf(samples []*sample) *sheet {
 	if f.syntax == record.JSONL {
 		return jsonSheet(samples)
 	}
-	s := &sheet{lines: uncut(samples, f.header, firstRows)}
-	if f.width > 0 {
-		s.whole = uncut(samples, f.header, math.MaxInt)
-	}
+	s := &sheet{lines: uncut(samples, f.header)}
 	at := map[string]int{}
 	if f.header {
 		at = s.fromHeaders(samples)

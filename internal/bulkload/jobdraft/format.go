@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -129,7 +128,6 @@ func bestDelimiter(samples []*sample) format {
 	if last := len(trials) - 1; last >= 0 && trials[last].syntax == record.Blanks && trials[last].times > 0 {
 		trials = slices.DeleteFunc(trials, func(t trial) bool { return t.splitsTime(some) })
 	}
-	trials = slices.DeleteFunc(trials, func(t trial) bool { return t.splitsMillis(some) })
 	if !slices.ContainsFunc(trials, func(t trial) bool { return t.times > 0 }) {
 		if t := unevenBlanks(some); t.times > 0 {
 			return t.format
@@ -301,44 +299,6 @@ func (t *trial) splitsTime(samples []*sample) bool {
 				continue
 			}
 			if times := append(bestTimes(days), shortDays(days)...); len(times) > 0 && !times[0].clock {
-				return true
-			}
-		}
-		return false
-	}) > 0.5
-}
-
-// beforeMillis matches the end of a time of day, and millis matches its milliseconds with more text after them.
-var (
-	beforeMillis = regexp.MustCompile(`[0-9]:[0-9]{2}:[0-9]{2}$`)
-	millis       = regexp.MustCompile(`^([0-9]{3})[^0-9\pL]`)
-)
-
-// splitsMillis reports whether the delimiter is the comma between a time of day and its milliseconds in most samples, as in
-// 10:00:00,001 INFO.
-func (t *trial) splitsMillis(samples []*sample) bool {
-	return t.delimiter == "," && share(samples, func(s *sample) bool {
-		rows, _ := t.rows(s, firstRows)
-		width, _ := usualWidth(rows)
-		for i := range width - 1 {
-			seen, n, zero := map[string]bool{}, 0, false
-			for at, r := range rows {
-				if len(r) < i+2 {
-					continue
-				}
-				m := millis.FindStringSubmatch(r[i+1])
-				if m == nil || !beforeMillis.MatchString(r[i]) {
-					if at == 0 && len(r) == width {
-						break // a header
-					}
-					continue
-				}
-				n++
-				seen[m[1]] = true
-				zero = zero || m[1][0] == '0'
-			}
-			// Other numbers, as in 200 OK, have few values and no zero before them.
-			if float64(n) >= nearlyAll*float64(len(rows)) && n > 0 && (zero || len(seen)*4 > n) {
 				return true
 			}
 		}

@@ -23,6 +23,7 @@ func TestTextsForNullThatAPatternSelectsAreNoUsers(t *testing.T) {
 		{"unknown", 3, "u%03d", "", ""},
 		{"unknown", 3, "%d", "  nulls: [unknown]", ", empty: skip"},
 		{"null", 300, "u%03d", `  nulls: ["null"]`, ""},
+		{"-", 300, "u%03d", "", ""},
 		{"u000", 3, "u%03d", "", ""},
 	} {
 		for _, json := range []bool{false, true} {

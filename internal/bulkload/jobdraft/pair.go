@@ -265,8 +265,8 @@ func pairPattern(f *format, i int, quote string, quoted bool) string {
 	return fmt.Sprintf("^(?:%s%s){%d}%s(%s%s%s%s%s)%s", earlier, between, i, quote, inner, quote, between, quote, inner, quote)
 }
 
-// uncut returns the first lines of samples, at most most of each, without headers.
-func uncut(samples []*sample, header bool, most int) []stamped {
+// uncut returns the first lines of samples, without headers.
+func uncut(samples []*sample, header bool) []stamped {
 	var out []stamped
 	for _, sm := range samples {
 		n := 0
@@ -274,7 +274,7 @@ func uncut(samples []*sample, header bool, most int) []stamped {
 			if !bytes.HasSuffix(line, []byte("\n")) && !sm.ended {
 				break
 			}
-			if n++; n > most {
+			if n++; n > firstRows {
 				break
 			}
 			if text := strings.TrimRight(string(line), "\r\n"); text != "" && (n > 1 || !header) {

@@ -256,6 +256,9 @@ func wrapped(raw []byte) string {
 	if d.More() {
 		return ""
 	}
+	if next(); d.More() {
+		return "" // another object follows
+	}
 	if simpleMember.MatchString(name) {
 		return "." + name + "[]"
 	}

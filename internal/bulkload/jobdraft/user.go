@@ -79,13 +79,18 @@ func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string)
 }
 
 // noUser are texts that programs write in place of a user. They are no users even if they are rare.
-var noUser = append(slices.Clone(nullStrings), "None", "-")
+var noUser = append(slices.Clone(nullStrings), "None")
 
-// nullUsers returns the texts that mean null if texts with their counts are users. nulls mean null in any case.
+// nullUsers returns the texts that mean null if texts with their counts are users. nulls mean null in any case. A dash is a common one only:
+// nulls holds for every column, and other columns may have a dash as a text.
 func nullUsers(nulls []string, count map[string]int) []string {
 	out := slices.Clone(nulls)
-	for _, n := range noUser {
-		if count[n] > 0 && !slices.Contains(out, n) {
+	all := 0
+	for _, n := range count {
+		all += n
+	}
+	for _, n := range append(slices.Clone(noUser), "-") {
+		if count[n] > 0 && (n != "-" || count[n]*100 > all) && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
@@ -108,7 +113,7 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 		if slices.Contains(taken, i) || c.filled == 0 || s.isTimeOfDay(i) {
 			continue
 		}
-		if found, ok := userIn(i, s.columns[i], s.texts(i)); ok {
+		if found, ok := s.userIn(i); ok {
 			out = append(out, found)
 		}
 		if c.typ != behaviour.String && c.typ != behaviour.Int64 {
@@ -118,11 +123,6 @@ func (s *sheet) users(columns []column, taken []int) []candidate {
 		u.score, u.sparse = s.userScore(i, &c, &u), s.sparse(i, &c)
 		if u.score != 0 {
 			out = append(out, u)
-		}
-	}
-	if !slices.ContainsFunc(out, func(c candidate) bool { return c.pattern != "" }) {
-		if found, ok := userIn(-1, "$line", s.whole); ok {
-			out = append(out, found)
 		}
 	}
 	out = ranked(out)
@@ -230,7 +230,8 @@ func (s *sheet) most(column int, fits func(text string) bool) bool {
 const nearlyAll = 0.97
 
 // userIn finds a user's ID inside of the texts of a column.
-func userIn(at int, column string, texts []stamped) (candidate, bool) {
+func (s *sheet) userIn(column int) (candidate, bool) {
+	texts := s.texts(column)
 	for _, pattern := range userInText {
 		expr := regexp.MustCompile(pattern)
 		var selected []stamped
@@ -244,7 +245,7 @@ func userIn(at int, column string, texts []stamped) (candidate, bool) {
 		if len(texts) == 0 || len(selected)*10 < len(texts)*8 || !strings.ContainsAny(texts[0].text, " =:") {
 			continue
 		}
-		u := candidate{at: at, column: column, pattern: pattern, score: userByText + 30, nulls: nullsOf(selected, count)}
+		u := candidate{at: column, column: s.columns[column], pattern: pattern, score: userByText + 30, nulls: nullsOf(selected, count)}
 		u.look(selected, u.nulls)
 		if u.distinct > 1 {
 			return u, true
