@@ -69,7 +69,7 @@ var wordings = sync.OnceValue(func() []wording {
 		{regexp.MustCompile(`^(did not expect (?i:like) here)$`), "$1; like is written contains, startsWith, endsWith or matches"},
 		{regexp.MustCompile(`^(did not expect \* here)$`), "$1; count(*) is written count()"},
 		{regexp.MustCompile(`^(did not expect (?i:between) here)$`), "$1; between is written in 60..600 for whole numbers, or >= and <="},
-		{regexp.MustCompile(`^invalid \w+ literal: strconv\.\w+: parsing "(9223372036854775808)": value out of range$`), "$1 does not fit 64 bits; the smallest whole number is written -$1.0"},
+		{regexp.MustCompile(`^invalid \w+ literal: strconv\.\w+: parsing "(9223372036854775808)": value out of range$`), "$1 does not fit 64 bits; as a negative number it is written -$1.0"},
 		{regexp.MustCompile(`^invalid \w+ literal: strconv\.\w+: parsing "(.*)": value out of range$`), "$1 does not fit 64 bits"},
 		{regexp.MustCompile(`^Operator .*\?\?.*$`), "?? is not needed: a comparison with a field that is null is false"},
 		{regexp.MustCompile(`compilation failed: expression exceeds maximum allowed nodes`), "the condition is too long"},

@@ -122,7 +122,7 @@ func (m *Count) Notes(users int64, out string) []string {
 		{m.Hidden, "has a no-break space or an invisible character in it", "have a no-break space or an invisible character in them", "write a space for a no-break space, and remove the other characters"},
 		{m.Decomposed, "is in the decomposed form of Unicode, as macOS writes names", "are in the decomposed form of Unicode, as macOS writes names", "write the list in the composed form, for example by uconv -x any-nfc, unless the table has such IDs"},
 		{m.Listed, "has a comma, semicolon, tab or | in it", "have a comma, semicolon, tab or | in them", "write one ID on each line, or name the column of the list, as in --users NAME.csv:COLUMN"},
-		{short, "has " + fewer, "have " + fewer, "a spreadsheet removes zeros at the beginning: write the IDs with them, unless the table has such IDs"},
+		{short, "has " + fewer, "have " + fewer, "a spreadsheet may have removed zeros at the beginning: write the IDs with them, unless the table has such IDs"},
 	} {
 		if odd.users > 0 {
 			notes = append(notes, fmt.Sprintf("%s of the IDs that were not found %s: %s", humanize.Comma(odd.users), english.PluralWord(int(odd.users), odd.one, odd.more), odd.step))

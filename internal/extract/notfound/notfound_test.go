@@ -124,7 +124,7 @@ func TestLostZerosOfPiecesAreOneNote(t *testing.T) {
 		widths []int
 		note   string
 	}{
-		{[]int{7, 0, 7}, "3 of the IDs that were not found have fewer digits than the IDs that were found, which have 7: a spreadsheet removes zeros at the beginning: write the IDs with them, unless the table has such IDs"},
+		{[]int{7, 0, 7}, "3 of the IDs that were not found have fewer digits than the IDs that were found, which have 7: a spreadsheet may have removed zeros at the beginning: write the IDs with them, unless the table has such IDs"},
 		{[]int{7, mixed, 0}, ""},
 		{[]int{0, mixed, 7}, ""},
 		{[]int{7, 6, 7}, ""},

@@ -122,7 +122,7 @@ func (j *Job) FieldBy(name, field string) string {
 		return ""
 	}
 	m, c := j.cutting(), meaningOf(j.Format.Kinds[kind].Fields[i])
-	m.MaxLine, m.Nulls = 0, nil
+	m.MaxLine, m.Nulls, c.Zone = 0, nil, "" // a zone is of the value, and not of its text
 	if at := slices.Index(m.Names, c.Name); at >= 0 {
 		c.Name = fmt.Sprintf("$%d", at+1)
 	}

@@ -47,4 +47,7 @@ func TestOtherBy(t *testing.T) {
 	if got := by("csv", "", "a"); len(got) != 16 || !strings.HasPrefix(by("csv", "x", "a"), got+"-") {
 		t.Errorf("without null texts: %s, with one: %s", got, by("csv", "x", "a"))
 	}
+	if zone := by("csv", "", "a, type: timestamp, zone: UTC"); zone != by("csv", "", "a, type: timestamp") {
+		t.Errorf("a zone changes from which text a field is read: %s", zone)
+	}
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -178,6 +179,9 @@ func (b *builder) readKindColumn() {
 	f.KindColumn = &c
 	if texts := o.get("texts"); texts.given() {
 		for _, e := range texts.entries() {
+			if slices.Contains(f.Nulls, e.name) {
+				e.wrong("nulls of logs has this text, so it is null and names no behaviour: remove it from one of the two")
+			}
 			if name, ok := e.oneOf("behaviour of this job", f.Schema.Names()); ok {
 				f.KindOf[e.name], _ = f.Schema.Kind(name)
 			}

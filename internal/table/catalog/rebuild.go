@@ -280,7 +280,8 @@ func (r *rebuild) fitRetired(ctx context.Context) error {
 			"put the newest %s or the newest file of %s back from a copy of the table; or make the manifest without the drop, which restores these days: bulkload rebuild --with-dropped", ManifestName, baseName)})
 	case had != nil && list.Rewritten > r.m.Rewritten && (before == nil || *before < *had):
 		r.miss(&manifest.Advised{Err: fmt.Errorf("an undrop of the days before %s", had), Step: fmt.Sprintf(
-			"put the newest %s or the newest file of %s back from a copy of the table", ManifestName, baseName)})
+			"put the newest %s or the newest file of %s back from a copy of the table; or, if the newest drop or undrop in bulkload runs is an undrop that died, and no later one ended, move %s away and rebuild again: then the dropped days cannot be restored",
+			ManifestName, baseName, retiredName)})
 	}
 	for _, f := range list.Files {
 		if n, ok := rewriteOf(dfs.Base(f.Name)); ok && n > r.m.Rewritten {

@@ -36,7 +36,9 @@ func TestExtractsAreOfOneState(t *testing.T) {
 	load.awaitStop(t)
 	load.crash(t)
 	for plan := range frozen {
-		late := func() result { return h.extractUntil(t, nowhere, all(plan), out("late-"+plan), "--retry-for", "0s").wait(t) }
+		late := func() result {
+			return h.extractUntil(t, nowhere, all(plan), out("late-"+plan), "--retry-for", "0s").wait(t)
+		}
 		said := late()
 		for tries := 0; tries < 20 && strings.Contains(said.Error, "cannot be reached"); tries++ { // a server is busy
 			said = late()
