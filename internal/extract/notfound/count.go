@@ -26,8 +26,6 @@ type Count struct {
 	Hidden     int64 `json:"hidden,omitempty"`     // IDs with a no-break space or an invisible character in them
 	Decomposed int64 `json:"decomposed,omitempty"` // IDs that are not in Unicode's composed form
 	Listed     int64 `json:"listed,omitempty"`     // IDs that may be several IDs or columns: they have a comma, semicolon, tab or | in them
-	Short      int64 `json:"short,omitempty"`      // IDs of digits, without a zero at the beginning and shorter than Width
-	Width      int   `json:"width,omitempty"`      // number of digits of the IDs that were found; 0 if it is not known, and mixed if they differ
 
 	File *manifest.NamesFile `json:"-"` // that names them; nil if there is none
 }
@@ -42,24 +40,6 @@ func (m *Count) Add(o *Count) {
 	m.Hidden += o.Hidden
 	m.Decomposed += o.Decomposed
 	m.Listed += o.Listed
-	m.Short += o.Short
-	switch {
-	case m.Width == 0:
-		m.Width = o.Width
-	case o.Width != 0 && o.Width != m.Width:
-		m.Width = mixed
-	}
-}
-
-// mixed is the Width of IDs that do not all consist of the same number of digits.
-const mixed = -1
-
-// enough is how many IDs of the same number of digits show that all IDs may have it, if none of them begins with a zero.
-const enough = 10
-
-// isDigits reports whether id consists of digits.
-func isDigits(id []byte) bool {
-	return !bytes.ContainsFunc(id, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // ofProgram matches IDs that are numbers as programs write them: 17.0, 9.007199254741E+15.
@@ -83,8 +63,6 @@ func (m *Count) count(id []byte) {
 		m.Decomposed++
 	case bytes.ContainsAny(id, ",;\t|"):
 		m.Listed++
-	case len(id) < m.Width && id[0] != '0' && isDigits(id):
-		m.Short++
 	}
 }
 
@@ -105,11 +83,6 @@ func (m *Count) Notes(users int64, out string) []string {
 		note += ": " + dfs.Join(out, m.File.Name) + " has the IDs"
 	}
 	notes := []string{note}
-	short := m.Short
-	if m.Width == mixed {
-		short = 0
-	}
-	fewer := fmt.Sprintf("fewer digits than the IDs that were found, which have %d", m.Width)
 	for _, odd := range []struct {
 		users     int64
 		one, more string
@@ -122,7 +95,6 @@ func (m *Count) Notes(users int64, out string) []string {
 		{m.Hidden, "has a no-break space or an invisible character in it", "have a no-break space or an invisible character in them", "write a space for a no-break space, and remove the other characters"},
 		{m.Decomposed, "is in the decomposed form of Unicode, as macOS writes names", "are in the decomposed form of Unicode, as macOS writes names", "write the list in the composed form, for example by uconv -x any-nfc, unless the table has such IDs"},
 		{m.Listed, "has a comma, semicolon, tab or | in it", "have a comma, semicolon, tab or | in them", "write one ID on each line, or name the column of the list, as in --users NAME.csv:COLUMN"},
-		{short, "has " + fewer, "have " + fewer, "a spreadsheet may have removed zeros at the beginning: write the IDs with them, unless the table has such IDs"},
 	} {
 		if odd.users > 0 {
 			notes = append(notes, fmt.Sprintf("%s of the IDs that were not found %s: %s", humanize.Comma(odd.users), english.PluralWord(int(odd.users), odd.one, odd.more), odd.step))

@@ -32,9 +32,6 @@ type File struct {
 
 // Write counts the users that were not found, and writes their IDs into f.
 func (s *Search) Write(ctx context.Context, f *File, l layout.Layout) (m Count, err error) {
-	if m.Width, err = s.width(l); err != nil {
-		return m, err
-	}
 	m.File, err = f.Write(ctx, func(yield func(id []byte) error) error {
 		return s.each(l, func(id []byte) error {
 			m.count(id)
@@ -46,9 +43,6 @@ func (s *Search) Write(ctx context.Context, f *File, l layout.Layout) (m Count, 
 
 // Count counts the users that were not found. It writes no file.
 func (s *Search) Count(l layout.Layout) (m Count, err error) {
-	if m.Width, err = s.width(l); err != nil {
-		return m, err
-	}
 	err = s.each(l, func(id []byte) error {
 		m.count(id)
 		return nil

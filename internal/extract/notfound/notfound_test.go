@@ -3,7 +3,6 @@ package notfound
 import (
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -71,70 +70,5 @@ func TestOddIDsAreCounted(t *testing.T) {
 	}
 	if want := (Count{Users: 36, Blank: 3, Lines: 3, Quoted: 3, Point: 3, Listed: 5, Hidden: 5, Decomposed: 3}); m != want {
 		t.Errorf("%+v, want %+v", m, want)
-	}
-}
-
-// TestLostZerosAreCounted looks at IDs that are shorter than the IDs that were found.
-func TestLostZerosAreCounted(t *testing.T) {
-	numbers := func(from, n int) (ids []string) {
-		for i := range n {
-			ids = append(ids, strconv.Itoa(from+i))
-		}
-		return ids
-	}
-	for _, c := range []struct {
-		found, lost []string
-		short       int64
-		width       int
-	}{
-		{[]string{"0001000"}, []string{"1007", "42", "0042", "x7", "10001007", "1000107"}, 2, 7},
-		{[]string{"0001000", "2001000"}, []string{"1007"}, 1, 7},
-		{[]string{"0001000", "20010"}, []string{"1007"}, 0, mixed},
-		{[]string{"0001000", "u001000"}, []string{"1007"}, 0, mixed},
-		{numbers(1000, enough), []string{"107"}, 1, 4},
-		{numbers(1000, enough-1), []string{"107"}, 0, 0},
-		{numbers(995, enough), []string{"107"}, 0, mixed},
-		{nil, []string{"107"}, 0, 0},
-	} {
-		l := layout.Reversed{}
-		users, err := userlist.Read(strings.NewReader(strings.Join(append(c.lost, c.found...), "\n")), "list", l, 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := NewSearch(users)
-		for i := range users.Len() {
-			id, err := l.AppendUser(nil, users.Key(i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if slices.Contains(c.found, string(id)) {
-				s.mark(i)
-			}
-		}
-		m, err := s.Count(l)
-		if want := (Count{Users: int64(len(c.lost)), Short: c.short, Width: c.width}); err != nil || m != want {
-			t.Errorf("found %q, not found %q: %+v, %v, want %+v", c.found, c.lost, m, err, want)
-		}
-	}
-}
-
-// TestLostZerosOfPiecesAreOneNote adds the counts of pieces.
-func TestLostZerosOfPiecesAreOneNote(t *testing.T) {
-	for _, c := range []struct {
-		widths []int
-		note   string
-	}{
-		{[]int{7, 0, 7}, "3 of the IDs that were not found have fewer digits than the IDs that were found, which have 7: a spreadsheet may have removed zeros at the beginning: write the IDs with them, unless the table has such IDs"},
-		{[]int{7, mixed, 0}, ""},
-		{[]int{0, mixed, 7}, ""},
-		{[]int{7, 6, 7}, ""},
-	} {
-		var all Count
-		for _, w := range c.widths {
-			all.Add(&Count{Users: 1, Short: 1, Width: w})
-		}
-		if notes := all.Notes(9, ""); strings.Join(notes[1:], "") != c.note {
-			t.Errorf("%v: %q, want %q", c.widths, notes[1:], c.note)
-		}
 	}
 }

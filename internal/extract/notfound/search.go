@@ -108,25 +108,3 @@ func (s *Search) each(l layout.Layout, yield func(id []byte) error) error {
 	}
 	return nil
 }
-
-// width returns the number of digits of the IDs that were found, as Count.Width has it.
-func (s *Search) width(l layout.Layout) (width int, err error) {
-	var id []byte
-	found, zero := 0, false
-	for i := range s.users.Len() {
-		if !s.has(i) {
-			continue
-		}
-		if id, err = l.AppendUser(id[:0], s.users.Key(i)); err != nil {
-			return 0, err
-		}
-		if found > 0 && len(id) != width || !isDigits(id) {
-			return mixed, nil
-		}
-		found, width, zero = found+1, len(id), zero || id[0] == '0'
-	}
-	if !zero && found < enough {
-		return 0, nil
-	}
-	return width, nil
-}
