@@ -151,14 +151,14 @@ func (h *headers) fold(name []byte) []byte {
 }
 
 // header reports whether the bad or skipped record is, or ends with, a header in another order, and where this header begins.
-func (p *Parser) header(rec []byte) (at int, found bool) {
+func (p *Parser) header(rec []byte, bad Reason) (at int, found bool) {
 	if p.headers == nil {
 		return 0, false
 	}
 	if at, found = p.headers.in(rec); found {
 		return at, true
 	}
-	return 0, p.renamed()
+	return 0, p.renamed(bad != BadQuote && bad != NotUTF8)
 }
 
 // in reports whether a record ends with a header in another order, and where this header begins. It is the whole record, or comes after
@@ -219,13 +219,17 @@ func (h *headers) exchanged(names [][]byte) bool {
 
 // renamed reports whether the whole record is a header that has the names of all columns that the job reads, and some of them in other
 // places. Two names are enough only with a name of another column: texts may be the same. A record with a time or an empty column is no header.
-func (p *Parser) renamed() bool {
+// cut is set if the record is cut into columns.
+func (p *Parser) renamed(cut bool) bool {
 	h := p.headers
 	if h.others == 0 || h.known < 2 {
 		return false
 	}
-	names := h.whole(p.whole)
-	if names == nil || p.timed(names) {
+	if cut && (p.split.count != len(h.order) || p.timed(p.take)) {
+		return false // as nearly all skipped records, which may be many
+	}
+	names := h.columns(p.whole)
+	if names == nil || !cut && p.timed(func(s *source) []byte { return p.takeFrom(names, s) }) {
 		return false
 	}
 	left := maps.Clone(h.reads)
@@ -251,10 +255,10 @@ func (p *Parser) renamed() bool {
 	return others >= 0 && named && (moved || h.exchanged(names))
 }
 
-// whole returns the columns of a record, without their quotes, or nil if they are not as many as the columns of the header. The result is
+// columns returns the columns of a record, without their quotes, or nil if they are not as many as the columns of the header. The result is
 // valid until the next call.
-func (h *headers) whole(rec []byte) [][]byte {
-	names := h.names[:len(h.order)]
+func (h *headers) columns(rec []byte) [][]byte {
+	names := h.names
 	for i := len(names) - 1; i > 0; i-- {
 		var ok bool
 		if rec, names[i], ok = h.last(rec); !ok {
@@ -269,14 +273,20 @@ func (h *headers) whole(rec []byte) [][]byte {
 	return names
 }
 
-// timed reports whether one of the columns is a time and a kind has its time there.
-func (p *Parser) timed(columns [][]byte) bool {
+// takeFrom returns the text of a source in the columns of a record that has wrong quotes, nil if it is null.
+func (p *Parser) takeFrom(columns [][]byte, s *source) []byte {
+	text := p.whole
+	if s.column >= 0 {
+		text = columns[s.column]
+	}
+	return p.part(text, s.pattern)
+}
+
+// timed reports whether the record has a time where a kind has it. take returns the text of a source.
+func (p *Parser) timed(take func(*source) []byte) bool {
 	for i := range p.headers.times {
-		s, text := &p.headers.times[i], p.whole
-		if s.column >= 0 {
-			text = columns[s.column]
-		}
-		if text = p.part(text, s.pattern); text != nil {
+		s := &p.headers.times[i]
+		if text := take(&s.source); text != nil {
 			if _, ok := s.time.micros(text); ok {
 				return true
 			}

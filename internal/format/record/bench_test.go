@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/rule"
 )
 
 // benchRows is the number of records that a benchmark reads.
@@ -97,6 +98,37 @@ func BenchmarkParse(b *testing.B) {
 				var n counter
 				if err := p.Parse(Chunk{Data: text, Line: 1}, &n); err != nil || n.kept != benchRows {
 					b.Fatalf("%d records, %v", n.kept, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkParseSkipped measures one core that skips all records of a log with a header, and looks for a second header among them.
+func BenchmarkParseSkipped(b *testing.B) {
+	header := []string{"user", "time", "title", "seconds", "a", "b", "c", "d", "e", "f"}
+	for name, line := range map[string]string{
+		"csv":        "u1,2014-09-01 10:00:00,a title,60,u,v,w,x,y,z\n",
+		"csv-quoted": `"u1","2014-09-01 10:00:00","a title","60","u","v","w","x","y","z"` + "\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			f := plays()
+			var err error
+			if f.Skip, err = rule.Parse(`user == "u1"`); err != nil {
+				b.Fatal(err)
+			}
+			p, err := NewParser(f, playFile("a"), header)
+			if err != nil {
+				b.Fatal(err)
+			}
+			p.FindHeaders(header, true)
+			text := []byte(strings.Repeat(line, benchRows))
+			b.SetBytes(int64(len(text)))
+			defer perCPU(b, len(text))()
+			for b.Loop() {
+				var n counter
+				if err := p.Parse(Chunk{Data: text, Line: 1}, &n); err != nil || n != (counter{}) {
+					b.Fatalf("%+v, %v", n, err)
 				}
 			}
 		})

@@ -247,7 +247,7 @@ func (p *Parser) record(at, content int, quoted bool, bad Reason, s Sink) error 
 	case large:
 		return fmt.Errorf("record: parse %s: record at byte %d: %w: its fields have more than %d bytes", p.file.Path, p.chunk.Offset+int64(at), ErrLarge, p.most)
 	}
-	if n, found := p.header(raw); found {
+	if n, found := p.header(raw, bad); found {
 		return p.secondHeader(at + n)
 	}
 	if bad == skipped {
