@@ -117,8 +117,8 @@ func (o *reportOptions) checkOut(ctx context.Context, fs dfs.FS) error {
 	if err != nil {
 		return fmt.Errorf("check --out: %w", err)
 	}
-	if why := around.Why(); why != "" {
-		return fmt.Errorf("%w: --out %s is inside %s: name another%s", cli.ErrUsage, o.out, why, around.Or())
+	if why := around.Why("name another"); why != "" {
+		return fmt.Errorf("%w: --out %s is inside %s", cli.ErrUsage, o.out, why)
 	}
 	if around.Dir != "" {
 		return fmt.Errorf("%w: --out %s is inside the table %s: name another", cli.ErrUsage, o.out, around.Dir)

@@ -124,12 +124,12 @@ func (r *run) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	why := around.Why()
+	why := around.Why("name another --out")
 	switch {
 	case around.Dir == "":
 		return nil
 	case why != "":
-		return fmt.Errorf("%w: %s is inside %s: name another --out%s", ErrRequest, out, why, around.Or())
+		return fmt.Errorf("%w: %s is inside %s", ErrRequest, out, why)
 	}
 	return fmt.Errorf("%w: %s is inside the table %s, whose next load would sweep it", ErrRequest, out, around.Dir)
 }

@@ -155,10 +155,10 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	if err != nil {
 		return t.unseen(err)
 	}
-	why := around.Why()
+	why := around.Why("name another")
 	switch {
 	case why != "":
-		return fmt.Errorf("%w: --out %s is inside %s: name another%s", query.ErrWrong, t.Out, why, around.Or())
+		return fmt.Errorf("%w: --out %s is inside %s", query.ErrWrong, t.Out, why)
 	case around.Dir != "":
 		return fmt.Errorf("%w: --out %s is inside the table %s, whose next load would remove it: name another", query.ErrWrong, t.Out, around.Dir)
 	}

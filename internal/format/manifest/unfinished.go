@@ -53,23 +53,18 @@ func planned(ctx context.Context, fs dfs.FS, dir string) (string, error) {
 	return partial, nil
 }
 
-// Why completes the sentence "NAME is inside …" for a NAME in a directory of extract. It returns "" for a table.
-func (o Outer) Why() string {
+// Why completes the sentence "NAME is inside …" for a NAME in a directory of extract, and ends with the advice. It returns "" for a table.
+func (o Outer) Why(advice string) string {
+	if o.Unfinished != "" {
+		advice += "; or, if nobody finishes the extract or plan, remove " + o.Unfinished
+	}
 	switch {
 	case o.Result:
-		return fmt.Sprintf("the result %s of extract, which may have no other files", o.Dir)
+		return fmt.Sprintf("the result %s of extract, which may have no other files: %s", o.Dir, advice)
 	case o.Unfinished == "":
 		return ""
 	case o.Unfinished == o.Dir:
-		return fmt.Sprintf("%s, which has the files of an extract or plan that is not finished", o.Dir)
+		return fmt.Sprintf("%s, which has the files of an extract or plan that is not finished: %s", o.Dir, advice)
 	}
-	return fmt.Sprintf("%s, the --out of an extract or plan that is not finished and has its files in %s", o.Dir, o.Unfinished)
-}
-
-// Or completes the advice to name another NAME. It returns "" if only another name helps.
-func (o Outer) Or() string {
-	if o.Unfinished == "" {
-		return ""
-	}
-	return "; or, if nobody finishes the extract or plan, remove " + o.Unfinished
+	return fmt.Sprintf("%s, the --out of an extract or plan that is not finished and has its files in %s: %s", o.Dir, o.Unfinished, advice)
 }

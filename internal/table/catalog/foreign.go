@@ -107,15 +107,15 @@ func CheckPlace(ctx context.Context, fs dfs.FS, dir string) error {
 	if err != nil {
 		return fmt.Errorf("table %s: %w", dir, noDirectory(table.Unreadable(err)))
 	}
-	const advice = ": name another directory, with --table or in the job"
-	why := around.Why()
+	const advice = "name another directory, with --table or in the job"
+	why := around.Why(advice)
 	switch {
 	case around.Dir == "":
 		return nil
 	case why != "":
-		return fmt.Errorf("%w: %s is inside %s"+advice+"%s", table.ErrUnfit, dir, why, around.Or())
+		return fmt.Errorf("%w: %s is inside %s", table.ErrUnfit, dir, why)
 	}
-	return fmt.Errorf("%w: %s is inside the table %s, whose loads remove files that they do not know"+advice, table.ErrUnfit, dir, around.Dir)
+	return fmt.Errorf("%w: %s is inside the table %s, whose loads remove files that they do not know: "+advice, table.ErrUnfit, dir, around.Dir)
 }
 
 // linkToNothing returns an error if dir, or a directory above it, is a link to nothing.
