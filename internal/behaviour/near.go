@@ -50,6 +50,9 @@ func Instead(s string, words []string) string {
 	return cmp.Or(DidYouMean(s, words), "there are "+List(words))
 }
 
+// ForConditions is the next step for a condition in the place of a name.
+const ForConditions = "--where filters events, and --having compares numbers of events"
+
 // IsCondition reports whether a text that names no behaviour compares values, as a condition does.
 func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>") }
 

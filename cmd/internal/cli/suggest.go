@@ -71,7 +71,7 @@ func namesForm(c *cobra.Command, flag, value string) string {
 	case c.Flags().Lookup("where") == nil:
 		return "it takes " + names + ", not conditions"
 	}
-	return "it takes " + names + ", not conditions: --where filters events, and --having compares numbers of events"
+	return "it takes " + names + ", not conditions: " + behaviour.ForConditions
 }
 
 // argumentHint returns a hint for an argument. If a list of a flag ends in a comma, a blank after the comma makes the rest of the list an

@@ -311,12 +311,15 @@ func (s *sheet) columnOf(i int) column {
 func nullsIn(count map[string]int, texts int, quoted bool) []string {
 	var out []string
 	for _, n := range append([]string{""}, nullTexts...) {
-		if count[n]*100 > texts && (n != "" || quoted) {
+		if isCommon(count[n], texts) && (n != "" || quoted) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
+
+// isCommon reports whether more than one in a hundred texts is a text that occurs n times.
+func isCommon(n, texts int) bool { return n*100 > texts }
 
 // onlyStrings returns those of nulls that mean null in a column of texts, too.
 func onlyStrings(nulls []string) []string {

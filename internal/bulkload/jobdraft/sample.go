@@ -239,14 +239,13 @@ func wrapped(raw []byte) string {
 	}
 	for depth := 2; depth > 0; {
 		t, err := d.Token()
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break // cut off
+		}
+		if err != nil {
 			return ""
 		}
 		switch t {
-		case nil:
-			if err != nil {
-				depth = 0 // cut off
-			}
 		case json.Delim('{'), json.Delim('['):
 			depth++
 		case json.Delim('}'), json.Delim(']'):

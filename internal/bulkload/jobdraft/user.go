@@ -89,11 +89,15 @@ func nullUsers(nulls []string, count map[string]int) []string {
 	for _, n := range count {
 		all += n
 	}
-	for _, n := range append(slices.Clone(noUser), "-") {
-		if count[n] > 0 && (n != "-" || count[n]*100 > all) && !slices.Contains(out, n) {
+	add := func(n string, fits bool) {
+		if fits && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
+	for _, n := range noUser {
+		add(n, count[n] > 0)
+	}
+	add("-", isCommon(count["-"], all))
 	return out
 }
 

@@ -120,7 +120,7 @@ func nearField(s *behaviour.Schema, kinds []int, name string) string {
 func notNames(names []string, s *behaviour.Schema) string {
 	for _, name := range names {
 		if _, ok := s.Find(name); !ok && behaviour.IsCondition(name) {
-			return "; names of behaviours are expected, not conditions: --where filters events, and --having compares numbers of events"
+			return "; names of behaviours are expected, not conditions: " + behaviour.ForConditions
 		}
 	}
 	return ""
