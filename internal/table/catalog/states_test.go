@@ -325,12 +325,9 @@ func TestAKilledCompactHidesNoOlderManifest(t *testing.T) {
 	for _, undo := range []bool{false, true} {
 		dir, _ := loadedTable(t)
 		older := readText(t, dir, "manifest.json")
-		drop := func() {
-			if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
-				t.Fatal(err)
-			}
+		if err := dropped(t, dir, day(t, "2014-09-02"), "d/000001-0000.hfile").Sweep(t.Context(), "d"); err != nil {
+			t.Fatal(err)
 		}
-		drop()
 		if undo {
 			older = readText(t, dir, "manifest.json")
 			undropped(t, dir, time.Hour)
