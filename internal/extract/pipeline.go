@@ -76,7 +76,8 @@ func (x *Extract) take(ctx context.Context, cutter *output.Cutter, b *judge.Batc
 func (x *Extract) startWriters(ctx context.Context, g *errgroup.Group, out output.Sink, parts <-chan *output.Part, p *progress.Progress) {
 	switch to := out.(type) {
 	case *output.Stream:
-		g.Go(func() error { return to.WriteParts(ctx, x.Sizes, parts, p.Worker("writing")) })
+		at := func() *progress.Worker { return p.Worker("writing") }
+		g.Go(func() error { return to.WriteParts(ctx, x.Sizes, parts, x.Shares.Workers, at) })
 		return
 	case *place.Staging:
 		if x.Query.Output.Partition == "" {

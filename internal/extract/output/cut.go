@@ -29,6 +29,9 @@ type Part struct {
 	counts judge.Counts // of all users that were read, up to that one
 	found  []byte       // users found by their rows since the part before, as notfound.Finds packs them
 	ends   bool         // it is the last part of its piece, or of the result
+
+	before  <-chan struct{} // closed when the part before it is in the stream; nil if it is the first
+	written chan struct{}   // closed when it is in the stream
 }
 
 // release releases the trails and the IDs of the part.
@@ -62,9 +65,10 @@ type Cutter struct {
 
 	number int
 	part   *Part
-	piece  int          // of the last batch
-	read   []byte       // key of the last user of that batch
-	counts judge.Counts // of all users that were read
+	turn   chan struct{} // Part.written of the part before
+	piece  int           // of the last batch
+	read   []byte        // key of the last user of that batch
+	counts judge.Counts  // of all users that were read
 	found  *notfound.Search
 	cursor *notfound.Cursor
 	finds  notfound.Finds
@@ -139,11 +143,7 @@ func (k *Cutter) Take(ctx context.Context, s *judge.Batch) error {
 
 // add adds the trail of a user to the current part, and ends a part that is full.
 func (k *Cutter) add(ctx context.Context, trails *fetch.Trails, u *judge.User) error {
-	if k.part == nil {
-		k.part = &Part{number: k.number}
-		k.number++
-	}
-	p := k.part
+	p := k.begin()
 	if n := len(p.trails); n == 0 || p.trails[n-1] != trails {
 		trails.Hold()
 		p.trails = append(p.trails, trails)
@@ -157,6 +157,15 @@ func (k *Cutter) add(ctx context.Context, trails *fetch.Trails, u *judge.User) e
 		return nil
 	}
 	return k.end(ctx, u.Key, false)
+}
+
+// begin returns the current part. It begins one if there is none.
+func (k *Cutter) begin() *Part {
+	if k.part == nil {
+		k.part = &Part{number: k.number, before: k.turn, written: make(chan struct{})}
+		k.number, k.turn = k.number+1, k.part.written
+	}
+	return k.part
 }
 
 // overhead returns the bytes of events and of the references to their values.
@@ -186,12 +195,10 @@ func (k *Cutter) end(ctx context.Context, through []byte, ends bool) error {
 // even if there is no current part. The partitioner may hold earlier parts, and this part shows
 // it that the piece has ended.
 func (k *Cutter) rest(ctx context.Context) error {
-	if k.part == nil {
-		if !k.partitioned {
-			return nil
-		}
-		k.part = &Part{number: k.number}
+	if k.part == nil && !k.partitioned {
+		return nil
 	}
+	k.begin()
 	return k.end(ctx, k.read, true)
 }
 
@@ -199,7 +206,7 @@ func (k *Cutter) rest(ctx context.Context) error {
 // reader finds the columns. A result in directories without users has no part.
 func (k *Cutter) Finish(ctx context.Context, whole bool) error {
 	if k.part == nil && k.number == 0 && whole && !k.partitioned {
-		return pipe.Send(ctx, k.parts, &Part{})
+		return pipe.Send(ctx, k.parts, k.begin())
 	}
 	return k.rest(ctx)
 }

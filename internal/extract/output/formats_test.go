@@ -410,6 +410,26 @@ func TestAStreamIsThePartsInOrder(t *testing.T) {
 	}
 }
 
+// TestWorkersChangeNoStream extracts a stream of several parts with one worker and with several.
+func TestWorkersChangeNoStream(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	for _, f := range query.Formats {
+		var want bytes.Buffer
+		for _, workers := range []int{1, 2, 5} {
+			var got bytes.Buffer
+			u := extracttest.Turn{Name: "trails", Workers: workers, Output: query.Output{Format: f, Stream: &got}}
+			if _, err := h.Extract(t.Context(), q, u, "-"); err != nil || got.Len() == 0 {
+				t.Fatalf("%s, %d workers: %d bytes, %v", f, workers, got.Len(), err)
+			}
+			if workers == 1 {
+				want = got
+			} else if !bytes.Equal(got.Bytes(), want.Bytes()) {
+				t.Errorf("%s: %d workers write other bytes than one", f, workers)
+			}
+		}
+	}
+}
+
 // gone is a pipe whose reader reads this number of bytes and then closes it.
 type gone int
 
@@ -421,9 +441,7 @@ func (g *gone) Write(b []byte) (int, error) {
 }
 
 func TestAStreamEndsWhenItsReaderHasGone(t *testing.T) {
-	w, h := extracttest.Tiny(t)
-	h.Load(t, extracttest.Plain, w.Span)
-	q := testworld.Query{Span: w.Span, Kinds: w.Names(), Active: "any"}
+	h, q := extracttest.SeveralParts(t)
 	for _, f := range query.Formats {
 		for _, takes := range []gone{0, 100} {
 			left := takes

@@ -28,6 +28,7 @@ var joinedWriters = map[string]func(w io.Writer, s trailfile.Schema) (joined, er
 	"arrow": func(w io.Writer, s trailfile.Schema) (joined, error) { return arrowfile.NewStream(w, s) },
 	"csv":   func(w io.Writer, s trailfile.Schema) (joined, error) { return textfile.NewWriter(w, s, textfile.CSV) },
 	"jsonl": func(w io.Writer, s trailfile.Schema) (joined, error) { return textfile.NewWriter(w, s, textfile.JSON) },
+	"excel": func(w io.Writer, s trailfile.Schema) (joined, error) { return textfile.NewWriter(w, s, textfile.Excel) },
 }
 
 func partsSchema() trailfile.Schema {
@@ -72,6 +73,66 @@ func TestRowsAreSortedInAPartOnly(t *testing.T) {
 		}
 		if err := w.Break(); err == nil {
 			t.Errorf("%s: a part with an error ends without one", name)
+		}
+	}
+}
+
+// TestSeveralWritersMakeOneFile writes each part of a file with a writer that has written another part or none. The
+// parts one after the other are the file of one writer.
+func TestSeveralWritersMakeOneFile(t *testing.T) {
+	type divided interface {
+		joined
+		Reset(w io.Writer)
+		Continue(w io.Writer)
+	}
+	s := partsSchema()
+	write := func(w joined, user string) {
+		t.Helper()
+		if user != "" {
+			if err := w.Write(batch(s, []row{played(user, 1), played(user, 2)}, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Break(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	users := []string{"b", "a", "", "c"}
+	for name, begin := range joinedWriters {
+		if name == "parquet" {
+			continue
+		}
+		var want, got bytes.Buffer
+		one, err := begin(&want, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var several [2]divided
+		for i := range several {
+			w, err := begin(io.Discard, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			several[i] = w.(divided)
+		}
+		several[0].Reset(&got)
+		for i, user := range users {
+			write(one, user)
+			w := several[i%2]
+			if i > 0 {
+				w.Continue(&got)
+			}
+			write(w, user)
+		}
+		if _, err := one.Close(); err != nil {
+			t.Fatal(err)
+		}
+		several[1].Continue(&got)
+		if _, err := several[1].Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%s: several writers make\n%q, one writer makes\n%q", name, got.Bytes(), want.Bytes())
 		}
 	}
 }

@@ -62,6 +62,31 @@ type batchWriter interface {
 	Close() error
 }
 
+// messages writes the messages of a stream without the first, which is the schema.
+type messages struct {
+	out   io.Writer
+	began bool
+}
+
+// endOfStream is the last message of a stream: a continuation without a length.
+var endOfStream = []byte("\xff\xff\xff\xff\x00\x00\x00\x00")
+
+func (m *messages) Start() error { return nil }
+
+func (m *messages) WritePayload(p ipc.Payload) error {
+	if !m.began {
+		m.began = true
+		return nil
+	}
+	_, err := p.WritePayload(m.out)
+	return err
+}
+
+func (m *messages) Close() error {
+	_, err := m.out.Write(endOfStream)
+	return err
+}
+
 // counted counts the written bytes.
 type counted struct {
 	io.Writer
@@ -95,6 +120,12 @@ func NewStream(w io.Writer, s trailfile.Schema) (*Writer, error) {
 		out.stream = true
 	}
 	return out, err
+}
+
+// Continue begins a part of a stream on out. Another Writer writes the beginning of the stream.
+func (w *Writer) Continue(out io.Writer) {
+	w.Reset(out)
+	w.file = ipc.NewWriterWithPayloadWriter(&messages{out: &w.out}, ipc.WithSchema(w.arrow))
 }
 
 // Break ends a part of a stream. The rows after it may sort before the rows that were written.

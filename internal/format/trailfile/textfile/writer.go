@@ -125,6 +125,12 @@ func (w *Writer) Reset(out io.Writer) {
 	w.buf = append(w.buf[:0], w.header...)
 }
 
+// Continue begins a part of a file on out. Another Writer writes the beginning of the file.
+func (w *Writer) Continue(out io.Writer) {
+	w.Reset(out)
+	w.buf = w.buf[:0]
+}
+
 // Write adds the rows of b. They must sort after all rows written before, by user and time.
 // Write keeps no reference to b. After an error the file is not usable.
 func (w *Writer) Write(b *trailfile.Batch) error { return w.guard.Write(b, w.add) }
