@@ -24,10 +24,10 @@ type refusedError struct{ error }
 func (e refusedError) Unwrap() []error { return []error{e.error, bulkload.ErrTooBad} }
 
 // Unfit adds the next step to err, an error of decoding a delivered file. The storage has reported no
-// error. If err is about the header or the encoding, the returned error wraps ErrTooBad.
+// error. If err is about the header, the encoding or the line ends, the returned error wraps ErrTooBad.
 func Unfit(err error) error {
 	switch {
-	case errors.Is(err, record.ErrHeader), errors.Is(err, record.ErrEncoding):
+	case errors.Is(err, record.ErrHeader), errors.Is(err, record.ErrEncoding), errors.Is(err, record.ErrReturns):
 		return refusedError{fmt.Errorf("%w: nothing of it is loaded: have the log delivered again, or correct the job", err)}
 	case errors.Is(err, record.ErrEnding):
 		return refusedError{fmt.Errorf("%w: nothing of it is loaded until then", err)}

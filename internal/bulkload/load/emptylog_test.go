@@ -65,15 +65,21 @@ func TestEmptyLogsHideNoCopy(t *testing.T) {
 func TestOtherFilesThanLogsAreRefused(t *testing.T) {
 	const name = "2014-09-01/play.csv"
 	for _, way := range bulkloadtest.Ways {
-		for _, other := range []string{"<html><body>503</body></html>", "<html>\n<body>503</body>\n</html>\n", "user,when\n", "\"open\n"} {
+		for other, says := range map[string]string{
+			"<html><body>503</body></html>":       "the header does not fit the job",
+			"<html>\n<body>503</body>\n</html>\n": "the header does not fit the job",
+			"user,when\n":                         "the header does not fit the job",
+			"\"open\n":                            "the header does not fit the job",
+			strings.ReplaceAll(bulkloadtest.Plays, "\n", "\r"): "the lines end in carriage returns alone",
+		} {
 			t.Run(way, func(t *testing.T) {
 				y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 				y.Write(name, other)
 				y.Write("2014-09-01/order.csv", "user,time,price\na,2014-09-01 12:00:00,1.5\n")
 				r := y.LoadBy(way, bulkload.ErrTooBad, "2014-09-01")
 				y.WantCounts(r, 1, 1, 0, 0, 0)
-				if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, "the header does not fit the job") || !strings.Contains(r.Failed[0].Error, "delivered again") {
-					t.Errorf("failed: %+v, want the plays' header and what to do", r.Failed)
+				if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, says) || !strings.Contains(r.Failed[0].Error, "delivered again") {
+					t.Errorf("failed: %+v, want %q and what to do", r.Failed, says)
 				}
 				y.Write(name, bulkloadtest.Plays)
 				y.WantCounts(y.LoadBy(way, nil, "2014-09-01"), 2, 2, 0, 0, 0)

@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// TestLinesThatEndInCarriageReturnsAloneAreRefused opens files with a header. Without the error, the whole file is the header.
+// TestLinesThatEndInCarriageReturnsAloneAreRefused opens files with a header and without one. Without the error, the
+// whole file is the header, or one record.
 func TestLinesThatEndInCarriageReturnsAloneAreRefused(t *testing.T) {
-	const want = "the header does not fit the job: the lines end in carriage returns alone: convert the log, for example by tr '\\r' '\\n'"
+	const want = "the lines end in carriage returns alone: convert the log, for example by tr '\\r' '\\n'"
 	for text, refused := range map[string]bool{
 		"user,x\ru1,1\r": true,
 		"user,x\ru1,1":   true,
@@ -19,19 +20,21 @@ func TestLinesThatEndInCarriageReturnsAloneAreRefused(t *testing.T) {
 		"user,\"x\ry\"\nu1,1\n": false,
 		"":                      false,
 	} {
-		for _, f := range []Format{{Syntax: CSV, Header: true}, {Syntax: TSV, Header: true}, {Syntax: Blanks, Header: true}} {
-			r, err := Open(strings.NewReader(text), File{Path: "a.csv"}, &f)
-			if refused && (!errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), want)) || !refused && err != nil {
-				t.Errorf("%.20q of %s: %v, want an error: %t", text, f.Syntax, err, refused)
-			}
-			if err == nil {
-				r.Close()
+		for _, f := range []Format{{Syntax: CSV}, {Syntax: TSV}, {Syntax: Blanks}} {
+			for _, f.Header = range []bool{false, true} {
+				r, err := Open(strings.NewReader(text), File{Path: "a.csv"}, &f)
+				if refused && (!errors.Is(err, ErrReturns) || !strings.Contains(err.Error(), want)) || !refused && err != nil {
+					t.Errorf("%.20q of %s, header %t: %v, want an error: %t", text, f.Syntax, f.Header, err, refused)
+				}
+				if err == nil {
+					r.Close()
+				}
 			}
 		}
 	}
-	r, err := Open(strings.NewReader("u1,1\ru2,2\r"), File{Path: "a.csv"}, &Format{Syntax: CSV})
+	r, err := Open(strings.NewReader("u1,\"a text\rof \"\"two\"\"\rlines\"\r"), File{Path: "a.csv"}, &Format{Syntax: CSV})
 	if err != nil {
-		t.Fatalf("without a header: %v", err)
+		t.Fatalf("one record, with carriage returns in a quoted value: %v", err)
 	}
 	r.Close()
 }
