@@ -36,6 +36,14 @@ def test_a_table_has_the_rows_of_a_directory(table: Path, tmp_path: Path) -> Non
     assert got.num_rows > 5000
 
 
+def test_a_result_without_rows_has_its_columns(table: Path) -> None:
+    whole = usertrail.extract(table, **QUERY)
+    with pytest.warns(usertrail.Note, match="no event of them is left by --where"):
+        got = usertrail.extract(table, **QUERY, where='play.seconds < 0 && behaviour == "play"')
+    assert got.num_rows == 0
+    assert got.schema == whole.schema
+
+
 def test_local_times_have_no_zone(table: Path) -> None:
     got = usertrail.extract(table, **QUERY, times="local")
     assert got.schema.field("time").type == pa.timestamp("us", "UTC")

@@ -430,6 +430,24 @@ func TestWorkersChangeNoStream(t *testing.T) {
 	}
 }
 
+// TestAnEmptyStreamOfArrowHasItsSchema compares a stream without rows with a stream with rows. It has the same first
+// message.
+func TestAnEmptyStreamOfArrowHasItsSchema(t *testing.T) {
+	h, q := extracttest.SeveralParts(t)
+	var rows, none bytes.Buffer
+	if _, err := streamed(t, h, q, query.Output{Format: query.Arrow}, &rows); err != nil {
+		t.Fatal(err)
+	}
+	q.Users = []string{"nobody"}
+	if _, err := streamed(t, h, q, query.Output{Format: query.Arrow}, &none); err != nil {
+		t.Fatal(err)
+	}
+	schema, ended := bytes.CutSuffix(none.Bytes(), []byte("\xff\xff\xff\xff\x00\x00\x00\x00"))
+	if !ended || len(schema) == 0 || !bytes.HasPrefix(rows.Bytes(), schema) {
+		t.Errorf("a stream without rows is %q, want the schema and the end", none.Bytes())
+	}
+}
+
 // gone is a pipe whose reader reads this number of bytes and then closes it.
 type gone int
 

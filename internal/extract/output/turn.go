@@ -9,7 +9,7 @@ import (
 
 // heldBytes is more than half of a usual part. So a worker has made half of its part when its turn
 // comes, and workers do not wait for each other for long.
-const heldBytes = 8 << 20
+const heldBytes = 16 << 20
 
 // A turn is the Sink of one of several workers of a stream. It writes one part after the other, each
 // when all parts before it are written.

@@ -97,42 +97,43 @@ func TestSeveralWritersMakeOneFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	users := []string{"b", "a", "", "c"}
 	for name, begin := range joinedWriters {
 		if name == "parquet" {
 			continue
 		}
-		var want, got bytes.Buffer
-		one, err := begin(&want, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var several [2]divided
-		for i := range several {
-			w, err := begin(io.Discard, s)
+		for _, users := range [][]string{{"b", "a", "", "c"}, {"", "a"}, {""}} {
+			var want, got bytes.Buffer
+			one, err := begin(&want, s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			several[i] = w.(divided)
-		}
-		several[0].Reset(&got)
-		for i, user := range users {
-			write(one, user)
-			w := several[i%2]
-			if i > 0 {
-				w.Continue(&got)
+			var several [2]divided
+			for i := range several {
+				w, err := begin(io.Discard, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				several[i] = w.(divided)
 			}
-			write(w, user)
-		}
-		if _, err := one.Close(); err != nil {
-			t.Fatal(err)
-		}
-		several[1].Continue(&got)
-		if _, err := several[1].Close(); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got.Bytes(), want.Bytes()) {
-			t.Errorf("%s: several writers make\n%q, one writer makes\n%q", name, got.Bytes(), want.Bytes())
+			several[0].Reset(&got)
+			for i, user := range users {
+				write(one, user)
+				w := several[i%2]
+				if i > 0 {
+					w.Continue(&got)
+				}
+				write(w, user)
+			}
+			if _, err := one.Close(); err != nil {
+				t.Fatal(err)
+			}
+			several[1].Continue(&got)
+			if _, err := several[1].Close(); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want.Bytes()) {
+				t.Errorf("%s, parts of %q: several writers make\n%q, one writer makes\n%q", name, users, got.Bytes(), want.Bytes())
+			}
 		}
 	}
 }

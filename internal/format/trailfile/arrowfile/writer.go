@@ -29,6 +29,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/trailfile"
@@ -62,10 +63,11 @@ type batchWriter interface {
 	Close() error
 }
 
-// messages writes the messages of a stream without the first, which is the schema.
+// messages writes the record batches and the end of a stream. The schema, which is the first message, is
+// written already.
 type messages struct {
-	out   io.Writer
-	began bool
+	out    io.Writer
+	schema bool // the library has passed the schema
 }
 
 // endOfStream is the last message of a stream: a continuation without a length.
@@ -74,8 +76,8 @@ var endOfStream = []byte("\xff\xff\xff\xff\x00\x00\x00\x00")
 func (m *messages) Start() error { return nil }
 
 func (m *messages) WritePayload(p ipc.Payload) error {
-	if !m.began {
-		m.began = true
+	if !m.schema {
+		m.schema = true
 		return nil
 	}
 	_, err := p.WritePayload(m.out)
@@ -125,6 +127,11 @@ func NewStream(w io.Writer, s trailfile.Schema) (*Writer, error) {
 // Continue begins a part of a stream on out. Another Writer writes the beginning of the stream.
 func (w *Writer) Continue(out io.Writer) {
 	w.Reset(out)
+	w.next()
+}
+
+// next begins to write record batches of a stream.
+func (w *Writer) next() {
 	w.file = ipc.NewWriterWithPayloadWriter(&messages{out: &w.out}, ipc.WithSchema(w.arrow))
 }
 
@@ -218,11 +225,15 @@ func (w *Writer) empty() {
 	}
 }
 
+// begin begins the file, if it has not begun.
 func (w *Writer) begin() (err error) {
 	switch {
 	case w.file != nil:
 	case w.stream:
-		w.file = ipc.NewWriter(&w.out, ipc.WithSchema(w.arrow))
+		schema := ipc.GetSchemaPayload(w.arrow, memory.DefaultAllocator)
+		defer schema.Release()
+		_, err = schema.WritePayload(&w.out)
+		w.next()
 	default:
 		w.file, err = ipc.NewFileWriter(&w.out, ipc.WithSchema(w.arrow), ipc.WithLZ4())
 	}
@@ -240,16 +251,13 @@ func (w *Writer) Close() (trailfile.Meta, error) {
 // rest writes the collected rows as the last record batch of a part.
 func (w *Writer) rest() error {
 	if w.rows == 0 {
-		return nil
+		return w.begin()
 	}
 	return w.flush()
 }
 
 func (w *Writer) finish() error {
 	if err := w.rest(); err != nil {
-		return err
-	}
-	if err := w.begin(); err != nil {
 		return err
 	}
 	return w.file.Close()
