@@ -92,7 +92,10 @@ func (t *Trails) Swap(b *trail.Batch) {
 	t.Settle()
 }
 
-var batches = sync.Pool{New: func() any { return new(trail.Batch) }}
+// batches has batches with room for a few thousand events.
+var batches = sync.Pool{New: func() any {
+	return &trail.Batch{Events: make([]trail.Event, 0, 2<<10), Refs: make([]trail.Ref, 0, 8<<10), Data: make([]byte, 0, 256<<10)}
+}}
 
 // An Asker reads users' trails. It is for one goroutine.
 type Asker struct {
