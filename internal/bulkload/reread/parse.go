@@ -59,18 +59,21 @@ func (x *reread) parse(ctx context.Context) error {
 	return nil
 }
 
-// lenient returns the job. The columns of fields that are read again are optional, because files may be older than these columns.
-func (x *reread) lenient() *job.Job {
-	j := *x.cfg.Job
-	j.Format.Optional = make([][]bool, len(j.Schema.Kinds))
+// format returns the format of the input. A column is optional if no loaded record of the input needs it, because files
+// may be older than the column: the column of a field that is read again, and each column of a behaviour without such a
+// field.
+func (in *input) format(j *job.Job) *record.Format {
+	f := j.Format
+	f.Optional = make([][]bool, len(j.Schema.Kinds))
 	for k := range j.Schema.Kinds {
 		kind := &j.Schema.Kinds[k]
-		j.Format.Optional[k] = make([]bool, len(kind.Fields))
+		names := in.names[kind.Name]
+		f.Optional[k] = make([]bool, len(kind.Fields))
 		for i, field := range kind.Fields {
-			j.Format.Optional[k][i] = slices.ContainsFunc(x.inputs, func(in *input) bool { return slices.Contains(in.names[kind.Name], field.Name) })
+			f.Optional[k][i] = len(names) == 0 || slices.Contains(names, field.Name)
 		}
 	}
-	return &j
+	return &f
 }
 
 // A parser is a worker that parses chunks.
@@ -101,7 +104,7 @@ func (p *parser) parse(index int, header []string, c record.Chunk) error {
 	in := p.inputs[index]
 	if p.in != in {
 		var err error
-		if p.parser, err = record.NewParser(&p.batch.Job.Format, in.File.Input.File(), header); err != nil {
+		if p.parser, err = record.NewParser(in.format(p.cfg.Job), in.File.Input.File(), header); err != nil {
 			in.Fail(delivered.Unfit(err))
 			return nil
 		}

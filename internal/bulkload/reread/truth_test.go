@@ -201,3 +201,21 @@ func TestAFileOfReplayedRecordsIsNotReadAgain(t *testing.T) {
 	}
 	run(t, y, bulkload.ErrNothing, first, "2014-09-02")
 }
+
+// TestALogLacksAColumnOfABehaviourWithoutRecords has an old log without records of one behaviour. The job gets a column for both
+// behaviours that this log does not have. The log has the column of another new field.
+func TestALogLacksAColumnOfABehaviourWithoutRecords(t *testing.T) {
+	old := "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}, order: {id: 2}}\n"
+	y := bulkloadtest.New(t, old)
+	y.Write(first+"/a.csv", "user,time,kind,device\na,2014-09-01 10:00:00,play,tv\n")
+	y.Load(nil, first, first)
+	y.SetJob(old + "fields: {device: string, channel: string}\n")
+	y.Write(last+"/a.csv", "user,time,kind,device,channel\na,2014-09-03 10:00:00,play,tv,app\na,2014-09-03 11:00:00,order,tv,app\n")
+	y.Load(nil, last, last)
+	if r := run(t, y, nil, first, last); r.Reread.Records != 1 {
+		t.Errorf("the reread counts %+v, want values for a record", r.Reread)
+	}
+	has(t, y, "device=tv", 3)
+	has(t, y, "channel=app", 2)
+	verified(t, y)
+}
