@@ -161,3 +161,37 @@ func TestATimeOfDayThatIsNotReadIsToldAndNoUser(t *testing.T) {
 		})
 	}
 }
+
+// TestDaysAndMonthsOfFieldsAreDoubted drafts a job of loans whose due dates fit with day and month exchanged. Only dates near the
+// days of the logs, and days after the twelfth, show the order.
+func TestDaysAndMonthsOfFieldsAreDoubted(t *testing.T) {
+	for name, c := range map[string]struct {
+		due     func(at time.Time, i int) time.Time
+		doubted bool
+	}{
+		"spread": {func(at time.Time, i int) time.Time {
+			return time.Date(at.Year(), time.Month(1+i*7%12), 1+i*5%12, 0, 0, 0, 0, time.UTC)
+		}, true},
+		"spread, all days": {func(at time.Time, i int) time.Time { return at.AddDate(0, 0, 17*i) }, false},
+		"near":             {func(at time.Time, i int) time.Time { return at.AddDate(0, 0, i%2) }, false},
+	} {
+		dir := t.TempDir()
+		for _, day := range []string{"2023-11-02", "2023-11-03"} {
+			at, err := time.Parse(time.DateOnly, day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := lines("user_id,time,due", 60, func(i int) string {
+				return fmt.Sprintf("u%d,%s,%s", i%7, at.Add(time.Duration(i)*time.Minute).Format(time.DateTime), c.due(at, i).Format("02/01/2006"))
+			})
+			world{}.store(t, filepath.Join(dir, "logs", day, "loan.csv"), text)
+		}
+		d := makeDraft(t, dir)
+		if got := strings.Contains(strings.Join(d.Unsure, "\n"), "due: day and month may be the other way round"); got != c.doubted {
+			t.Errorf("%s: doubted: %t, want %t\n%s", name, got, c.doubted, d.Text)
+		}
+		if !c.doubted && !strings.Contains(d.Text, `due: {type: date, format: "02/01/2006"}`) {
+			t.Errorf("%s: the order of day and month is not right\n%s", name, d.Text)
+		}
+	}
+}

@@ -283,8 +283,24 @@ func longMonth(all []timing) string {
 }
 
 // mayTurn reports whether a format with day and month exchanged reads as many texts, on the days of their paths or not.
-func mayTurn(all []timing) bool {
-	return slices.ContainsFunc(all[1:], func(t timing) bool { return t.read == all[0].read && sameLetters(t.format, all[0].format) })
+func mayTurn(all []timing) bool { return turned(all) != "" }
+
+// turned returns the format of mayTurn, or "".
+func turned(all []timing) string {
+	for _, t := range all[1:] {
+		if t.read == all[0].read && sameLetters(t.format, all[0].format) {
+			return t.format
+		}
+	}
+	return ""
+}
+
+// turnedField returns the format of mayTurn for a field, "" if most of its times are near the days of their paths.
+func turnedField(all []timing) string {
+	if all[0].outside*2 < all[0].read {
+		return ""
+	}
+	return turned(all)
 }
 
 // sameLetters reports whether two formats differ only in order.

@@ -27,8 +27,13 @@ type timeSource struct {
 // "".
 func (w *timeSource) doubtOrder(other string) {
 	if other != "" {
-		w.unsure = append(w.unsure, fmt.Sprintf("day and month may be the other way round, as in %q", other))
+		w.unsure = append(w.unsure, otherWayRound(other))
 	}
+}
+
+// otherWayRound returns the comment that day and month may be as in another format.
+func otherWayRound(other string) string {
+	return fmt.Sprintf("day and month may be the other way round, as in %q", other)
 }
 
 // doubtMonth adds the comment that the names of months may be long ones. It adds none if other is "".
