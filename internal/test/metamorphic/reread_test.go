@@ -41,6 +41,7 @@ func (m *model) reread(s *Step) outcome {
 	next.loads++
 	var sum counts
 	var failed []int
+	doubtful := 0 // failed files that the product may not refuse
 	var files []*rereadFile
 	found := m.found(s)
 	for _, path := range found {
@@ -60,6 +61,9 @@ func (m *model) reread(s *Step) outcome {
 		switch gives, status := f.join(next, valued); {
 		case status != 0:
 			failed = append(failed, status)
+			if f.knows(next) {
+				doubtful++
+			}
 		case gives:
 			done = true
 			sum.read += f.records
@@ -70,16 +74,19 @@ func (m *model) reread(s *Step) outcome {
 	switch {
 	case len(files) == 0 && len(failed) == 0:
 		return outcome{statuses: m.nothingToRead(t, s, found)}
-	case !done && len(failed) == 0:
-		return outcome{statuses: []int{99}}
+	case !done && len(failed) == doubtful:
+		return outcome{statuses: append(failed, 99)}
 	case !done:
 		return outcome{statuses: failed}
+	}
+	if len(failed) == doubtful {
+		failed = append(failed, 0)
 	}
 	next.merge(&m.job)
 	if next.undo != nil {
 		next.undo = &undo{next.undo.dropped, next.undo.events, true}
 	}
-	return outcome{statuses: append([]int{0}, failed...)[min(len(failed), 1):], counts: &sum, next: next}
+	return outcome{statuses: failed, counts: &sum, next: next}
 }
 
 // nothingToRead returns the possible statuses of a reread without a file to read. They depend on logs that were renamed after a load
@@ -189,6 +196,7 @@ type rereadFile struct {
 	wanted  *part
 	fields  lack                 // that it is read for
 	now     map[int]event        // its good records, with their values of these fields, by index
+	other   map[int]event        // its other good records
 	skip    func(index int) bool // records that a replay added
 }
 
@@ -203,7 +211,7 @@ func (m *model) readAgain(t *table, s *Step, path string, fields lack) (*rereadF
 	want := m.partOf(s, path)
 	out := &rereadFile{
 		entry:  entry{load: t.loads, path: path, bytes: f.bytes, part: t.undropped(want, path), lines: map[int]bool{}, job: m.job},
-		wanted: want, records: len(f.records), fields: fields, now: map[int]event{}, skip: func(i int) bool { return t.replayedAs(path, f.bytes, i) },
+		wanted: want, records: len(f.records), fields: fields, now: map[int]event{}, other: map[int]event{}, skip: func(i int) bool { return t.replayedAs(path, f.bytes, i) },
 	}
 	bad, unknown := 0, 0
 	for i := range f.records {
@@ -221,6 +229,7 @@ func (m *model) readAgain(t *table, s *Step, path string, fields lack) (*rereadF
 		now := m.job.event(r)
 		names := fields[now.kind][now.date]
 		if names == nil {
+			out.other[i] = now
 			continue
 		}
 		maps.DeleteFunc(now.values, func(f, _ string) bool { return !slices.Contains(names, f) })
@@ -253,11 +262,22 @@ func valuedOf(t *table, files []*rereadFile) func(kind, field string) bool {
 
 // of returns the record of f that is an event of the table.
 func (f *rereadFile) of(e *event) (event, bool) {
-	if e.from != f.path {
-		return event{}, false
-	}
 	now, ok := f.now[e.index]
-	return now, ok && e.user == now.user && e.date == now.date && e.kind == now.kind && e.micros == now.micros
+	return now, ok && f.is(e, now)
+}
+
+// is reports whether a record of f is an event of the table.
+func (f *rereadFile) is(e *event, now event) bool {
+	return e.from == f.path && e.user == now.user && e.date == now.date && e.kind == now.kind && e.micros == now.micros
+}
+
+// knows reports whether the job reads records of f as t has them, on days of which f is not read. A ledger may tell only the first and the
+// last day of its records, so the product may read these days, too, and see that the job reads the file right.
+func (f *rereadFile) knows(t *table) bool {
+	return slices.ContainsFunc(t.events, func(e event) bool {
+		now, ok := f.other[e.index]
+		return ok && f.is(&e, now)
+	})
 }
 
 // join adds the values of f to its events in t. It reports whether f gives values, or has none to give. valued reports whether some
