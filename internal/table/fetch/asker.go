@@ -92,10 +92,7 @@ func (t *Trails) Swap(b *trail.Batch) {
 	t.Settle()
 }
 
-// batches has batches with room for a few thousand events.
-var batches = sync.Pool{New: func() any {
-	return &trail.Batch{Events: make([]trail.Event, 0, 2<<10), Refs: make([]trail.Ref, 0, 8<<10), Data: make([]byte, 0, 256<<10)}
-}}
+var batches = sync.Pool{New: func() any { return new(trail.Batch) }}
 
 // An Asker reads users' trails. It is for one goroutine.
 type Asker struct {
