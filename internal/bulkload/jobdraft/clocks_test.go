@@ -165,18 +165,21 @@ func TestATimeOfDayThatIsNotReadIsToldAndNoUser(t *testing.T) {
 // TestDaysAndMonthsOfFieldsAreDoubted drafts a job of loans whose due dates fit with day and month exchanged. Only dates near the
 // days of the logs, and days after the twelfth, show the order.
 func TestDaysAndMonthsOfFieldsAreDoubted(t *testing.T) {
+	days := []string{"2023-11-02", "2023-11-03"}
 	for name, c := range map[string]struct {
+		days    []string // of the logs
 		due     func(at time.Time, i int) time.Time
 		doubted bool
 	}{
-		"spread": {func(at time.Time, i int) time.Time {
+		"spread": {days, func(at time.Time, i int) time.Time {
 			return time.Date(at.Year(), time.Month(1+i*7%12), 1+i*5%12, 0, 0, 0, 0, time.UTC)
 		}, true},
-		"spread, all days": {func(at time.Time, i int) time.Time { return at.AddDate(0, 0, 17*i) }, false},
-		"near":             {func(at time.Time, i int) time.Time { return at.AddDate(0, 0, i%2) }, false},
+		"spread, all days":                  {days, func(at time.Time, i int) time.Time { return at.AddDate(0, 0, 17*i) }, false},
+		"near":                              {days, func(at time.Time, i int) time.Time { return at.AddDate(0, 0, i%2) }, false},
+		"the day of a log that is the same": {[]string{"2023-11-11"}, func(at time.Time, i int) time.Time { return at }, true},
 	} {
 		dir := t.TempDir()
-		for _, day := range []string{"2023-11-02", "2023-11-03"} {
+		for _, day := range c.days {
 			at, err := time.Parse(time.DateOnly, day)
 			if err != nil {
 				t.Fatal(err)

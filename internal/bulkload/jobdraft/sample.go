@@ -103,7 +103,7 @@ func (s *sample) read(ctx context.Context, cfg Config, most int) error {
 	if isJSONOverLines(s.raw) {
 		return fmt.Errorf("%s is an array of JSON objects, or has objects of several lines, and %w of the format jsonl, which has one object on each line: convert it, for example with jq -c '.[]' for an array and jq -c . otherwise", s.name, ErrNoLog)
 	}
-	if err := record.CheckReturns(s.raw, true); err != nil {
+	if err := record.CheckReturns(s.raw); err != nil {
 		return fmt.Errorf("%s is %w of lines: %w", s.name, ErrNoLog, err)
 	}
 	s.ended = whole

@@ -295,10 +295,11 @@ func turned(all []timing) string {
 	return ""
 }
 
-// turnedField returns the format of mayTurn for a field, "" if most of its times are near the days of their paths.
+// turnedField returns the format of mayTurn for a field, "" if most of its times are near the days of their paths, and fewer would be with
+// day and month exchanged.
 func turnedField(all []timing) string {
 	if all[0].outside*2 < all[0].read {
-		return ""
+		return swapped(all)
 	}
 	return turned(all)
 }

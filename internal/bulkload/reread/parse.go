@@ -12,7 +12,6 @@ import (
 	"usertrail/internal/bulkload/batch"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/column"
-	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/run/breakpoint"
@@ -28,10 +27,10 @@ func (x *reread) parse(ctx context.Context) error {
 	}
 	x.progress.Step("reading again", progress.Bytes, x.result.Bytes)
 	x.dates = behaviour.NoDays
-	parsers := make([]*parser, x.cfg.Workers)
+	parsers, format := make([]*parser, x.cfg.Workers), x.lenient()
 	err := batch.EachChunk(ctx, x.batch, inputs, x.progress, "parsing", func(i int) func(*batch.Input, []string, record.Chunk) error {
 		p := &parser{
-			reread: x, ctx: ctx, shard: x.sorter.Shard(i), texts: x.cfg.Job.Format.Texts(), first: x.to.Info().Dropped, dates: behaviour.NoDays, with: map[*place]bool{},
+			reread: x, ctx: ctx, shard: x.sorter.Shard(i), texts: x.cfg.Job.Format.Texts(), first: x.to.Info().Dropped, dates: behaviour.NoDays, with: map[*place]bool{}, format: format,
 		}
 		parsers[i] = p
 		return func(in *batch.Input, header []string, c record.Chunk) error {
@@ -59,19 +58,13 @@ func (x *reread) parse(ctx context.Context) error {
 	return nil
 }
 
-// format returns the format of the input. A column is optional if no loaded record of the input needs it, because files
-// may be older than the column: the column of a field that is read again, and each column of a behaviour without such a
-// field.
-func (in *input) format(j *job.Job) *record.Format {
-	f := j.Format
-	f.Optional = make([][]bool, len(j.Schema.Kinds))
-	for k := range j.Schema.Kinds {
-		kind := &j.Schema.Kinds[k]
-		names := in.names[kind.Name]
-		f.Optional[k] = make([]bool, len(kind.Fields))
-		for i, field := range kind.Fields {
-			f.Optional[k][i] = len(names) == 0 || slices.Contains(names, field.Name)
-		}
+// lenient returns the format of the job. Each column is optional, because files may be older than columns. The files have the bytes that
+// were loaded, and only values of fields that are read again are added.
+func (x *reread) lenient() *record.Format {
+	f := x.cfg.Job.Format
+	f.Optional = make([][]bool, len(x.cfg.Job.Schema.Kinds))
+	for k := range f.Optional {
+		f.Optional[k] = slices.Repeat([]bool{true}, len(x.cfg.Job.Schema.Kinds[k].Fields))
 	}
 	return &f
 }
@@ -88,6 +81,7 @@ type parser struct {
 
 	at      int // index of in
 	in      *input
+	format  *record.Format
 	parser  *record.Parser // of in
 	values  [][]byte
 	row     []byte
@@ -104,7 +98,7 @@ func (p *parser) parse(index int, header []string, c record.Chunk) error {
 	in := p.inputs[index]
 	if p.in != in {
 		var err error
-		if p.parser, err = record.NewParser(in.format(p.cfg.Job), in.File.Input.File(), header); err != nil {
+		if p.parser, err = record.NewParser(p.format, in.File.Input.File(), header); err != nil {
 			in.Fail(delivered.Unfit(err))
 			return nil
 		}

@@ -219,3 +219,22 @@ func TestALogLacksAColumnOfABehaviourWithoutRecords(t *testing.T) {
 	has(t, y, "channel=app", 2)
 	verified(t, y)
 }
+
+// TestALogIsOlderThanAColumnThatWasReadAgain has an old log without a column. A reread finds that the log has no value of it. A later
+// reread reads another field of the log.
+func TestALogIsOlderThanAColumnThatWasReadAgain(t *testing.T) {
+	old := "logs: {path: \"logs/{date}/{behaviour}.csv\"}\nuser: user\nbehaviours: {play: {id: 1}}\n"
+	y := bulkloadtest.New(t, old)
+	y.Write(first+"/play.csv", "user,time,os\na,2014-09-01 10:00:00,win\n")
+	y.Write(last+"/play.csv", "user,time,os,device\na,2014-09-03 10:00:00,mac,tv\n")
+	y.Load(nil, first, last)
+	y.SetJob(old + "fields: {device: string}\n")
+	run(t, y, nil, first, last)
+	has(t, y, "device=tv", 1)
+	y.SetJob(old + "fields: {device: string, os: string}\n")
+	run(t, y, nil, first, last)
+	has(t, y, "os=win", 1)
+	has(t, y, "os=mac", 1)
+	run(t, y, bulkload.ErrNothing, first, last)
+	verified(t, y)
+}

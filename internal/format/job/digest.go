@@ -123,22 +123,17 @@ func (j *Job) FieldBy(name, field string) string {
 	}
 	m, c := j.cutting(), meaningOf(j.Format.Kinds[kind].Fields[i])
 	m.MaxLine, m.Nulls, c.Zone = 0, nil, "" // a zone is of the value, and not of its text
-	m.Kinds = []kindMeaning{{Fields: []columnMeaning{m.placed(c)}}}
+	if at := slices.Index(m.Names, c.Name); at >= 0 {
+		c.Name = fmt.Sprintf("$%d", at+1)
+	}
 	m.Names = nil
+	m.Kinds = []kindMeaning{{Fields: []columnMeaning{c}}}
 	by := m.digest()[:16]
 	for _, text := range nullTexts(m.Syntax, j.Format.Nulls) {
 		sum := sha256.Sum256([]byte(text))
 		by += nullMark + hex.EncodeToString(sum[:3])
 	}
 	return by
-}
-
-// placed returns c with the position of its column in place of the name, if the job names the columns.
-func (m *meaning) placed(c columnMeaning) columnMeaning {
-	if at := slices.Index(m.Names, c.Name); at >= 0 {
-		c.Name = fmt.Sprintf("$%d", at+1)
-	}
-	return c
 }
 
 // nullMark precedes the digest of each null text.
@@ -176,7 +171,7 @@ func (j *Job) FieldsBy() func(name, field string) string {
 }
 
 // readBy returns a digest of what of returns for some behaviours, and of the settings by which a record is cut out of a
-// file and into columns. If the job names the columns, only the positions of the columns of users and times count. nulls are the null texts that make a difference.
+// file and into columns. nulls are the null texts that make a difference.
 func (j *Job) readBy(behaviours, nulls []string, of func(*record.Kind) kindMeaning) string {
 	m := j.cutting()
 	m.MaxLine = 0 // it makes records bad
@@ -193,11 +188,8 @@ func (j *Job) readBy(behaviours, nulls []string, of func(*record.Kind) kindMeani
 		}
 	}
 	for _, k := range kinds {
-		kind := of(&j.Format.Kinds[k])
-		kind.User, kind.Time = m.placed(kind.User), m.placed(kind.Time)
-		m.Kinds = append(m.Kinds, kind)
+		m.Kinds = append(m.Kinds, of(&j.Format.Kinds[k]))
 	}
-	m.Names = nil
 	if len(m.Kinds) > 1 && !slices.ContainsFunc(m.Kinds, func(o kindMeaning) bool { return !reflect.DeepEqual(o, m.Kinds[0]) }) {
 		m.Kinds = m.Kinds[:1]
 	}

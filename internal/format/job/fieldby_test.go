@@ -51,32 +51,3 @@ func TestOtherBy(t *testing.T) {
 		t.Errorf("a zone changes from which text a field is read: %s", zone)
 	}
 }
-
-// TestAColumnAtTheEndChangesNoUser adds a column to the names of a job. The digests of users and times change only if their
-// columns have other positions.
-func TestAColumnAtTheEndChangesNoUser(t *testing.T) {
-	by := func(names, user string) [2]string {
-		t.Helper()
-		j, err := job.Parse("job.yaml", []byte("logs: {path: '{date}/{behaviour}', names: ["+names+"]}\nuser: "+user+"\ntime: t\nbehaviours: {play: {id: 1}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return [2]string{j.UserBy(nil), j.TimeBy(nil)}
-	}
-	then := by("u, t", "u")
-	for what, c := range map[string]struct {
-		names, user string
-		same        [2]bool // of the user, of the time
-	}{
-		"a column at the end":      {"u, t, c", "u", [2]bool{true, true}},
-		"another name of the user": {"who, t", "who", [2]bool{true, true}},
-		"a position for the name":  {"u, t, c", "$1", [2]bool{true, true}},
-		"a column before the time": {"u, c, t", "u", [2]bool{true, false}},
-		"another user":             {"c, t, u", "u", [2]bool{false, true}},
-	} {
-		now := by(c.names, c.user)
-		if got := [2]bool{now[0] == then[0], now[1] == then[1]}; got != c.same {
-			t.Errorf("%s: the same user and time: %v, want %v", what, got, c.same)
-		}
-	}
-}

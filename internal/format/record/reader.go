@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 )
 
@@ -16,9 +15,6 @@ const firstRead = 64 << 10
 // ErrHeader is wrapped if the header of a file cannot be read, or lacks a column of the
 // format.
 var ErrHeader = errors.New("the header does not fit the job")
-
-// ErrReturns is wrapped if no line of a file ends in a line feed. The whole file would be one record.
-var ErrReturns = errors.New("the lines end in carriage returns alone")
 
 // ErrLarge is wrapped if a record has more than Format.Held bytes, and the text up to there does not
 // show that the record is bad. It is also wrapped if the fields of a record have more than twice as many, and if a header has more
@@ -116,7 +112,7 @@ func (r *Reader) begin(f *Format) error {
 	if f.Syntax == JSONL {
 		return nil // Next returns the error if reading fails
 	}
-	if err := CheckReturns(r.rest, f.Syntax == CSV && !f.Header); err != nil || !f.Header {
+	if err := checkReturns(r.rest, r.err == io.EOF, f, r.cut.delimiter); err != nil || !f.Header {
 		return err
 	}
 	rec, quoted, err := r.first()
@@ -136,23 +132,6 @@ func (r *Reader) begin(f *Format) error {
 	n, _ := line(r.rest, true) // its line end
 	r.take(n)
 	return nil
-}
-
-// quotes matches a quoted value of csv.
-var quotes = regexp.MustCompile(`"[^"]*"`)
-
-// CheckReturns returns an error that wraps ErrReturns if the lines of a text with this beginning end in carriage
-// returns alone. If the text may be one line of csv, carriage returns in quoted values do not count.
-func CheckReturns(begin []byte, csv bool) error {
-	if !ReturnsAlone(begin) || csv && !ReturnsAlone(quotes.ReplaceAll(begin, nil)) {
-		return nil
-	}
-	return fmt.Errorf("%w: convert the log, for example by tr '\\r' '\\n'", ErrReturns)
-}
-
-// ReturnsAlone reports whether the lines of a text with this beginning end in carriage returns alone.
-func ReturnsAlone(begin []byte) bool {
-	return !bytes.Contains(begin, newline) && bytes.Contains(bytes.TrimRight(begin, "\r"), []byte("\r"))
 }
 
 // first returns the first record that is not empty, nil if there is none. It leaves the text
