@@ -57,8 +57,8 @@ func returnsError() error {
 	return fmt.Errorf("%w: convert the log, for example by tr '\\r' '\\n'", ErrReturns)
 }
 
-// quoted matches a quoted value, or the beginning of one.
-var quoted = regexp.MustCompile(`"[^"]*("|$)`)
+// quotedValue matches a quoted value, or the beginning of one.
+var quotedValue = regexp.MustCompile(`"[^"]*("|$)`)
 
 // returned divides the first line of a text at its carriage returns. others reports whether other lines follow. If quotes is set, line
 // ends in quoted values do not count.
@@ -67,7 +67,7 @@ func returned(begin []byte, quotes bool) (lines [][]byte, others bool) {
 		return nil, false
 	}
 	if quotes {
-		begin = quoted.ReplaceAll(begin, []byte("x"))
+		begin = quotedValue.ReplaceAll(begin, []byte("x"))
 	}
 	first, rest, _ := bytes.Cut(begin, newline)
 	return bytes.Split(bytes.TrimRight(first, "\r"), []byte("\r")), len(bytes.TrimSpace(rest)) > 0

@@ -1,10 +1,6 @@
 package trailfile
 
-import (
-	"slices"
-
-	"usertrail/internal/behaviour"
-)
+import "usertrail/internal/behaviour"
 
 // A Batch holds rows of a trail file by column, in the order in which they are written.
 type Batch struct {
@@ -68,9 +64,6 @@ type Bytes struct {
 func (s *Bytes) Append(b []byte) {
 	if len(s.Off) == 0 {
 		s.Off = append(s.Off, 0)
-	}
-	if more := len(s.Data) + len(b); more > cap(s.Data) {
-		s.Data = slices.Grow(s.Data, more) // twice the memory: append would copy large slices four times as often
 	}
 	s.Data = append(s.Data, b...)
 	s.Off = append(s.Off, uint32(len(s.Data)))
