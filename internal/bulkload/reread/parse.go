@@ -12,6 +12,7 @@ import (
 	"usertrail/internal/bulkload/batch"
 	"usertrail/internal/bulkload/delivered"
 	"usertrail/internal/column"
+	"usertrail/internal/format/job"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/format/record"
 	"usertrail/internal/run/breakpoint"
@@ -27,10 +28,10 @@ func (x *reread) parse(ctx context.Context) error {
 	}
 	x.progress.Step("reading again", progress.Bytes, x.result.Bytes)
 	x.dates = behaviour.NoDays
-	parsers, format := make([]*parser, x.cfg.Workers), x.lenient()
+	parsers := make([]*parser, x.cfg.Workers)
 	err := batch.EachChunk(ctx, x.batch, inputs, x.progress, "parsing", func(i int) func(*batch.Input, []string, record.Chunk) error {
 		p := &parser{
-			reread: x, ctx: ctx, shard: x.sorter.Shard(i), texts: x.cfg.Job.Format.Texts(), first: x.to.Info().Dropped, dates: behaviour.NoDays, with: map[*place]bool{}, format: format,
+			reread: x, ctx: ctx, shard: x.sorter.Shard(i), texts: x.cfg.Job.Format.Texts(), first: x.to.Info().Dropped, dates: behaviour.NoDays, with: map[*place]bool{},
 		}
 		parsers[i] = p
 		return func(in *batch.Input, header []string, c record.Chunk) error {
@@ -58,15 +59,12 @@ func (x *reread) parse(ctx context.Context) error {
 	return nil
 }
 
-// lenient returns the format of the job. Each column is optional, because files may be older than columns. The files have the bytes that
-// were loaded, and only values of fields that are read again are added.
-func (x *reread) lenient() *record.Format {
-	f := x.cfg.Job.Format
-	f.Optional = make([][]bool, len(x.cfg.Job.Schema.Kinds))
-	for k := range f.Optional {
-		f.Optional[k] = slices.Repeat([]bool{true}, len(x.cfg.Job.Schema.Kinds[k].Fields))
-	}
-	return &f
+// lenient returns the job. Columns of fields are optional, because files may be older than columns. The files have the bytes that were
+// loaded, and only values of fields that are read again are added.
+func (x *reread) lenient() *job.Job {
+	j := *x.cfg.Job
+	j.Format.Optional = true
+	return &j
 }
 
 // A parser is a worker that parses chunks.
@@ -81,7 +79,6 @@ type parser struct {
 
 	at      int // index of in
 	in      *input
-	format  *record.Format
 	parser  *record.Parser // of in
 	values  [][]byte
 	row     []byte
@@ -98,7 +95,7 @@ func (p *parser) parse(index int, header []string, c record.Chunk) error {
 	in := p.inputs[index]
 	if p.in != in {
 		var err error
-		if p.parser, err = record.NewParser(p.format, in.File.Input.File(), header); err != nil {
+		if p.parser, err = record.NewParser(&p.batch.Job.Format, in.File.Input.File(), header); err != nil {
 			in.Fail(delivered.Unfit(err))
 			return nil
 		}

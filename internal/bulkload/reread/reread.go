@@ -162,7 +162,7 @@ func (x *reread) run(ctx context.Context, found *job.Found) error {
 	x.warnOfGone(gone)
 	x.progress = progress.Start(x.cfg.Progress)
 	defer x.progress.Done()
-	x.batch = &batch.Config{Resources: x.cfg.Resources, Job: x.cfg.Job}
+	x.batch = &batch.Config{Resources: x.cfg.Resources, Job: x.lenient()}
 	if x.sorter, err = batch.NewSorter(x.batch); err != nil {
 		return err
 	}

@@ -46,17 +46,14 @@ type Format struct {
 	Other *int
 
 	Kinds []Kind // how a line becomes a behaviour of each of Schema.Kinds
-	// Optional marks fields whose columns a file may lack, by kind and field. They are then null. If it is nil, none may be missing.
-	Optional [][]bool
+	// Optional is set if a file may lack the columns of fields. The fields are then null.
+	Optional bool
 
 	Skip *rule.Rule // records for which it holds are skipped; nil skips none
 	// Marks are at most 64 conditions. They skip no records. Parser.Marks returns the
 	// conditions that hold.
 	Marks []*rule.Rule
 }
-
-// optional reports whether a file may lack the column of field i of a kind.
-func (f *Format) optional(kind, i int) bool { return f.Optional != nil && f.Optional[kind][i] }
 
 // Texts returns the texts that name a kind, in alphabetical order.
 func (f *Format) Texts() []string { return slices.Sorted(maps.Keys(f.KindOf)) }

@@ -167,7 +167,7 @@ func (m *planner) plan(kind int) (*plan, error) {
 	out.bounds = boundsOf(&k.Time, out.time.timeFormat)
 	for i, c := range k.Fields {
 		field, err := m.field(fields[i], c)
-		if errors.As(err, new(missingColumn)) && f.optional(kind, i) {
+		if f.Optional && errors.As(err, new(missingColumn)) {
 			field.column, err = noColumn, nil
 		}
 		if err != nil {
