@@ -456,11 +456,10 @@ func (k *kind) readFields(g *guessed, s *sheet, columns []column, taken []int, f
 		f := field{name: unlike(name, names), column: c.name, typ: c.typ, unsure: c.unsure}
 		if f.typ == behaviour.Timestamp || f.typ == behaviour.Day {
 			f.format = c.times[0].format
-			if other := turnedField(c.times); other != "" {
-				f.unsure = otherWayRound(other)
-			}
 			if !record.FormatHasYear(f.format) {
 				f.typ, f.format = behaviour.String, ""
+			} else if other := turnedField(c.times); other != "" {
+				f.unsure = otherWayRound(other)
 			}
 		}
 		k.fields = append(k.fields, f)

@@ -112,7 +112,7 @@ func (s *sheet) pairOf(columns []column, f *format) (timeSource, bool) {
 		}
 		if f.syntax == record.Blanks && strings.HasPrefix(day[0].text, "[") && strings.HasSuffix(clock[0].text, "]") {
 			if times := bestTimes(joined(day, clock, "[]")); len(times) > 0 {
-				w := timeSource{column: "$line", pattern: `\[([^]]+)\]`, timing: times[0], turns: mayTurn(times), taken: []int{i, i + 1}}
+				w := timeSource{column: "$line", pattern: `\[([^]]+)\]`, timing: times[0], turns: turned(times) != "", taken: []int{i, i + 1}}
 				w.doubtOrder(swapped(times))
 				return w, true
 			}
@@ -192,7 +192,7 @@ func (s *sheet) takeOut(f *format, i int, times []timing, clock string) (timeSou
 	if f.syntax == record.Blanks {
 		between = " "
 	}
-	w := timeSource{column: "$line", timing: times[0], turns: mayTurn(times), taken: []int{i, i + 1}}
+	w := timeSource{column: "$line", timing: times[0], turns: turned(times) != "", taken: []int{i, i + 1}}
 	quoted := slices.ContainsFunc(s.lines, func(l stamped) bool { return strings.Contains(l.text, `"`) })
 	for _, quote := range []string{"", `"`} {
 		if quote != "" && (!quoted || f.syntax != record.CSV) {

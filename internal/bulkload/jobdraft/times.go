@@ -260,43 +260,36 @@ func (t *timing) note(w record.Written, day *behaviour.Date) {
 	}
 }
 
-// swapped returns the format with day and month exchanged, "" if no such format reads as many
-// texts.
-func swapped(all []timing) string {
-	for _, t := range all[1:] {
-		if t.outside == all[0].outside && t.read == all[0].read && sameLetters(t.format, all[0].format) {
+// otherFormat returns the first format but the first of all that reads as many texts as the first, and fits. It returns "" if there is none.
+func otherFormat(all []timing, fits func(t *timing) bool) string {
+	for i := range all[1:] {
+		if t := &all[i+1]; t.read == all[0].read && fits(t) {
 			return t.format
 		}
 	}
 	return ""
+}
+
+// swapped returns the format with day and month exchanged, "" if no such format reads as many
+// texts, as many of them on the days of their paths.
+func swapped(all []timing) string {
+	return otherFormat(all, func(t *timing) bool { return t.outside == all[0].outside && sameLetters(t.format, all[0].format) })
 }
 
 // longMonth returns a format with the long names of months that reads as many texts as the format with the short names, ""
 // if there is none. May is both.
 func longMonth(all []timing) string {
-	for _, t := range all[1:] {
-		if t.read == all[0].read && strings.Contains(t.format, "January") && !strings.Contains(all[0].format, "January") {
-			return t.format
-		}
-	}
-	return ""
+	return otherFormat(all, func(t *timing) bool {
+		return strings.Contains(t.format, "January") && !strings.Contains(all[0].format, "January")
+	})
 }
 
-// mayTurn reports whether a format with day and month exchanged reads as many texts, on the days of their paths or not.
-func mayTurn(all []timing) bool { return turned(all) != "" }
-
-// turned returns the format of mayTurn, or "".
+// turned returns the format with day and month exchanged, "" if no such format reads as many texts, on the days of their paths or not.
 func turned(all []timing) string {
-	for _, t := range all[1:] {
-		if t.read == all[0].read && sameLetters(t.format, all[0].format) {
-			return t.format
-		}
-	}
-	return ""
+	return otherFormat(all, func(t *timing) bool { return sameLetters(t.format, all[0].format) })
 }
 
-// turnedField returns the format of mayTurn for a field, "" if most of its times are near the days of their paths, and fewer would be with
-// day and month exchanged.
+// turnedField is turned for a field. If most of its times are near the days of their paths, it is swapped.
 func turnedField(all []timing) string {
 	if all[0].outside*2 < all[0].read {
 		return swapped(all)

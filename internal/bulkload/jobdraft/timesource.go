@@ -72,7 +72,7 @@ func (s *sheet) timeSourceOf(columns []column, f *format) timeSource {
 		return w
 	}
 	c := columns[best]
-	w := timeSource{column: c.name, timing: c.times[0], turns: mayTurn(c.times), taken: []int{best}}
+	w := timeSource{column: c.name, timing: c.times[0], turns: turned(c.times) != "", taken: []int{best}}
 	w.doubtOrder(swapped(c.times))
 	w.doubtMonth(longMonth(c.times))
 	if c.times[0].epoch() && hint(c.name, timeWords) < 0 && !c.times[0].near() && !ordered[best] {
