@@ -271,8 +271,8 @@ func (f *rereadFile) is(e *event, now event) bool {
 	return e.from == f.path && e.user == now.user && e.date == now.date && e.kind == now.kind && e.micros == now.micros
 }
 
-// knows reports whether the job reads records of f as t has them, on days of which f is not read. A ledger may tell only the first and the
-// last day of its records, so the product may read these days, too, and see that the job reads the file right.
+// knows reports whether the job reads records of f as t has them, on days of which f is not read. The product may
+// read these days, too, and see that the job reads the file right.
 func (f *rereadFile) knows(t *table) bool {
 	return slices.ContainsFunc(t.events, func(e event) bool {
 		now, ok := f.other[e.index]
