@@ -182,7 +182,7 @@ func (x *run) steal(s *Step) error {
 func (x *run) settle(a, b *Step, didA, didB said) error {
 	before, quarantined := x.tables[a.Table], x.ground(a.Table).bad
 	orders := [][]*Step{{a, b}, {b, a}, {a}, {b}, {}}
-	added := func(did said) bool { return done(did) || did.Status == 1 && did.number("read") > 0 } // 1 if a file was left out
+	added := func(did said) bool { return done(did) || did.Status == 1 && did.number("files") > 0 } // 1 if a file was left out
 	likely := func(order []*Step) int {
 		if slices.Contains(order, a) == added(didA) && slices.Contains(order, b) == added(didB) {
 			return 0
@@ -224,9 +224,10 @@ func explains(order []*Step, s *Step, did said) bool {
 }
 
 // done reports whether a load claims that it has loaded all good records. If all of them were
-// dropped, its status is 64. If a log may still be written, its status is 75, as of a load without the lock.
+// dropped, its status is 64. If a log may still be written, its status is 75, as of a load without the
+// lock. A loaded file may have no records, so its files are counted.
 func done(did said) bool {
-	return did.Status == 0 || did.Status == 65 || (did.Status == 64 || did.Status == 75) && did.number("read") > 0
+	return did.Status == 0 || did.Status == 65 || (did.Status == 64 || did.Status == 75) && did.number("files") > 0
 }
 
 // holding records that a table's lock is held, for steps that run while a command is stopped.
