@@ -95,7 +95,7 @@ func (r *reader) part(n ast.Node) (*formula, error) {
 	case *ast.IntegerNode:
 		return &formula{text: strconv.Itoa(n.Value), kind: -1, typ: behaviour.Int64, number: wholeNumber(n.Value)}, nil
 	case *ast.FloatNode:
-		return &formula{text: strconv.FormatFloat(n.Value, 'g', -1, 64), kind: -1, typ: behaviour.Double, number: doubleNumber(n.Value)}, nil
+		return &formula{text: doubleText(n.Value), kind: -1, typ: behaviour.Double, number: doubleNumber(n.Value)}, nil
 	case *ast.BinaryNode:
 		if !slices.Contains(arithmeticOperators, n.Operator) {
 			return nil, r.wrong(n, "%s is not allowed in an aggregate: use %s", n.Operator, strings.Join(arithmeticOperators, ", "))
@@ -115,6 +115,15 @@ func (r *reader) part(n ast.Node) (*formula, error) {
 		return nil, r.wrong(n, "%s is a %s: arithmetic needs numbers", fieldTerm(k, f), f.Type)
 	}
 	return &formula{text: fieldTerm(k, f), kind: a.kind, field: uint32(a.field), typ: f.Type}, nil
+}
+
+// doubleText writes a double of a formula. It never writes a double as a whole number: 2.0 is another operand than 2.
+func doubleText(v float64) string {
+	s := strconv.FormatFloat(v, 'g', -1, 64)
+	if strings.ContainsAny(s, ".e") {
+		return s
+	}
+	return s + ".0"
 }
 
 // fields calls yield with each field of f.

@@ -728,6 +728,27 @@ func TestArithmeticEndsWhere64BitsDo(t *testing.T) {
 	}
 }
 
+// TestDoublesAndWholeNumbersAreTwoOperands multiplies a field by 1 and by 1.0, in both orders. No double
+// is equal to the product of whole numbers. Only a double can be larger than 64 bits.
+func TestDoublesAndWholeNumbersAreTwoOperands(t *testing.T) {
+	s := schema()
+	b := batch(s, location(t, s), []happening{{kind: 1, values: []any{nil, 1<<53 + 1, nil}}})
+	whole, double := "max(play.seconds * 1) == 9007199254740993", "max(play.seconds * 1.0) == 9007199254740992.0"
+	power := "max(play.seconds * 1000) == 9007199254740993000 && max(play.seconds * 1e3) < 9007199254740993000 && max(play.seconds * 1e9) > 9e24"
+	for _, text := range []string{whole + " && " + double, double + " && " + whole, power} {
+		h, err := condition.ParseHaving(text, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := h.Evaluator()
+		e.Begin()
+		e.Add(b, &b.Events[0])
+		if keeps, err := e.Keeps(); !keeps || err != nil {
+			t.Errorf("%s: %v, %v", text, keeps, err)
+		}
+	}
+}
+
 // TestDaysWhereClocksGoBackPastMidnight uses a clock that was put back to 6 November a minute
 // after midnight of 7 November.
 func TestDaysWhereClocksGoBackPastMidnight(t *testing.T) {
