@@ -183,8 +183,12 @@ type parser struct {
 
 // parse parses one chunk, and adds its counts to the file.
 func (p *parser) parse(t task) error {
+	unfit := delivered.Unfit
+	if t.in.corrected != nil {
+		unfit = delivered.UnfitCorrected
+	}
 	if err := p.open(t); err != nil {
-		t.in.Fail(delivered.Unfit(err))
+		t.in.Fail(unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}
 	p.counts, p.others, p.rejects, p.days, p.outside = manifest.Counts{}, manifest.Unmapped{}, nil, nil, dateSet{}
@@ -195,7 +199,7 @@ func (p *parser) parse(t task) error {
 		err = p.texts(t)
 	}
 	if errors.Is(err, record.ErrLarge) || errors.Is(err, record.ErrHeader) {
-		t.in.Fail(delivered.Unfit(err))
+		t.in.Fail(unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}
 	if err != nil {

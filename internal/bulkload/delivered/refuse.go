@@ -44,6 +44,14 @@ func Unfit(err error) error {
 	return err
 }
 
+// UnfitCorrected adds the next step to err, an error of reading the corrected records of a loaded file.
+func UnfitCorrected(err error) error {
+	if errors.Is(err, record.ErrHeader) {
+		return refusedError{fmt.Errorf("%w: none of its corrected records is loaded: if the log is older than a column of the job, replay with a copy of the job that does not have the column; otherwise correct the job", err)}
+	}
+	return Unfit(err)
+}
+
 // TooBad returns an error if bad of read records of the file at path are more than the job allows. reasons lists the
 // commonest reasons, and step says what becomes of the file and what to do.
 func TooBad(j *job.Job, path string, read, bad int64, reasons fmt.Stringer, step string) error {

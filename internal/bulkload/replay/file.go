@@ -103,7 +103,7 @@ func (f *file) Header(ctx context.Context) ([]string, error) {
 	}
 	in, r, err := f.open(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("the names of the columns: %w", delivered.Unfit(err))
+		return nil, fmt.Errorf("the names of the columns: %w", delivered.UnfitCorrected(err))
 	}
 	defer in.Close()
 	defer r.Close()

@@ -425,3 +425,27 @@ func TestATextMayNotBeginWithAnEmptyLine(t *testing.T) {
 	}
 	y.WantCounts(y.Replay(bulkload.ErrLeft, name), 2, 1, 1, 0, 0)
 }
+
+// TestAReplayByAJobWithALaterColumn replays a log that is older than a column of the job. It must not have the
+// log delivered again: the table has its other records. By the older job the record is loaded.
+func TestAReplayByAJobWithALaterColumn(t *testing.T) {
+	const name = "2014-09-01/play.csv"
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	y.Write(name, bulkloadtest.WithBad)
+	y.Load(nil, "2014-09-01", "2014-09-01")
+	y.Correct(name, ",many", ",8")
+	before := y.Trails(true)
+	y.SetJob(strings.Replace(bulkloadtest.TwoKinds, "seconds: int64", "seconds: int64, device: string", 1))
+	r, err := replayed(y, name)
+	said := fmt.Sprint(err, r.Failed)
+	if !errors.Is(err, bulkload.ErrTooBad) || !strings.Contains(said, "replay with a copy of the job that does not have the column") || strings.Contains(said, "delivered again") {
+		t.Errorf("%v, %+v; want the advice to replay by another job", err, r)
+	}
+	if got := y.Trails(true); !slices.Equal(got, before) {
+		t.Errorf("the table has %q, want %q", got, before)
+	}
+	y.SetJob(bulkloadtest.TwoKinds)
+	if r, err := replayed(y, name); r.Loaded != 1 || !errors.Is(err, bulkload.ErrLeft) {
+		t.Errorf("by the older job: %+v, %v; want one record, and another that is bad still", r, err)
+	}
+}
