@@ -213,6 +213,9 @@ func (g *guard) comparison(n ast.Node) ast.Node {
 func (c *comparison) whether(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.BinaryNode:
+		if n.Operator == "&&" { // of a range
+			return and(c.whether(n.Left), c.whether(n.Right), n.Location())
+		}
 		return c.pair(n)
 	case *ast.UnaryNode:
 		return not(c.whether(n.Node), n.Location())

@@ -131,13 +131,15 @@ func (m *maker) comparison() claim {
 	case "list":
 		return m.list()
 	case "range":
-		x, a, b := m.operand("whole", 1), m.operand("whole", 0), m.operand("whole", 1)
+		x, a, b := m.operand(m.one("whole", "double"), 1), m.operand("whole", 0), m.operand("whole", 1)
 		m.refuseRange(a, b)
-		if m.rng.IntN(2) == 0 {
-			below, above := m.compared(x, "<", a), m.compared(x, ">", b)
-			return claim{fmt.Sprintf("(%s not in %s..%s)", x.text, a.text, b.text), func(s *subject) bool { p, q := below(s), above(s); return p || q }}
-		}
 		from, to := m.compared(x, ">=", a), m.compared(x, "<=", b)
+		if m.rng.IntN(2) == 0 {
+			return claim{fmt.Sprintf("(%s not in %s..%s)", x.text, a.text, b.text), func(s *subject) bool {
+				p, q := from(s), to(s)
+				return x.is(s) != nil && a.is(s) != nil && b.is(s) != nil && !(p && q)
+			}}
+		}
 		return claim{fmt.Sprintf("(%s in %s..%s)", x.text, a.text, b.text), func(s *subject) bool { p, q := from(s), to(s); return p && q }}
 	case "mixed":
 		return m.pair("whole", "double", "==", "!=", "<", "<=", ">", ">=")

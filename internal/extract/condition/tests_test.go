@@ -87,7 +87,7 @@ func TestTestsTellComparisonsExactly(t *testing.T) {
 	texts = append(texts, `order.due < date("2014-10-19 12:00")`, `order.due >= date("2014-10-18T23:59:59.999999-03:00")`, `order.due != date("2014-10-19 12:00")`,
 		`play.programme startsWith "Dr"`, `play.programme startsWith ""`, `play.programme not startsWith "a"`, `"节" <= play.programme`,
 		`play.programme in ["a", "", "play"]`, `play.programme not in ["a", "drama"]`, `play.seconds in [0, -1, 600]`, `play.seconds not in [7, 1]`,
-		"play.seconds in -1..600", "play.live", "order.paid", "play.programme != nil", "play.live && play.seconds > 1 && play.seconds < 700",
+		"play.seconds in -1..600", "play.seconds not in -1..600", "order.price in -2.5..9.99", "order.price not in 0..600", `order.due not in date("2014-10-18")..date("2014-10-19")`, "play.live", "order.paid", "play.programme != nil", "play.live && play.seconds > 1 && play.seconds < 700",
 		"play.seconds > 5 || order.price < 3", `play.programme == "a" || play.programme > "n" || play.programme == ""`, `behaviour == "play" && play.seconds > 5`)
 	m := single(13, s, zone)
 	for _, text := range texts {

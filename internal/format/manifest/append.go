@@ -109,6 +109,14 @@ func (e *Extract) appendOthers(span behaviour.Span) error {
 	return fmt.Errorf("%w, and --append adds dates that it does not have: it has %s already: %s", iofs.ErrExist, joined(span.Gaps(free), ", "), step)
 }
 
+// rollsOf returns the value of --rolls.
+func rollsOf(e *Extract) string {
+	if e.Unrolled {
+		return "off"
+	}
+	return "use"
+}
+
 func joined(spans []behaviour.Span, by string) string {
 	words := make([]string, len(spans))
 	for i, s := range spans {
@@ -123,7 +131,7 @@ func (e *Extract) differs(next *Extract) string {
 	for _, f := range []struct{ name, was, is string }{
 		{"--table", e.Table, next.Table},
 		{"the zone of the table", e.Zone, next.Zone},
-		{"--rolls off", fmt.Sprint(e.Unrolled), fmt.Sprint(next.Unrolled)},
+		{"--rolls", rollsOf(e), rollsOf(next)},
 	} {
 		if f.was != f.is {
 			return fmt.Sprintf("%s is %s there, and %s here", f.name, f.was, f.is)
