@@ -120,6 +120,14 @@ func (in *Input) Fail(err error) {
 	}
 }
 
+// unfit adds the next step to err, an error of reading records of in.
+func (in *Input) unfit(err error) error {
+	if in.corrected != nil {
+		return delivered.UnfitCorrected(err)
+	}
+	return delivered.Unfit(err)
+}
+
 // Failed reports whether nothing of the file is loaded because of an error.
 func (in *Input) Failed() bool {
 	in.mu.Lock()

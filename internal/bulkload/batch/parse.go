@@ -183,12 +183,8 @@ type parser struct {
 
 // parse parses one chunk, and adds its counts to the file.
 func (p *parser) parse(t task) error {
-	unfit := delivered.Unfit
-	if t.in.corrected != nil {
-		unfit = delivered.UnfitCorrected
-	}
 	if err := p.open(t); err != nil {
-		t.in.Fail(unfit(err))
+		t.in.Fail(t.in.unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}
 	p.counts, p.others, p.rejects, p.days, p.outside = manifest.Counts{}, manifest.Unmapped{}, nil, nil, dateSet{}
@@ -199,7 +195,7 @@ func (p *parser) parse(t task) error {
 		err = p.texts(t)
 	}
 	if errors.Is(err, record.ErrLarge) || errors.Is(err, record.ErrHeader) {
-		t.in.Fail(unfit(err))
+		t.in.Fail(t.in.unfit(err))
 		return t.in.bad.Add(t.number, nil)
 	}
 	if err != nil {

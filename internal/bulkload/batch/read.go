@@ -167,7 +167,7 @@ func (r *reader) readFile(ctx context.Context, in *Input, tasks chan<- task) err
 	case src.Err != nil:
 		return in.own(delivered.Unread(in.Path, fmt.Errorf("load: %w", src.Err)))
 	case err != nil:
-		in.Fail(delivered.Unfit(err))
+		in.Fail(in.unfit(err))
 		return nil
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil {

@@ -46,7 +46,7 @@ func (r *reader) node(n ast.Node) (ast.Node, error) {
 	case *ast.UnaryNode:
 		if in, ok := negated(n); ok && in.Operator == "in" {
 			if bounds, ok := in.Right.(*ast.BinaryNode); ok && bounds.Operator == ".." {
-				return r.outside(in, bounds)
+				return r.within(in, bounds, true)
 			}
 		}
 		inner, err := r.node(n.Node)
@@ -86,7 +86,7 @@ func (r *reader) binary(n *ast.BinaryNode) (ast.Node, error) {
 		}
 	case n.Operator == "in":
 		if bounds, ok := n.Right.(*ast.BinaryNode); ok && bounds.Operator == ".." {
-			return r.within(n, bounds)
+			return r.within(n, bounds, false)
 		}
 	case n.Operator == "matches":
 		if _, ok := n.Right.(*ast.StringNode); !ok {

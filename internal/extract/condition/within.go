@@ -9,54 +9,43 @@ import (
 	"github.com/expr-lang/expr/file"
 )
 
-// within turns x in a..b into x >= a && x <= b. The library would make a list.
-func (r *reader) within(n, bounds *ast.BinaryNode) (ast.Node, error) {
-	from, to, err := r.sides(n, bounds)
-	if err == nil && descends(writtenIn(from.Right), writtenIn(to.Right)) {
-		err = r.wrong(bounds, "the range is empty: its first value is greater than its last; %s", r.instead(from, "||", to))
-	}
-	return located(&ast.BinaryNode{Operator: "&&", Left: from, Right: to}, n.Location()), err
-}
-
-// outside turns x not in a..b into a comparison that is true for all other values, NaN included. It is
-// false if x, a or b has no value. If a and b are constants, it is two comparisons, which may be leaves.
-func (r *reader) outside(n, bounds *ast.BinaryNode) (ast.Node, error) {
-	from, to, err := r.sides(n, bounds)
+// within turns x in a..b into x >= a && x <= b. The library would make a list. x not in a..b becomes a
+// comparison that is true for all other values, NaN included. It is false if x, a or b has no value. If a
+// and b are constants, it is two comparisons, which may be leaves.
+func (r *reader) within(n, bounds *ast.BinaryNode, outside bool) (ast.Node, error) {
+	from, err := r.side(n, ">=", bounds.Left)
 	if err != nil {
 		return nil, err
 	}
-	low, high := writtenIn(from.Right), writtenIn(to.Right)
-	if descends(low, high) {
-		below, above := *from, *to
-		below.Operator, above.Operator = "<", ">"
-		return nil, r.wrong(bounds, "the range is empty: its first value is greater than its last; %s", r.instead(&below, "&&", &above))
+	to, err := r.side(n, "<=", bounds.Right)
+	if err != nil {
+		return nil, err
 	}
-	loc := n.Location()
-	if low != nil && high != nil {
+	loc, low, high := n.Location(), writtenIn(from.Right), writtenIn(to.Right)
+	switch {
+	case descends(low, high):
+		return nil, r.wrong(bounds, "the range is empty: its first value is greater than its last; %s", r.instead(from.Left, low, high, outside))
+	case outside && low != nil && high != nil:
 		return located(&ast.BinaryNode{Operator: "||", Left: opposite(from, loc), Right: opposite(to, loc)}, loc), nil
 	}
-	return opposite(located(&ast.BinaryNode{Operator: "&&", Left: from, Right: to}, loc), loc), nil
+	both := located(&ast.BinaryNode{Operator: "&&", Left: from, Right: to}, loc)
+	if outside {
+		return opposite(both, loc), nil
+	}
+	return both, nil
+}
+
+// side returns the comparison of the operand of n with one value of a range.
+func (r *reader) side(n *ast.BinaryNode, operator string, bound ast.Node) (*ast.BinaryNode, error) {
+	out, err := r.binary(located(&ast.BinaryNode{Operator: operator, Left: n.Left, Right: bound}, n.Location()))
+	b, _ := out.(*ast.BinaryNode)
+	return b, err
 }
 
 // opposite returns the comparison that is true where n is false, unless an operand has no value. negated
 // recognizes it by its location.
 func opposite(n ast.Node, loc file.Location) ast.Node {
 	return located(&ast.UnaryNode{Operator: "not", Node: n}, loc)
-}
-
-// sides returns the comparisons of the operand of n with the first and the last value of a range.
-func (r *reader) sides(n, bounds *ast.BinaryNode) (from, to *ast.BinaryNode, err error) {
-	side := func(operator string, bound ast.Node) *ast.BinaryNode {
-		var out ast.Node
-		if err == nil {
-			out, err = r.binary(located(&ast.BinaryNode{Operator: operator, Left: n.Left, Right: bound}, n.Location()))
-		}
-		b, _ := out.(*ast.BinaryNode)
-		return b
-	}
-	from = side(">=", bounds.Left)
-	to = side("<=", bounds.Right)
-	return from, to, err
 }
 
 // descends reports whether a and b are constants of one type, and a is greater than b.
@@ -112,13 +101,16 @@ func (r *reader) cycle(n ast.Node) (*term, cycle, bool) {
 	return t, c, ok
 }
 
-// instead returns what to write for an empty range. other joins its comparisons.
-func (r *reader) instead(from *ast.BinaryNode, other string, to *ast.BinaryNode) string {
-	t, c, ok := r.cycle(from.Left)
-	if !ok {
+// instead returns what to write for x in low..high, or for x not in low..high, if the range is empty.
+func (r *reader) instead(x ast.Node, low, high any, outside bool) string {
+	t, c, ok := r.cycle(x)
+	switch {
+	case !ok:
 		return "write the lower value first"
+	case outside:
+		return fmt.Sprintf("%s, write (%s < %v && %s > %v)", c.past, t.name, low, t.name, high)
 	}
-	return fmt.Sprintf("%s, write (%s %s %v %s %s %s %v)", c.past, t.name, from.Operator, writtenIn(from.Right), other, t.name, to.Operator, writtenIn(to.Right))
+	return fmt.Sprintf("%s, write (%s >= %v || %s <= %v)", c.past, t.name, low, t.name, high)
 }
 
 // reached returns an error if n compares an hour or a weekday with a constant outside its cycle. The
