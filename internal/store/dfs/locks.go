@@ -2,9 +2,16 @@ package dfs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 )
+
+// ErrNoLock is wrapped by Lock, next to fs.ErrExist, if something that is not a lock has the name of the lock.
+var ErrNoLock = errors.New("it is no lock: move it away")
+
+// ErrNotFile is wrapped when a file is expected and a directory is found.
+var ErrNotFile = errors.New("a directory, and not a file")
 
 // Locks holds the locks that an FS has taken, so that each change can check them first. Many goroutines may use it. The zero Locks
 // holds none.

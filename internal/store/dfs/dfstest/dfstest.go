@@ -73,6 +73,7 @@ func RunWithin(t *testing.T, limits Limits, open Opener) {
 		{"Sweep removes what was not finished", testSweep},
 		{"a lock is held by one", testLock},
 		{"a lock that is dropped leaves nothing", testLockDropped},
+		{"something else is no lock", testNoLock},
 		{"a place has one name", testReal},
 		{"a lock is for other processes too, and falls with its holder", testLockKilled},
 		{"what is not there is fs.ErrNotExist", testNotExist},

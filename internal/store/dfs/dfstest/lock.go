@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -82,6 +84,35 @@ func testLock(t *testing.T, w world) {
 	}
 	if err := locks[0].Unlock(); err != nil {
 		t.Error(err)
+	}
+}
+
+// testNoLock puts a file and a directory in the place of a lock. Lock refuses both and does not change them. A Surveyor and
+// LockTester reports them without taking the lock.
+func testNoLock(t *testing.T, w world) {
+	text := []byte("the diary of somebody")
+	file, dir := w.at("file", "lock"), w.at("dir", "lock")
+	if err := errors.Join(dfs.WriteFile(w.ctx, w, file, text), dfs.WriteFile(w.ctx, w, dfs.Join(dir, "diary"), text)); err != nil {
+		t.Fatal(err)
+	}
+	before := Snapshot(t, w.FS, w.root)
+	refused := func(name string, err error) bool {
+		return errors.Is(err, fs.ErrExist) && errors.Is(err, dfs.ErrNoLock) && strings.Contains(err.Error(), name)
+	}
+	for _, name := range []string{file, dir} {
+		if l, err := w.Lock(w.ctx, name); !refused(name, err) {
+			t.Errorf("Lock gives %v, %v; want dfs.ErrNoLock", l, err)
+		}
+		held, _, err := survey(t, w).Held(w.ctx, name)
+		if held {
+			t.Errorf("%s is held", name)
+		}
+		if told := dfs.Lockable(w.ctx, w.FS, name); !refused(name, err) && !refused(name, told) {
+			t.Errorf("Held says %v, and Lockable says %v; want dfs.ErrNoLock", err, told)
+		}
+	}
+	if after := Snapshot(t, w.FS, w.root); !maps.Equal(before, after) {
+		t.Errorf("%v has become %v", before, after)
 	}
 }
 

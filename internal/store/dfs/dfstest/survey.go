@@ -106,3 +106,8 @@ func (f *Fault) Held(ctx context.Context, name string) (held bool, holder string
 	}
 	return s.Held(ctx, name)
 }
+
+// Lockable implements dfs.LockTester if the file system does. Fault does not count it as an operation.
+func (f *Fault) Lockable(ctx context.Context, name string) error {
+	return dfs.Lockable(ctx, f.fs, name)
+}

@@ -121,6 +121,8 @@ func (l *lock) lease(ctx context.Context) error {
 			}
 			tried = true
 			continue
+		case errors.Is(err, dfs.ErrNoLock):
+			return err
 		case errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist):
 			continue
 		}
@@ -138,12 +140,23 @@ func (l *lock) open(client *hdfs.Client) error {
 		if d, err = client.ServerDefaults(); err == nil {
 			l.w, err = client.CreateFile(l.path, d.Replication, d.BlockSize, os.FileMode(0o666&^l.umask))
 		}
-	case err == nil && (fi.IsDir() || fi.Size() > 0):
-		return fmt.Errorf("%w: the file with this name is not a lock: remove it", fs.ErrInvalid)
 	case err == nil:
-		l.w, err = client.Append(l.path)
+		if err = isLock(fi); err == nil {
+			l.w, err = client.Append(l.path)
+		}
 	}
 	return err
+}
+
+// isLock returns fs.ErrExist and dfs.ErrNoLock for a directory, and for a file with content.
+func isLock(fi fs.FileInfo) error {
+	switch {
+	case fi.IsDir():
+		return fmt.Errorf("%w: %w: %w", fs.ErrExist, dfs.ErrNotFile, dfs.ErrNoLock)
+	case fi.Size() > 0:
+		return fmt.Errorf("%w: %w", fs.ErrExist, dfs.ErrNoLock)
+	}
+	return nil
 }
 
 // taken returns ErrLocked with the holder of the lock and the time by which HDFS frees the lock

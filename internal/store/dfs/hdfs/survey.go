@@ -127,6 +127,19 @@ func (s *system) Held(ctx context.Context, name string) (held bool, who string, 
 	return true, attrs[holderAttribute], nil
 }
 
+// Lockable implements dfs.LockTester.
+func (s *system) Lockable(ctx context.Context, name string) error {
+	p, err := s.begin(ctx, "lock", name)
+	if err != nil {
+		return err
+	}
+	fi, err := p.stat(ctx, p.path)
+	if err != nil {
+		return nil //nolint:nilerr // the lock may not exist, and another method reports other errors
+	}
+	return p.named("lock", name, isLock(fi))
+}
+
 // nearest returns the place of dir, or of the nearest directory above it that exists.
 func (s *system) nearest(ctx context.Context, dir string) (place, error) {
 	p, err := s.begin(ctx, "survey", dir)

@@ -197,25 +197,23 @@ func lockLike(name string) error {
 	case err != nil:
 		return nil //nolint:nilerr // the lock may not exist, and its opening reports other errors
 	case fi.IsDir():
-		what = errDirectory
+		what = dfs.ErrNotFile
 	case info(name, fi).Special:
 		what = dfs.ErrSpecial
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w: %w: it is no lock: move it away", fs.ErrExist, what)
+	return fmt.Errorf("%w: %w: %w", fs.ErrExist, what, dfs.ErrNoLock)
 }
 
-var errDirectory = errors.New("a directory, and not a file")
-
-// isLock returns fs.ErrExist if a file contains anything except the text of a lock's holder.
+// isLock returns fs.ErrExist and dfs.ErrNoLock if a file contains anything except the text of a lock's holder.
 func isLock(name string) error {
 	fi, err := os.Stat(name)
 	if err != nil || fi.Size() == 0 {
 		return err
 	}
 	if who := told(name); fi.Size() > maxHolder || who != "" && !strings.HasPrefix(who, holderBegins) {
-		return fmt.Errorf("%w: it is no lock: move the file away", fs.ErrExist)
+		return fmt.Errorf("%w: %w", fs.ErrExist, dfs.ErrNoLock)
 	}
 	return nil
 }
