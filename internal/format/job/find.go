@@ -78,9 +78,9 @@ func (j *Job) Find(ctx context.Context, files dfs.FS, span behaviour.Span, kinds
 		f.wanted[i] = len(kinds) == 0 || slices.Contains(kinds, i)
 	}
 	f.other = newOthers(j, &f)
-	for i := range j.Pattern.globs {
-		f.glob = &j.Pattern.globs[i]
-		f.paths = j.Pattern.paths
+	f.globs, f.paths = j.Pattern.globs, j.Pattern.paths
+	for i := range f.globs {
+		f.glob = &f.globs[i]
 		if _, err := files.Stat(ctx, f.glob.base); err != nil {
 			if nowhere(err) {
 				return Found{}, fmt.Errorf("job: %w: the folder of the logs: %v: correct path under logs in the job, or mount the folder", ErrNoInput, err)
@@ -114,6 +114,7 @@ type finder struct {
 	files   dfs.FS
 	span    behaviour.Span
 	wanted  []bool // for each kind
+	globs   []glob // nil for markers, which have one
 	glob    *glob
 	paths   []string
 	seen    map[string]bool // paths found
@@ -257,7 +258,8 @@ func (f *finder) unusable(rel string, at place) Unusable {
 }
 
 func (f *finder) add(info dfs.Info, name, rel string, at place) {
-	if f.seen[name] {
+	g, at := f.first(name, at)
+	if f.seen[name] || !f.wants(at) {
 		return
 	}
 	f.seen[name] = true
@@ -265,9 +267,24 @@ func (f *finder) add(info dfs.Info, name, rel string, at place) {
 		f.found.NotUTF8 = append(f.found.NotUTF8, f.unusable(rel, at))
 		return
 	}
-	in := f.glob.input(at)
+	in := g.input(at)
 	in.Path, in.Rel, in.Size, in.Modified, in.Lost = name, rel, info.Size, info.Modified, info.Lost
 	f.found.Inputs = append(f.found.Inputs, in)
+}
+
+// first returns the first glob that matches a file, and the file's place in it. f.glob matches the file at a place. So the date and
+// the kind of a file do not depend on the requested days and kinds.
+func (f *finder) first(name string, at place) (*glob, place) {
+	for i := range f.globs {
+		g := &f.globs[i]
+		if g == f.glob {
+			break
+		}
+		if p, ok := g.match(name, f.paths); ok {
+			return g, p
+		}
+	}
+	return f.glob, at
 }
 
 // input returns the Input that the path of a file at p describes.
