@@ -312,7 +312,7 @@ func (u *reader) find(header []string, kind int, column string) (int, error) {
 func headerStep(header []string, kind int, column string) string {
 	if len(header) == 1 {
 		if i := strings.IndexAny(header[0], separators); i >= 0 {
-			return separatedStep(header[0], header[0][i])
+			return separatedStep(header[0][i])
 		}
 	}
 	switch {
@@ -334,19 +334,16 @@ func quotedStep(header string, err error) string {
 	}
 	for _, c := range separators {
 		if strings.Contains(header, `"`+string(c)) {
-			return separatedStep(header, byte(c))
+			return separatedStep(byte(c))
 		}
 	}
 	return ""
 }
 
-// separatedStep returns the next step if c separates the columns of a header. tr keeps commas in values, but does not read quotes.
-func separatedStep(header string, c byte) string {
-	step := fmt.Sprintf(`: a .csv is separated by ",", and a .tsv by tabs, not by "%c": convert the list`, c)
-	if strings.Contains(header, `"`) {
-		return fmt.Sprintf(`%s, for example by python3 -c 'import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter="%c"))' < OLD.csv > NEW.csv`, step, c)
-	}
-	return fmt.Sprintf(`%s to a .tsv, for example by tr '%c' '\t' < OLD.csv > NEW.tsv`, step, c)
+// separatedStep returns the next step if c separates the columns of a header. Values may have quotes around them, although the header has none.
+func separatedStep(c byte) string {
+	return fmt.Sprintf(`: a .csv is separated by ",", and a .tsv by tabs, not by "%c": convert the list, for example by `+
+		`python3 -c 'import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter="%c"))' < OLD.csv > NEW.csv`, c, c)
 }
 
 // quoteStep returns the next step after an error about quotes, or "".
