@@ -24,7 +24,7 @@ func Appended(ctx context.Context, l table.Loader, c extract.Config) ([]string, 
 	}
 	var notes []string
 	if missing := manifest.MissingDays(&m.Query, m.Appended); len(missing) > 0 {
-		notes = append(notes, fmt.Sprintf("the result has %s without %s: use --append for these days, too", m.Query.Span, table.Spans(missing)))
+		notes = append(notes, fmt.Sprintf("the result has %s without %s: load these days if they are not loaded, and use --append for them", m.Query.Span, table.Spans(missing)))
 	}
 	old, replaced := earlier(table.Known(l), m)
 	if len(replaced) > 0 {

@@ -119,7 +119,7 @@ var rowScripts = map[string]rowScript{
 	"active as --active all asks":                                                                                {0, night + "; echo u2 > users.txt; " + asking + ",order"},
 	"the list of users is empty":                                                                                 {0, night + "; : > users.txt; " + asking},
 	"has no directory date=…, because no user is in the result":                                                  {0, night + "; echo u9 > users.txt; " + asking + " --partition-by date"},
-	"the result has … without …: use --append for these days, too":                                               {0, grown + "cp -r logs/2014-09-02 logs/2014-09-03; sed -i s/09-02/09-03/ logs/2014-09-03/*; bulkload --quiet --from 2014-09-03 --to 2014-09-03; day 3"},
+	"the result has … without …: load these days if they are not loaded, and use --append for them":              {0, grown + "cp -r logs/2014-09-02 logs/2014-09-03; sed -i s/09-02/09-03/ logs/2014-09-03/*; bulkload --quiet --from 2014-09-03 --to 2014-09-03; day 3"},
 	"days of the result that gained records or values in the table after they were extracted":                    {0, grown + "sed s/u1/u3/ logs/2014-09-01/play.csv > logs/2014-09-01/play2.csv; sed -i 's|}.csv|}*.csv|' usertrail.yaml; " + night + "; day 2"},
 	"days of the result that were extracted from another table of this name, or before the table was made again": {0, grown + "rm -r trails; sed -i s/u1/u3/ logs/2014-09-01/play.csv; " + night + "; day 2"},
 	"using the dates of the table: --from … --to …":                                                              {0, night + "; extract --users users.txt --types play"},
