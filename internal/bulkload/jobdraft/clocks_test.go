@@ -162,6 +162,47 @@ func TestATimeOfDayThatIsNotReadIsToldAndNoUser(t *testing.T) {
 	}
 }
 
+// TestTheDayOfThePathShowsTheOrderOfDayAndMonth drafts jobs of logs whose days are all before the thirteenth. Their times, and
+// the times of a field, fit with day and month exchanged. The order is doubted only if the paths have no day.
+func TestTheDayOfThePathShowsTheOrderOfDayAndMonth(t *testing.T) {
+	for _, layout := range []string{
+		"02/01/2006 15:04:05", "02/01/2006 03:04:05 PM", "02/01/2006 03:04 PM", "2/1/2006 3:04:05 PM", "2/1/2006 3:04 PM", "02/01/06 03:04 PM", "2/1/06, 3:04 PM",
+		"2/1/2006, 3:04 PM", "02/01/2006, 03:04:05 PM",
+	} {
+		for _, turned := range []bool{false, true} {
+			if turned {
+				layout = strings.NewReplacer("02/01", "01/02", "2/1", "1/2").Replace(layout)
+			}
+			for _, name := range []string{"2006-01-02.csv", "part-15.csv"} {
+				t.Run(layout+" "+name, func(t *testing.T) {
+					dir := t.TempDir()
+					var want []int64
+					for d := range 4 {
+						at := time.Date(2023, 3, 4+d, d, 0, 0, 0, time.UTC)
+						testkit.WriteFile(t, filepath.Join(dir, "logs", at.Format(name)), lines("user_id;time;ended", 40, func(i int) string {
+							at = at.Add(10 * time.Minute)
+							want = append(want, at.UnixMicro())
+							return fmt.Sprintf("u%d;%s;%s", i%7, at.Format(layout), at.Add(time.Minute).Format(layout))
+						}))
+					}
+					d := makeDraft(t, dir)
+					dated := strings.Contains(d.Text, "{date}")
+					got := loads(t, jobOf(t, dir, d))
+					for i, e := range got.events {
+						if at := strings.Split(e, "\x00")[2]; dated && at != fmt.Sprint(want[i]) {
+							t.Fatalf("record %d is of %s, want %d\n%s", i, at, want[i], d.Text)
+						}
+					}
+					doubts := strings.Count(d.Text, "day and month may be the other way round")
+					if dated != (name != "part-15.csv") || (doubts == 0) != dated || len(got.events) != len(want) || got.bad > 0 {
+						t.Errorf("%d records, %d bad, %d doubts\n%s", len(got.events), got.bad, doubts, d.Text)
+					}
+				})
+			}
+		}
+	}
+}
+
 // TestDaysAndMonthsOfFieldsAreDoubted drafts a job of loans whose due dates fit with day and month exchanged. Only dates near the
 // days of the logs, and days after the twelfth, show the order.
 func TestDaysAndMonthsOfFieldsAreDoubted(t *testing.T) {

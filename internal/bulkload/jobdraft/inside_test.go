@@ -3,6 +3,7 @@ package jobdraft
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"usertrail/internal/store/dfs"
@@ -39,6 +40,17 @@ func TestZonesOfFullHours(t *testing.T) {
 	for hours, want := range map[int]string{0: "UTC", 8: "Asia/Shanghai", 10: "Etc/GMT-10", -7: "Etc/GMT+7"} {
 		if got := zoneAt(int64(hours)*3600, nil); got != want {
 			t.Errorf("%+d hours are %s, want %s", hours, got, want)
+		}
+	}
+}
+
+// TestEveryFormatWithTheMonthFirstHasATwin asks for a format with the day first for each format with the month first. Only with
+// both can init choose the order by the day of the path, or doubt it.
+func TestEveryFormatWithTheMonthFirstHasATwin(t *testing.T) {
+	turn := strings.NewReplacer("01/02/", "02/01/", "1/2/", "2/1/", "01-02-2006", "02-01-2006")
+	for _, l := range layouts {
+		if twin := turn.Replace(l); !slices.Contains(layouts, twin) {
+			t.Errorf("%q has no twin %q", l, twin)
 		}
 	}
 }
