@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"usertrail/internal/behaviour"
 )
 
 // Names of months and weekdays. {date} reads none of them, and paths of other days have other names.
@@ -26,8 +28,20 @@ var (
 	}
 )
 
-// periodNames are words before the number of a week or a quarter: KW09, Q1.
-var periodNames = []string{"kw", "cw", "wk", "week", "woche", "semaine", "semana", "w", "q"}
+// dayWords are words before the number of a month or a day: monat09.
+var dayWords = []string{"month", "monat", "mois", "mes", "mese", "maand", "day", "tag", "jour", "dia", "giorno", "dag"}
+
+// periodNames are words before a number of the calendar: KW09, Q1.
+var periodNames = append([]string{"kw", "cw", "wk", "week", "woche", "semaine", "semana", "w", "q"}, dayWords...)
+
+// yearWords are words before the number of a year: jahr2014.
+var yearWords = []string{"year", "jahr", "annee", "année", "ano", "año", "anno", "jaar"}
+
+// Characters after the numbers of a day and of a time of day: 2014年02月26日03时.
+const (
+	dayUnits   = "年月日년월일"
+	clockUnits = "时時点分秒시분초"
+)
 
 // Only a draft needs the following: they are not made at each start of the command.
 var (
@@ -41,14 +55,21 @@ var (
 		}
 		return out
 	})
-	// periodWord matches the number of a week or a quarter.
+	// periodWord matches a word with a number of the calendar.
 	periodWord = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?i)((19|20)[0-9]{2})?([a-z]{2,}[0-9]{1,2}|w[0-9]{2}|q[1-4])$`)
 	})
-	// shortDay matches a day in which a number may have one digit.
-	shortDay = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(^|[^0-9])((19|20)[0-9]{2}[-_./][0-9]{1,2}[-_./][0-9]{1,2}|[0-9]{1,2}[-_./][0-9]{1,2}[-_./](19|20)[0-9]{2})([^0-9]|$)`)
+	// lostDays match days in forms that a job does not read: a number may have one digit, the day may be the number in the name of
+	// a file, or it is the day of the year. The groups are the numbers that are not in the paths of later days.
+	lostDays = sync.OnceValue(func() []*regexp.Regexp {
+		return []*regexp.Regexp{
+			regexp.MustCompile(`(?:^|[^0-9])((?:19|20)[0-9]{2})(?:(?:[-_. ]|[年년] ?|[年년]?` + newFolder + `)([0-9]{1,2})|(0[1-9]|1[0-2]))[^0-9]+[0-9]{1,2}(?:[^0-9]|$)`),
+			regexp.MustCompile(`(?:^|[^0-9])[0-9]{1,2}[-_./]([0-9]{1,2})[-_./]((?:19|20)[0-9]{2})(?:[^0-9]|$)`),
+			regexp.MustCompile(`(?:^|[^0-9])((?:19|20)[0-9]{2}-?[0-3][0-9]{2})(?:[^0-9]|$)`),
+		}
 	})
+	// unitNumber matches the number before a unit of a date or a time of day.
+	unitNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+([` + dayUnits + clockUnits + `])`) })
 )
 
 // nameIn returns the list of the calendar's names that has a word, without the digits around it.
@@ -58,6 +79,55 @@ func nameIn(word string) *[]string {
 
 // isMonth reports whether a word is the name of a month, also with numbers next to it: 26Feb2014.
 func isMonth(word string) bool { return nameIn(word) == &monthNames }
+
+// isDayWord reports whether a word is a name or a unit of the parts of a date.
+func isDayWord(word string) bool {
+	word = strings.ToLower(word)
+	return slices.Contains(dayWords, word) || slices.Contains(yearWords, word) || strings.Trim(word, dayUnits+clockUnits) == ""
+}
+
+// markLostDay replaces the year and the month of a day that a job does not read, and reports whether the path has one.
+func markLostDay(rel string) (marked string, ok bool) {
+	if centuries(rel) == 0 {
+		return rel, false
+	}
+	for _, expr := range lostDays() {
+		m := expr.FindStringSubmatchIndex(rel)
+		if m == nil {
+			continue
+		}
+		var b strings.Builder
+		at := 0
+		for i := 2; i < len(m); i += 2 {
+			if m[i] >= 0 {
+				b.WriteString(rel[at:m[i]] + wild)
+				at = m[i+1]
+			}
+		}
+		return b.String() + rel[at:], true
+	}
+	return rel, false
+}
+
+// markNumbers replaces the numbers in a word that are parts of a date: numbers before a unit, and the year of the day of the
+// path, also with the month after it. day is nil if the path has none.
+func markNumbers(word string, day *behaviour.Date) string {
+	if !strings.ContainsAny(word, "0123456789") {
+		return word
+	}
+	word = unitNumber().ReplaceAllString(word, wild+"$1")
+	if day == nil {
+		return word
+	}
+	text := day.String()
+	year, month := text[:4], text[:4]+text[5:7]
+	return digits.ReplaceAllStringFunc(word, func(n string) string {
+		if n == year || n == month {
+			return wild
+		}
+		return n
+	})
+}
 
 // ofCalendar reports whether a word of a path names a part of the calendar. all are the words of the path: a word such as Q1
 // is a quarter only if the path has a day or a number, too.

@@ -3,6 +3,7 @@ package jobdraft_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 // TestAPathHasNoNameOfTheCalendar drafts jobs of logs whose paths have the name of a month or a weekday, the number of a
 // week or a time of day. None of these is in the path of the draft, because the logs of other days have others.
 func TestAPathHasNoNameOfTheCalendar(t *testing.T) {
-	const lost, order = "{date} reads only digits", "in another order"
+	const lost, order = "{date} stands for one day in digits", "in another order"
 	for _, c := range []struct {
 		names, path, unsure string // files are between blanks
 	}{
@@ -42,6 +43,36 @@ func TestAPathHasNoNameOfTheCalendar(t *testing.T) {
 		{"app_20140226_7f3a9c.csv", "app_{date:yyyyMMdd}_*.csv", ""},
 		{"app-2014-02-26-final.csv", "app-{date}-final.csv", ""},
 		{"app7-2014-02-26.csv", "app7-{date}.csv", ""},
+		{"2014年/02月/26日.csv 2014年/02月/27日.csv", "{date:yyyy}年/{date:MM}月/{date:dd}日.csv", ""},
+		{"2014年02月26日.csv 2014年02月27日.csv", "{date:yyyy}年{date:MM}月{date:dd}日.csv", ""},
+		{"2014년02월26일.csv", "{date:yyyy}년{date:MM}월{date:dd}일.csv", ""},
+		{"日志2014年2月26日.csv 日志2014年2月27日.csv", "日志*年*月*日.csv", lost},
+		{"2014年2月/26日/play.csv", "*年*月/*日/play.csv", lost},
+		{"2014年02月/2014-02-26.csv", "*年*月/{date}.csv", ""},
+		{"2014-02-26-03时15分.csv", "{date}-*时*分.csv", ""},
+		{"jahr2014/monat02/tag26.csv jahr2014/monat02/tag27.csv", "jahr{date:yyyy}/monat{date:MM}/tag{date:dd}.csv", ""},
+		{"2014/Month_02/Day_26.csv", "{date:yyyy}/Month_{date:MM}/Day_{date:dd}.csv", ""},
+		{"yyyy=2014/MM=02/dd=26/play.csv", "yyyy={date:yyyy}/MM={date:MM}/dd={date:dd}/play.csv", ""},
+		{"jahr2014/monat2/tag26.csv jahr2014/monat2/tag27.csv", "jahr*/monat*/*.csv", lost},
+		{"jahr2014/2014-02-26.csv", "jahr*/{date}.csv", ""},
+		{"monat02/2014-02-26.csv", "*/{date}.csv", ""},
+		{"app201402/app-2014-02-26.csv", "app*/app-{date}.csv", ""},
+		{"win2012/2014-02-26.csv", "win2012/{date}.csv", ""},
+		{"2014-02/till-26.csv 2014-02/till-27.csv", "*-*/till-*.csv", lost},
+		{"201402/till-26.csv", "*/till-*.csv", lost},
+		{"id20143/till-26.csv", "id20143/till-*.csv", ""},
+		{"year=2014/month=2/day=26/play.csv", "year=*/month=*/day=*/play.csv", lost},
+		{"log2014057.csv", "log*.csv", lost},
+		{"2014/web01/26.csv", "*/web01/*.csv", ""},
+		{"2014-02/till1.csv 2014-02/bar1.csv", "*-*/{behaviour}.csv", lost},
+		// Names with two days.
+		{"2014-02-26_2014-02-27.csv 2014-02-27_2014-02-28.csv", "*_*.csv", lost},
+		{"2014-02-26-2014-02-27.csv", "*-*.csv", lost},
+		{"2014.02.26-2014.02.27.csv", "*-*.csv", lost},
+		{"20140226-20140227.csv", "*-*.csv", lost},
+		{"26.02.2014-27.02.2014.csv 27.02.2014-03.03.2014.csv", "*-*.csv", lost},
+		{"26022014_27022014.csv", "*_*.csv", lost},
+		{"dt=2014-02-27/2014022600-2014022700.csv", "dt={date}/*-*.csv", ""},
 		// Behaviours, and not months and weekdays.
 		{"mar/2014-02-26.csv play/2014-02-26.csv", "{behaviour}/{date}.csv", "{behaviour} stands for mar, play"},
 		{"sun/part-0001.csv play/part-0001.csv", "{behaviour}/part-*.csv", "{behaviour} stands for play, sun"},
@@ -81,6 +112,11 @@ func TestAPathHasNoNameOfTheCalendar(t *testing.T) {
 			if (got == "") != (c.unsure == "") || !strings.Contains(got, c.unsure) {
 				t.Errorf("the comment on the path is %q, want one with %q\n%s", got, c.unsure, d.Text)
 			}
+			for _, name := range []string{"day", "tag", "日", "年"} {
+				if slices.Contains(d.Behaviours, name) {
+					t.Errorf("the behaviour is %s\n%s", name, d.Text)
+				}
+			}
 			if d.SkippedFiles > 0 || d.Bad > 0 || d.Problem != nil {
 				t.Errorf("%+v %v\n%s", d.Summary, d.Problem, d.Text)
 			}
@@ -97,7 +133,7 @@ func TestTheFoldersOfMonthsAreNoBehaviours(t *testing.T) {
 		}))
 	}
 	d := makeDraft(t, dir)
-	if !strings.Contains(d.Text, `/logs/*.csv # unsure: {date} reads only digits`) || fmt.Sprint(d.Behaviours) != "[event]" {
+	if !strings.Contains(d.Text, `/logs/*.csv # unsure: {date} stands for one day in digits`) || fmt.Sprint(d.Behaviours) != "[event]" {
 		t.Errorf("%v\n%s", d.Behaviours, d.Text)
 	}
 }

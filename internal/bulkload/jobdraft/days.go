@@ -15,12 +15,14 @@ type daySpelling struct {
 	guess bool           // other readings are as likely
 }
 
-// between matches the text between the parts of a day. It may be the beginning of a new
-// folder, whose name may be such as month=09.
-const between = `([-_.]|/(?:[A-Za-z_]+=)?|)`
-
-// afterMonth is between with the name of the month before a new folder: 02-Feb/26.
-const afterMonth = `([-_.]|(?:[-_. ]?\pL+)?/(?:[A-Za-z_]+=)?|)`
+// Patterns of the text between the parts of a day.
+var (
+	// newFolder is the beginning of a new folder, whose name may be such as month=09 or monat09.
+	newFolder = `/(?:[A-Za-z_]+=|(?i:` + strings.Join(dayWords, "|") + `)[-_]?)?`
+	between   = `([-_.]|[年년]?(?:` + newFolder + `)?)`
+	// afterMonth is between with the name of the month before a new folder: 02-Feb/26.
+	afterMonth = `([-_.]|[月월]?|(?:[-_. ]?\pL+)?` + newFolder + `)`
+)
 
 // daySpellings are tried in this order. The characters before and after a day are not digits.
 var daySpellings = []daySpelling{
@@ -41,6 +43,7 @@ type dayIn struct {
 	from, to int
 	text     string // in the notation of a job: {date:yyyyMMdd}
 	day      time.Time
+	mixed    bool // other characters before the month than before the day, in one folder or name
 }
 
 // daysIn finds the days in a path that have one spelling.
@@ -65,11 +68,12 @@ func (s *daySpelling) daysIn(rel string) []dayIn {
 	return out
 }
 
-// read returns the day of a match, if it exists in the calendar.
+// read returns the day of a match, if it exists in the calendar. A guess is not mixed.
 func (s *daySpelling) read(rel string, m []int) (dayIn, bool) {
 	var y, mon, d int
-	var written strings.Builder
-	var inner bool // a folder ends within the day
+	var texts []string // between the parts
+	var whole, pieces strings.Builder
+	var cut bool // only pieces can have the texts between the parts
 	for i := range s.parts {
 		text := rel[m[4+2*i]:m[5+2*i]]
 		n, _ := strconv.Atoi(text)
@@ -84,31 +88,30 @@ func (s *daySpelling) read(rel string, m []int) (dayIn, bool) {
 			d = n
 		default:
 			name, _, folder := strings.Cut(text, "/")
-			if name = strings.TrimLeft(name, "-_. "); name != "" && !isMonth(name) {
+			name = strings.TrimLeft(name, "-_. ")
+			if name != "" && !strings.Contains(dayUnits, name) && !isMonth(name) {
 				return dayIn{}, false
 			}
-			inner = inner || folder
-			written.WriteString(text)
+			cut = cut || folder || name != ""
+			texts = append(texts, text)
+			whole.WriteString(text)
+			pieces.WriteString(text)
 			continue
 		}
-		written.WriteString(placeholders[s.parts[i]])
+		p := placeholders[s.parts[i]]
+		whole.WriteString(p)
+		pieces.WriteString("{date:" + p + "}")
 	}
-	day := time.Date(y, time.Month(mon), d, 0, 0, 0, 0, time.UTC)
-	ok := day.Year() == y && int(day.Month()) == mon && day.Day() == d
-	return dayIn{text: s.show(written.String(), inner), day: day}, ok
-}
-
-var partOfDay = regexp.MustCompile(`yyyy|yy|MM|dd`)
-
-// show returns a day in the notation of a job: in one piece, or one piece for each folder.
-func (s *daySpelling) show(layout string, inner bool) string {
+	out := dayIn{text: pieces.String(), day: time.Date(y, time.Month(mon), d, 0, 0, 0, 0, time.UTC), mixed: !cut && texts[0] != texts[1]}
 	switch {
-	case layout == "yyyy-MM-dd":
-		return "{date}"
-	case inner:
-		return partOfDay.ReplaceAllStringFunc(layout, func(p string) string { return "{date:" + p + "}" })
+	case cut:
+	case whole.String() == "yyyy-MM-dd":
+		out.text = "{date}"
+	default:
+		out.text = "{date:" + whole.String() + "}"
 	}
-	return "{date:" + layout + "}"
+	ok := out.day.Year() == y && int(out.day.Month()) == mon && out.day.Day() == d
+	return out, ok && !(s.guess && out.mixed)
 }
 
 // markDays replaces the days in a path by the notation of a job, and returns the day of the path. If a path has several
@@ -139,6 +142,31 @@ func (s *daySpelling) markDays(rel string) (marked string, day dayIn, ok bool) {
 	return b.String(), day, ok
 }
 
+// markSpan replaces the days in a path of a span, and reports whether it is one: a spelling with four digits of the year reads several
+// different days, and no spelling that is not a guess reads one day that is not mixed: 2014-03.03 in 26.02.2014-03.03.2014.
+func markSpan(rel string) (marked string, ok bool) {
+	if centuries(rel) < 2 {
+		return rel, false
+	}
+	for i := range daySpellings {
+		s := &daySpellings[i]
+		if s.parts[0] == 'Y' || strings.HasSuffix(s.parts, "Y") {
+			continue
+		}
+		text, day, one := s.markDays(rel)
+		switch {
+		case one && !s.guess && !day.mixed:
+			return rel, false
+		case !one && text != rel && !ok:
+			marked, ok = text, true
+		}
+	}
+	return marked, ok
+}
+
+// centuries returns the number of places in a path that may be the beginning of a year. Most paths have no two, so that no expression is tried.
+func centuries(rel string) int { return strings.Count(rel, "19") + strings.Count(rel, "20") }
+
 // oneDay returns the first of days, and whether all are the same day.
 func oneDay(days []dayIn) (day dayIn, ok bool) {
 	if len(days) == 0 || slices.ContainsFunc(days, func(d dayIn) bool { return !d.day.Equal(days[0].day) }) {
@@ -147,10 +175,14 @@ func oneDay(days []dayIn) (day dayIn, ok bool) {
 	return days[0], true
 }
 
-// chooseDays returns the spelling of the day in most paths, nil if they have none. Of several guesses it takes the one whose
+// chooseDays returns the spelling of the day in most paths that are not of a span, nil if they have none. Of several guesses it takes the one whose
 // days are closest together, because logs are of days in a row. It is unsure if another spelling matches as many. equal is set if another
 // spelling reads the same days.
 func chooseDays(files []file) (spelling *daySpelling, unsure, equal bool) {
+	files = slices.DeleteFunc(slices.Clone(files), func(f file) bool {
+		_, ok := markSpan(f.rel)
+		return ok
+	})
 	best, shortest := 0, time.Duration(0)
 	for i := range daySpellings {
 		s := &daySpellings[i]

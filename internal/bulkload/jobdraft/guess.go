@@ -391,7 +391,7 @@ func (g *guessed) onlyName() string {
 func describing(part string) string {
 	part = strings.TrimSuffix(part, path.Ext(part))
 	for _, w := range cutWords(part) {
-		if letter.MatchString(w) && !strings.ContainsAny(w, opened+wild) && !slices.Contains(generic, strings.ToLower(w)) && !strings.Contains(w, "=") {
+		if letter.MatchString(w) && !strings.ContainsAny(w, opened+wild) && !slices.Contains(generic, strings.ToLower(w)) && !isDayWord(w) && !strings.Contains(w, "=") {
 			return kindNames([]string{w})[0]
 		}
 	}

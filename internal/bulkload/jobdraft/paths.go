@@ -160,19 +160,25 @@ func place(f file, spelling *daySpelling) placed {
 	if e := path.Ext(rel); slices.Contains(packed, strings.ToLower(e)) {
 		p.ending, rel = e, strings.TrimSuffix(rel, e)
 	}
-	if spelling != nil {
+	if marked, ok := markSpan(rel); ok {
+		rel, p.lost = marked, true
+	} else if spelling != nil {
 		marked, day, ok := spelling.markDays(rel)
 		if rel = marked; ok {
 			d := behaviour.DateOf(day.day.Date())
 			p.day, p.dayText = &d, day.text
 		}
 	}
-	p.lost = p.day == nil && shortDay().MatchString(rel)
+	if p.day == nil && !p.lost {
+		rel, p.lost = markLostDay(rel)
+	}
 	for text := range strings.SplitSeq(rel, "/") {
 		cut := cutWords(text)
 		for i, w := range cut {
 			if isNumber(w) {
 				cut[i] = wild
+			} else {
+				cut[i] = markNumbers(w, p.day)
 			}
 		}
 		p.parts = append(p.parts, strings.Join(cut, ""))

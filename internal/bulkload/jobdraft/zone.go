@@ -220,7 +220,7 @@ func (g *guessed) near() (near, turn bool) {
 func (g *guessed) doubtLostDays() {
 	for i := range g.arranged.files {
 		if f := &g.arranged.files[i]; f.lost {
-			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("{date} reads only digits, such as 2014-02-26 or 20140226, and cannot stand for the date in %s: every load looks at all files, and no load reports a missing one", f.rel))
+			g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("{date} stands for one day in digits, such as 2014-02-26 or 20140226, and cannot stand for the date in %s: every load looks at all files, and no load reports a missing one", f.rel))
 			return
 		}
 	}
