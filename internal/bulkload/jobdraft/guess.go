@@ -236,6 +236,7 @@ func (g *guessed) byPath(named []int) error {
 			samples[name] = append(samples[name], s)
 		}
 	}
+	g.setPaths(named)
 	texts := map[string]bool{}
 	for i := range g.arranged.shapes {
 		s := &g.arranged.shapes[i]
@@ -243,7 +244,6 @@ func (g *guessed) byPath(named []int) error {
 			g.notes = append(g.notes, fmt.Sprintf("Left out, because their paths name no behaviour: %s such as %s", english.Plural(s.files, "file", ""), g.example(i)))
 			continue
 		}
-		g.paths = append(g.paths, s.paths(named[i])...)
 		for _, n := range s.parts[named[i]].names {
 			texts[n] = true
 		}
@@ -316,7 +316,7 @@ func (g *guessed) example(shape int) string {
 // byColumn makes the kinds that a column names. They have one user and one time, and a kind
 // has the fields that are filled in some of its rows.
 func (g *guessed) byColumn(s *sheet, columns []column, w timeSource, at int) error {
-	g.allPaths()
+	g.setPaths(nil)
 	g.kindColumn = s.columns[at]
 	texts := slices.Sorted(maps.Keys(s.countTexts(at)))
 	g.texts = map[string]string{}
@@ -348,7 +348,7 @@ func (g *guessed) byColumn(s *sheet, columns []column, w timeSource, at int) err
 
 // alone makes the only kind.
 func (g *guessed) alone(s *sheet, columns []column, w timeSource) error {
-	g.allPaths()
+	g.setPaths(nil)
 	k := kind{name: g.onlyName()}
 	if err := k.read(g, s, columns, w); err != nil {
 		return err
@@ -357,11 +357,41 @@ func (g *guessed) alone(s *sheet, columns []column, w timeSource) error {
 	return nil
 }
 
-// allPaths sets the paths of a job whose paths name no behaviours.
-func (g *guessed) allPaths() {
+// setPaths sets the paths of the job. named is, for each shape, the index of the part that names behaviours, or -1 for a shape
+// that the job does not read; nil if paths name none.
+func (g *guessed) setPaths(named []int) {
+	folder := g.rootFolder(named)
 	for i := range g.arranged.shapes {
-		g.paths = append(g.paths, g.arranged.shapes[i].paths(-1)...)
+		s := &g.arranged.shapes[i]
+		switch {
+		case named == nil:
+			g.paths = append(g.paths, s.paths(-1, folder != "")...)
+		case named[i] >= 0:
+			g.paths = append(g.paths, s.paths(named[i], folder != "")...)
+		}
 	}
+	if folder != "" {
+		g.notes = append(g.notes, fmt.Sprintf("%s in the path is the folder %s: so the table has it in the names of the files, and files of two jobs have different names", asWildcard(folder), folder))
+	}
+}
+
+// rootFolder returns the folder that would be in the root of the job, but must not, "" if there is none. If other jobs read
+// other files of the logs, the root of each job is the folder of the logs: a table knows a file by its path below the root, and
+// files of two jobs must differ.
+func (g *guessed) rootFolder(named []int) string {
+	if len(g.others) == 0 && len(g.cfg.Only) == 0 {
+		return ""
+	}
+	var folders []string
+	for i := range g.arranged.shapes {
+		if named == nil || named[i] >= 0 {
+			folders = append(folders, g.arranged.shapes[i].topFolder())
+		}
+	}
+	if folders = distinct(folders); len(folders) == 1 {
+		return folders[0]
+	}
+	return ""
 }
 
 // generic are words that do not describe the content of a file.

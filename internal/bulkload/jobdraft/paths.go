@@ -346,17 +346,42 @@ func (p *part) text(named bool) string {
 }
 
 // paths returns the shape's paths below the folder of the logs. named is the index of the
-// part that names behaviours, or -1.
-func (s *shape) paths(named int) []string {
+// part that names behaviours, or -1. If rooted is set, the first part of a path has a wildcard, so that the root of a job is
+// the folder of the logs.
+func (s *shape) paths(named int, rooted bool) []string {
 	var parts []string
 	for i := range s.parts {
 		parts = append(parts, s.parts[i].text(i == named))
+	}
+	if folder := s.topFolder(); rooted && folder != "" {
+		parts[0] = asWildcard(folder)
 	}
 	var out []string
 	for _, e := range s.endings {
 		out = append(out, strings.Join(parts, "/")+escape(e))
 	}
 	return out
+}
+
+// topFolder returns the first folder of the shape's paths if it is the same one in all of them, "" otherwise.
+func (s *shape) topFolder() string {
+	if first := &s.parts[0]; len(s.parts) > 1 && !first.varies() && !strings.ContainsAny(first.values[0], opened+wild) {
+		return first.values[0]
+	}
+	return ""
+}
+
+// plainLetter matches a character that has no meaning in a set of a job's path.
+var plainLetter = regexp.MustCompile(`[\p{L}\p{N}]`)
+
+// asWildcard returns a piece of a job's path that matches one name only, but is a wildcard: [w]eb for web. A name without a
+// letter or digit stays.
+func asWildcard(name string) string {
+	at := plainLetter.FindStringIndex(name)
+	if at == nil {
+		return escape(name)
+	}
+	return escape(name[:at[0]]) + "[" + name[at[0]:at[1]] + "]" + escape(name[at[1]:])
 }
 
 // dated reports whether a path of a job has a day.

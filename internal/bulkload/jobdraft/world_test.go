@@ -364,3 +364,11 @@ func jobOf(t *testing.T, dir string, d *jobdraft.Draft) *job.Job {
 	}
 	return j
 }
+
+// pathOf returns the path of a draft in dir with one path.
+func pathOf(dir string, d *jobdraft.Draft) string {
+	_, rest, _ := strings.Cut(d.Text, "\n  path: ")
+	line, _, _ := strings.Cut(rest, "\n")
+	path, _, _ := strings.Cut(line, " #")
+	return strings.TrimPrefix(strings.Trim(path, `"`), dir+"/")
+}
