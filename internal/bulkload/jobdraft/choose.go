@@ -109,7 +109,8 @@ func inBoth(a, b []string) int {
 }
 
 // chooseIn returns the index of the part of one shape that names behaviours, or -1. It is the
-// part whose folder is called so, the part on which the columns depend, or the last part.
+// part whose folder is called so, the part on which the columns depend, or the last part. If the
+// columns depend on no part, byColumn names the behaviours.
 func (g *guessed) chooseIn(shape int, byColumn *candidate) (at int, unsure string) {
 	parts := g.arranged.shapes[shape].parts
 	var may []int
@@ -126,22 +127,19 @@ func (g *guessed) chooseIn(shape int, byColumn *candidate) (at int, unsure strin
 	if len(may) == 0 {
 		return -1, ""
 	}
-	looks, decided := map[string]bool{}, -1
-	for _, s := range g.samples {
-		looks[g.looksOf(s)] = true
-	}
+	decided := -1
 	for _, i := range may {
-		if len(looks) > 1 && g.decides(shape, i) {
+		if g.decides(shape, i) {
 			decided = i
 		}
 	}
 	last := may[len(may)-1]
 	switch {
-	case byColumn != nil && (len(looks) == 1 || g.mixes(shape, last, byColumn)):
+	case byColumn != nil && (decided < 0 || g.mixes(shape, last, byColumn)):
 		return -1, ""
 	case decided >= 0:
 		last = decided
-	case len(may) > 1 || len(looks) == 1:
+	default:
 		unsure = fmt.Sprintf("{behaviour} stands for %s; if these are no behaviours, write * in its place", wordsOf(distinct(parts[last].names)))
 	}
 	return last, unsure
@@ -193,19 +191,41 @@ func (g *guessed) looksOf(s *sample) string {
 	return fmt.Sprint(width)
 }
 
-// decides reports whether files with one name in a part all have the same columns.
+// decides reports whether the columns depend on the name in a part: some names have different columns, and two names have
+// the same columns or none in common. The columns of a name may change over time.
 func (g *guessed) decides(shape, part int) bool {
-	looks := map[string]string{}
+	looks := map[string]map[string]bool{}
 	for _, s := range g.samples {
 		if s.shape != shape {
 			continue
 		}
 		name := g.arranged.shapes[shape].parts[part].nameOf(s.parts[part])
-		look := g.looksOf(s)
-		if was, ok := looks[name]; ok && was != look {
-			return false
+		if looks[name] == nil {
+			looks[name] = map[string]bool{}
 		}
-		looks[name] = look
+		looks[name][g.looksOf(s)] = true
 	}
-	return true
+	differ := false
+	for _, a := range looks {
+		for _, b := range looks {
+			switch shared := overlap(a, b); {
+			case shared == 0:
+				differ = true
+			case shared < len(a) || shared < len(b):
+				return false
+			}
+		}
+	}
+	return differ
+}
+
+// overlap returns how many texts are in both sets.
+func overlap(a, b map[string]bool) int {
+	n := 0
+	for text := range a {
+		if b[text] {
+			n++
+		}
+	}
+	return n
 }
