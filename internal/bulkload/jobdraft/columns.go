@@ -60,7 +60,9 @@ func (f *format) sheetOf(samples []*sample) *sheet {
 			}
 		}
 		for _, r := range rows {
-			s.add(r, to, sm.day, f.header)
+			if !f.header || !slices.Equal(r, sm.rows[0]) { // joined logs repeat the header
+				s.add(r, to, sm.day, f.header)
+			}
 		}
 	}
 	return s

@@ -48,3 +48,30 @@ func TestAHeaderMayHaveAnEmptyName(t *testing.T) {
 		t.Errorf("a log without a header\n%s", d.Text)
 	}
 }
+
+// TestARepeatedHeaderIsNoRecordOfTheDraft drafts jobs of logs that were joined with their headers. The names of the columns are
+// no behaviours, no users and no values of fields.
+func TestARepeatedHeaderIsNoRecordOfTheDraft(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		every int // records between two headers
+	}{{"two logs", 150}, {"a log for each hour", 10}} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			header := "time,user_id,event,room"
+			for day := range 3 {
+				testkit.WriteFile(t, filepath.Join(dir, "logs", fmt.Sprintf("2014-09-%02d.csv", day+1)), lines(header, 300, func(i int) string {
+					line := fmt.Sprintf("2014-09-%02d %02d:%02d:00,%06d,%s,%d", day+1, i/15, i%60, i*7%90, []string{"in", "out"}[i%2], i)
+					if i%c.every == 0 && i > 0 {
+						return header + "\n" + line
+					}
+					return line
+				}))
+			}
+			d := makeDraft(t, dir)
+			if !slices.Equal(d.Behaviours, []string{"in", "out"}) || !strings.Contains(d.Text, "\n  room: int64\n") || !strings.Contains(d.Text, "\ntime: time\n") {
+				t.Errorf("the behaviours are %q\n%s", d.Behaviours, d.Text)
+			}
+		})
+	}
+}
