@@ -70,12 +70,71 @@ func (g *guessed) chooseUser(s *sheet, columns []column, taken []int, of string)
 				w.unsure += "; it may also be " + listed(others)
 			}
 		}
+		if w.skip {
+			all = s.doubtSkipped(&w, all, columns, taken)
+		}
 	}
 	w, err := g.askUser(s, of, w, all)
 	if w.taken >= 0 {
 		columns[w.taken].nulls = nullUsers(columns[w.taken].nulls, s.countTexts(w.taken))
 	}
 	return w, err
+}
+
+// doubtSkipped adds a comment on the records that a load skips if they are more than a third, which is more than the usual
+// guests, or if another column has a user in most of them. It returns all with this column. all[0] is the user.
+func (s *sheet) doubtSkipped(w *userSource, all []candidate, columns []column, taken []int) []candidate {
+	user, records := &all[0], len(s.rows)
+	other, found := s.userInstead(user, columns, taken)
+	if !found && (records-user.rows)*3 <= records {
+		return all
+	}
+	if w.unsure == "" {
+		w.unsure = "a guess: " + user.figures()
+	}
+	w.unsure += fmt.Sprintf("; %d of %d records have none, and a load skips them", records-user.rows, records)
+	if !found {
+		return all
+	}
+	w.unsure += "; most of these have " + listed([]candidate{other})
+	if !slices.ContainsFunc(all, func(c candidate) bool { return c.at == other.at }) {
+		all = append(slices.Clone(all), other)
+	}
+	return all
+}
+
+// userInstead returns the column that is called a user and has a text in most of the records without the user.
+func (s *sheet) userInstead(user *candidate, columns []column, taken []int) (candidate, bool) {
+	if user.pattern != "" {
+		return candidate{}, false
+	}
+	nulls := nullUsers(columns[user.at].nulls, s.countTexts(user.at))
+	for i, c := range columns {
+		name := s.names[i]
+		called := hint(name, userWords) >= 0 || hint(name, maybeUsers) >= 0 || holds(name, userParts) && !holds(name, notUsers)
+		if i == user.at || slices.Contains(taken, i) || c.distinct < 2 || !called {
+			continue
+		}
+		with, without := 0, 0
+		for _, r := range s.rows {
+			if !r[user.at].empty(nulls) {
+				continue
+			}
+			without++
+			if !r[i].empty(c.nulls) {
+				with++
+			}
+		}
+		if with*2 > without {
+			return s.candidateOf(i, c.nulls...), true
+		}
+	}
+	return candidate{}, false
+}
+
+// empty reports whether a cell has no text, or one of nulls.
+func (c *cell) empty(nulls []string) bool {
+	return c.null || c.text == "" || slices.Contains(nulls, c.text)
 }
 
 // noUser are texts that programs write in place of a user. They are no users even if they are rare.
