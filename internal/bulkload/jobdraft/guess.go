@@ -2,6 +2,7 @@ package jobdraft
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -354,6 +355,9 @@ func (g *guessed) alone(s *sheet, columns []column, w timeSource) error {
 		return err
 	}
 	g.kinds = []kind{k}
+	if g.format.syntax == record.JSONL {
+		g.kindUnsure = cmp.Or(g.kindUnsure, s.doubtMembers())
+	}
 	return nil
 }
 

@@ -1,10 +1,14 @@
 package jobdraft
 
 import (
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"usertrail/internal/behaviour"
+	"usertrail/internal/format/job"
 )
 
 // Scores of candidates for the column that names the behaviour.
@@ -129,6 +133,54 @@ func (s *sheet) finerKinds(columns []column, taken []int) (candidate, bool) {
 	}
 	return candidate{}, false
 }
+
+// memberKinds returns the members of which each record has one, and which are objects: {"login":{…}} and {"match":{…}}. Members
+// that all records have do not count. It returns nil if there are none, or too many.
+func (s *sheet) memberKinds() []string {
+	count, records := map[string]int{}, []map[string]bool{}
+	for _, r := range s.rows {
+		objects := map[string]bool{}
+		for i := range r {
+			if object, _, ok := strings.Cut(s.columns[i], "."); ok && !r[i].null {
+				objects[object] = true
+			}
+		}
+		for object := range objects {
+			count[object]++
+		}
+		records = append(records, objects)
+	}
+	maps.DeleteFunc(count, func(_ string, n int) bool { return n == len(s.rows) })
+	one := 0
+	for _, objects := range records {
+		n := 0
+		for object := range objects {
+			n += min(1, count[object])
+		}
+		if n > 1 {
+			return nil
+		}
+		one += n
+	}
+	const repeats = 3
+	if len(count) < 2 || len(count) > behaviour.MaxKinds || len(count)*repeats > one || float64(one) < nearlyAll*float64(len(s.rows)) {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(count))
+}
+
+// doubtMembers returns the comment that the names of objects may be the behaviours, "" if they are not.
+func (s *sheet) doubtMembers() string {
+	objects := s.memberKinds()
+	if objects == nil || slices.ContainsFunc(objects, func(o string) bool { return !plainMember.MatchString(o) }) {
+		return ""
+	}
+	pattern := `"(` + strings.Join(objects, "|") + `)"\s*:\s*\{`
+	return fmt.Sprintf("all records are one behaviour, but each has one of the objects %s: if these are the behaviours, list them here, and write under logs: behaviour: {column: $line, pattern: %s}", wordsOf(objects), job.Quote(pattern))
+}
+
+// plainMember matches the name of a member that a pattern needs no escapes for.
+var plainMember = regexp.MustCompile(`^[\p{L}\p{N}_-]+$`)
 
 // contiguous reports whether codes are the numbers from 0 or 1 on, with few gaps.
 func contiguous(texts map[string]int) bool {
