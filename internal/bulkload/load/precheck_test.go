@@ -97,7 +97,7 @@ func TestPreCheckCountsSkippedRecords(t *testing.T) {
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.OK, "5 records of 1 file, 1 of them whole: 1 good, 0 bad, 4 skipped")
 }
 
-// TestPreCheckRefusesRecordsOfNoBehaviour checks a job that knows no behaviour of the log. A load
+// TestPreCheckRefusesRecordsOfNoBehaviour checks a job that knows no behaviour of the log. If the job says to skip others, it warns: a load
 // would skip all records and end with status 0.
 func TestPreCheckRefusesRecordsOfNoBehaviour(t *testing.T) {
 	y := bulkloadtest.New(t, "logs: {path: \"logs/{date}/*.csv\", behaviour: kind}\nuser: user\nbehaviours: {play: {id: 1}}\n")
@@ -111,6 +111,10 @@ func TestPreCheckRefusesRecordsOfNoBehaviour(t *testing.T) {
 	y.Write("2014-09-01/a.csv", strings.Replace(lines, "Play", "play", 1))
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Fail, `logs/2014-09-01/a.csv: 1 of 2 records name no behaviour of the job, and its max_skipped is 10%: 1 "Play": nothing of the file is loaded`)
 	y.SetJob("logs: {path: \"logs/{date}/*.csv\", behaviour: {column: kind, others: skip}}\nuser: user\nbehaviours: {play: {id: 1}}\n")
+	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Warn, "a load would skip all records of the sample of ")
+	if err := os.Remove(filepath.Join(y.Dir, "logs", "2014-09-01/a.csv")); err != nil {
+		t.Fatal(err)
+	}
 	want(t, check(t, y.Config("2014-09-01", "2014-09-01")), precheck.RecordsParse, precheck.Warn, "a load would skip all records of the sample of ")
 }
 

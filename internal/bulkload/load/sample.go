@@ -111,7 +111,7 @@ func (p *preCheck) judge(r *tryout.Report) {
 	name, found := precheck.RecordsParse, sampled(r)
 	asked, dates, dropped := p.load.cfg.Span, datesOf(r), droppedOf(r)
 	noValue, absent := withoutValue(r), bulkload.AbsentOfSkip(p.load.cfg.Job, &r.SkipColumns)
-	switch none := noBehaviour(r); {
+	switch none := p.noBehaviour(r); {
 	case len(unread) > 0:
 		errs := slices.Concat(unread, unfit)
 		if len(refused) > 0 {
@@ -218,8 +218,11 @@ func (p *preCheck) allDropped(files int) error {
 var errNoBehaviour = errors.New("no record of the sample is of a behaviour of the job")
 
 // noBehaviour returns an error if no record of the sample has a behaviour of the job, and at least half
-// of the records name other behaviours.
-func noBehaviour(r *tryout.Report) error {
+// of the records name other behaviours. It returns nil if the job skips other behaviours: a day may have no other records.
+func (p *preCheck) noBehaviour(r *tryout.Report) error {
+	if p.load.cfg.Job.SkipOthers {
+		return nil
+	}
 	var unknown, known int64
 	for i := range r.Results {
 		unknown += r.Results[i].Unknown
