@@ -108,7 +108,7 @@ test test-all cover: export MANYCASES := $(MANYCASES)
 test test-all cover: export ALONE := $(ALONE)
 test-all cover: export LONG := $(LONG)
 
-test: ## run every test once, in about 20 minutes; installs the programs that the tests need
+test: ## run every test once, in 15 to 30 minutes; installs the programs that the tests need
 	@scripts/test once
 
 test-all: ## run the tests with all faults, all random test cases, all queries, and the race detector, in an hour to an hour and a half
