@@ -45,7 +45,8 @@ ledger lists the files of its load. The folder base lists the files that compact
 them. Every HFile and roll must exist and have the recorded size. If a file is missing, rebuild names
 it, writes no manifest and ends with status 1. The same holds if retired.json names a drop that neither
 the ledgers nor base have: put the newest file of base back, or run rebuild --with-dropped to restore
-the dropped days.
+the dropped days. If the manifest does not have the newest drop or undrop of the run log, rebuild warns; with
+--with-dropped it does not, and neither do later commands.
 
 If the manifest is correct, rebuild repairs two other files. It writes the copy in the folder base again if
 that is damaged. If retired.json is missing, damaged or not the newest, rebuild gives up the files that
@@ -71,7 +72,7 @@ so no load runs at the same time. Status 99 means that these files are correct.`
 	}
 	env.Reports(c, rebuiltResult{})
 	o.flags.AddTable(c)
-	c.Flags().BoolVar(&withDropped, "with-dropped", false, "ignore a drop that only retired.json has: its days are in the table again")
+	c.Flags().BoolVar(&withDropped, "with-dropped", false, "ignore a drop that only retired.json or the run log has: its days are in the table again")
 	return c
 }
 
@@ -83,7 +84,7 @@ func (o *options) rebuild(ctx context.Context, withDropped bool) (r rebuiltResul
 	}
 	defer store.Close()
 	defer func() {
-		if err == nil {
+		if (err == nil || errors.Is(err, bulkload.ErrNothing)) && !withDropped {
 			o.warnOfRuns(ctx, fs, store.Catalog())
 		}
 	}()
@@ -103,17 +104,20 @@ func (o *options) rebuild(ctx context.Context, withDropped bool) (r rebuiltResul
 	return r, err
 }
 
-// warnOfRuns warns if the run log has more changes of the table's files than the manifest. It is a help: an error of the run log does not
-// matter.
+// warnOfRuns warns if the manifest lacks the newest drop or undrop of the run log. It is a help: an error of the run log does not
+// matter. It reads the run log first, so that the manifest has every run that has ended.
 func (o *options) warnOfRuns(ctx context.Context, fs dfs.FS, dir string) {
+	runs, err := runlog.Rewrites(ctx, fs, dir)
+	if err != nil {
+		return
+	}
 	m, err := catalog.ReadTable(ctx, fs, dir)
 	if err != nil {
 		return
 	}
-	if runs, err := runlog.Rewrites(ctx, fs, dir); err == nil && len(runs) > m.Rewritten {
-		newest := &runs[len(runs)-1]
-		o.flags.Log(o.env).Warn("more runs of compact, drop and undrop ended with success than the manifest has: dropped days may be in the table again, and restored days may be absent: look at bulkload runs, and type the newest drop or undrop again",
-			"runs", len(runs), "manifest", m.Rewritten, "newest", strings.Join(newest.Args, " "), "ended", newest.End.At.UTC().Format(time.RFC3339))
+	if lost := runlog.Lost(runs, m.Rewritten); lost != nil {
+		o.flags.Log(o.env).Warn("the manifest does not have the newest drop or undrop of the run log: dropped days may be in the table again, and restored days may be absent: look at bulkload runs, and type this drop or undrop again; or, if the table is right, type bulkload rebuild --with-dropped",
+			"run", strings.Join(lost.Args, " "), "ended", lost.End.At.UTC().Format(time.RFC3339))
 	}
 }
 

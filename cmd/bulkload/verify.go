@@ -26,7 +26,7 @@ func newVerify(env *cli.Env) *cobra.Command {
 		Long: `Verify reads a table and compares its cells with the tallies in the ledgers of its loads, by behaviour
 and date and by range of rows. In a table of files it also checks every file: its bytes, the order of
 its cells and its roll. If anything differs, verify prints it and ends with status 1. It changes
-nothing.
+nothing. Verify warns if the manifest does not have the newest drop or undrop of the run log.
 
 Verify needs no job file if --table names a table that knows its catalog. It takes no lock. If a load
 is running or was killed, verify marks differences that this load may have caused. If cells of HBase
@@ -84,6 +84,9 @@ func (o *options) compare(ctx context.Context) (verify.Result, string, error) {
 	defer store.Close()
 	cfg.Store = store
 	r, err := verify.Run(ctx, cfg)
+	if err == nil || errors.Is(err, verify.ErrDiffers) {
+		o.warnOfRuns(ctx, fs, store.Catalog())
+	}
 	return r, store.Address(), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
+	"usertrail/internal/table/runlog"
 )
 
 // Replace makes m the manifest. Some files of m were made from files of the previous manifest.
@@ -29,6 +30,7 @@ func (c *Catalog) Replace(ctx context.Context, m *manifest.Table, keepFor time.D
 	if err := manifest.Write(ctx, c.fs, dfs.Join(c.dir, ManifestName), m); err != nil {
 		return fmt.Errorf("replace files of %s: %w", c.dir, unwritable(err))
 	}
+	runlog.FromContext(ctx).Rewrote(m.Rewritten)
 	c.set(m)
 	return nil
 }

@@ -66,6 +66,9 @@ type End struct {
 	Seconds float64     `json:"seconds"`
 	Status  exit.Status `json:"status"`
 	Error   string      `json:"error,omitempty"`
+	// Rewritten is the number of the first manifest that a compact, drop or undrop made: Rewritten of package manifest. It is 0 if the run
+	// made none, and in entries of older releases.
+	Rewritten int `json:"rewritten,omitempty"`
 	Counts
 }
 
@@ -111,12 +114,13 @@ const (
 type Keeper struct {
 	describe func() Run
 
-	mu   sync.Mutex
-	run  Run
-	fs   dfs.FS
-	dir  string
-	name string // of the run's file; empty before it is written
-	errs []error
+	mu        sync.Mutex
+	run       Run
+	rewritten int
+	fs        dfs.FS
+	dir       string
+	name      string // of the run's file; empty before it is written
+	errs      []error
 }
 
 // NewKeeper returns the Keeper of a run. It calls describe before it writes the entry for the
@@ -159,6 +163,18 @@ func (k *Keeper) Begin(ctx context.Context, fs dfs.FS, dir string) {
 	}
 }
 
+// Rewrote records that the run has made the manifest with a number. The entry has the number of the first one.
+func (k *Keeper) Rewrote(number int) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.rewritten == 0 {
+		k.rewritten = number
+	}
+}
+
 // End records how the run ended. If Begin was not called, it writes the entry only if always is
 // true and the catalog has a lock. The error includes the errors of Begin.
 func (k *Keeper) End(ctx context.Context, o *outcome.Outcome, always bool) error {
@@ -188,6 +204,7 @@ func (k *Keeper) writeEnd(ctx context.Context, o *outcome.Outcome) error {
 		k.describeAfter(before)
 	}
 	k.run.End = endOf(o)
+	k.run.End.Rewritten = k.rewritten
 	return k.write(ctx)
 }
 
@@ -306,19 +323,52 @@ func Loaded(ctx context.Context, fs dfs.FS, dir string) (*Run, error) {
 // rewrites lists the commands that replace files of a table.
 var rewrites = []string{"compact", "drop", "undrop"}
 
-// Rewrites returns the runs that ended with success and replaced files of the table whose catalog is in dir, the oldest first. It leaves
-// out runs on a table that was set aside later, and runs that are no longer kept.
+// Rewrites returns the ended runs that replaced files of the table whose catalog is in dir, the oldest first. It leaves
+// out runs before a forget or a rebuild --with-dropped, and runs that are no longer kept.
 func Rewrites(ctx context.Context, fs dfs.FS, dir string) (out []Run, err error) {
 	runs, _, err := Last(ctx, fs, dir, 2*Kept)
-	for _, r := range runs {
-		switch {
-		case r.forgot():
+	for i := range runs {
+		switch r := &runs[i]; {
+		case r.forgot() || r.accepted():
 			out = nil
-		case r.End != nil && r.End.Status == exit.OK && slices.Contains(rewrites, r.Command):
-			out = append(out, r)
+		case r.rewrote():
+			out = append(out, *r)
 		}
 	}
 	return out, err
+}
+
+// rewrote reports whether the run replaced files. If an older release recorded it, the run ended with success.
+func (r *Run) rewrote() bool {
+	return slices.Contains(rewrites, r.Command) && r.End != nil && (r.End.Rewritten > 0 || r.End.Status == exit.OK)
+}
+
+// accepted reports whether the run made the manifest the right one, although it may lack a drop.
+func (r *Run) accepted() bool {
+	return r.Command == "rebuild" && r.End != nil && (r.End.Status == exit.OK || r.End.Status == exit.Nothing) && slices.Contains(r.Args, "--with-dropped")
+}
+
+// Lost returns the newest drop or undrop of Rewrites if the manifest with the number rewritten does not have it, otherwise nil. A lost
+// compact changes no result of a query. If an older manifest was put back before a compact, the number of the compact shows it.
+func Lost(runs []Run, rewritten int) *Run {
+	for i := len(runs) - 1; i >= 0; i-- {
+		r := &runs[i]
+		number := r.End.Rewritten
+		if number == 0 { // an older release recorded it: each run before it made a manifest, too
+			number = i + 1
+		}
+		switch {
+		case r.Command == "compact" && r.End.Rewritten == 0:
+			rewritten-- // the compact made one manifest or more
+		case r.Command == "compact":
+			rewritten = min(rewritten, number-1)
+		case rewritten < number:
+			return r
+		default:
+			return nil
+		}
+	}
+	return nil
 }
 
 // forgot reports whether the run set the catalog aside, or may have done so before it was killed.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"usertrail/internal/run/exit"
 	"usertrail/internal/run/outcome"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/store/dfs/local"
@@ -225,5 +226,66 @@ func TestTheNewestLoadIsFoundAfterTheClockWasSetBack(t *testing.T) {
 	}
 	if all, _, err := runlog.Last(t.Context(), fs, dir, 2*runlog.Kept); err != nil || len(all) != runlog.Kept {
 		t.Errorf("%d runs are left, %v; want %d", len(all), err, runlog.Kept)
+	}
+}
+
+// An entry is the entry of a run that ended with success, unless it has another status.
+type entry struct {
+	args      string
+	rewritten int // number of its first manifest
+	status    exit.Status
+}
+
+// TestALostDropIsFound compares run logs with the number of a manifest.
+func TestALostDropIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		log  []entry
+		made int    // number of the manifest
+		want string // the command
+	}{
+		"no run":                   {nil, 0, ""},
+		"a drop":                   {[]entry{{"drop", 1, 0}}, 1, ""},
+		"a lost drop":              {[]entry{{"drop", 1, 0}}, 0, "drop"},
+		"a lost undrop":            {[]entry{{"drop", 1, 0}, {"undrop", 2, 0}}, 1, "undrop"},
+		"a lost compact":           {[]entry{{"drop", 1, 0}, {"compact", 2, 0}}, 1, ""},
+		"after several months":     {[]entry{{"compact", 1, 0}, {"drop", 4, 0}}, 3, "drop"},
+		"before a compact":         {[]entry{{"compact", 1, 0}, {"drop", 2, 0}, {"compact", 2, 0}}, 4, "drop"},
+		"type it again":            {[]entry{{"compact", 1, 0}, {"compact", 2, 0}, {"drop", 3, 0}, {"drop", 2, 0}}, 2, ""},
+		"a drop that failed late":  {[]entry{{"drop", 1, 1}}, 0, "drop"},
+		"a drop that did nothing":  {[]entry{{"drop", 1, 0}, {"drop", 0, 99}}, 1, ""},
+		"a refused drop":           {[]entry{{"drop", 0, 75}}, 0, ""},
+		"a drop of an old release": {[]entry{{"compact", 0, 0}, {"drop", 0, 0}}, 1, "drop"},
+		"old releases":             {[]entry{{"compact", 0, 0}, {"drop", 0, 0}}, 2, ""},
+		"an old compact":           {[]entry{{"drop", 0, 0}, {"compact", 0, 0}}, 2, ""},
+		"a table set aside":        {[]entry{{"drop", 1, 0}, {"forget", 0, 0}}, 0, ""},
+		"an accepted manifest":     {[]entry{{"drop", 1, 0}, {"rebuild --with-dropped", 0, 0}}, 0, ""},
+		"an accepted whole table":  {[]entry{{"drop", 1, 0}, {"rebuild --with-dropped", 0, 99}}, 0, ""},
+		"a failed rebuild":         {[]entry{{"drop", 1, 0}, {"rebuild --with-dropped", 0, 1}}, 0, "drop"},
+		"a rebuild":                {[]entry{{"drop", 1, 0}, {"rebuild", 0, 0}}, 0, "drop"},
+	} {
+		dir := t.TempDir()
+		for i, e := range c.log {
+			args := strings.Fields(e.args)
+			k := runlog.NewKeeper(func() runlog.Run {
+				return runlog.Run{Command: args[0], Args: args, Began: epoch.Add(time.Duration(i) * time.Second)}
+			})
+			k.Begin(t.Context(), local.New(), dir)
+			for n := range 3 {
+				if e.rewritten > 0 {
+					k.Rewrote(e.rewritten + n)
+				}
+			}
+			if err := k.End(t.Context(), &outcome.Outcome{Status: e.status}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs, err := runlog.Rewrites(t.Context(), local.New(), dir)
+		got := ""
+		if lost := runlog.Lost(runs, c.made); lost != nil {
+			got = lost.Command
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
 	}
 }
