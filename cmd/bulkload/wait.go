@@ -33,7 +33,7 @@ const lockEvery = time.Second
 func (p *patience) add(c *cobra.Command) {
 	f := c.Flags()
 	f.DurationVar(&p.wait, "wait", 0, "how long to wait for late logs, and for another run to end, such as 4h (default 0s)")
-	f.DurationVar(&p.settle, "settle", time.Minute, "leave out logs that have changed within this time; applies only to jobs without a marker, and only with --wait or if this flag is given")
+	f.DurationVar(&p.settle, "settle", time.Minute, "watch the logs for this time before they are loaded, and leave out logs that change; applies only to jobs without a marker, and only with --wait or if this flag is given")
 	before := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		p.asked, p.settles = f.Changed("wait"), f.Changed("settle")

@@ -42,6 +42,8 @@ const (
 	lookEvery = 30 * time.Second
 	// sayEvery is the time between two messages while a wait continues.
 	sayEvery = 10 * time.Minute
+	// shortSettle is the longest Settle of which a wait for late logs says nothing. It is the default.
+	shortSettle = time.Minute
 	// maxNamed is the largest number of missing items that a message names.
 	maxNamed = 5
 	// askedAtOnce is the number of requests to the NameNode at the same time. Each request is
@@ -116,7 +118,7 @@ func (w *Watch) Wait(ctx context.Context) error {
 		}
 		if len(lacks) == 0 {
 			if !logged.IsZero() {
-				w.Say(fmt.Sprintf("all logs have arrived after %s", w.waited()))
+				w.Say(w.done())
 			}
 			return nil
 		}
@@ -141,10 +143,18 @@ func (w *Watch) Wait(ctx context.Context) error {
 	}
 }
 
-// worthSaying reports whether a message is needed. It is not needed while the wait only looks
-// again at files that exist.
+// done returns the message at the end of a wait that nothing lacks.
+func (w *Watch) done() string {
+	if w.Standing {
+		return fmt.Sprintf("no log has changed for %s", w.Settle)
+	}
+	return fmt.Sprintf("all logs have arrived after %s", w.waited())
+}
+
+// worthSaying reports whether a message is needed. It is not needed while a wait for late logs only looks
+// again at files that exist, and a look takes no longer than shortSettle.
 func (w *Watch) worthSaying(lacks []lack) bool {
-	return time.Since(w.began) > 2*w.Settle || slices.ContainsFunc(lacks, func(l lack) bool { return !l.moving })
+	return w.Standing || w.Settle > shortSettle || time.Since(w.began) > 2*w.Settle || slices.ContainsFunc(lacks, func(l lack) bool { return !l.moving })
 }
 
 func (w *Watch) waited() time.Duration { return time.Since(w.began).Round(time.Second) }

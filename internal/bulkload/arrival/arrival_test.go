@@ -27,13 +27,16 @@ type delivery struct {
 	fs   dfs.FS
 	said []string
 	at   string
+
+	settle   time.Duration
+	standing bool
 }
 
 const night = "2014-09-01"
 
 func newDelivery(t *testing.T, text string) *delivery {
 	t.Helper()
-	d := &delivery{t: t, dir: t.TempDir(), fs: local.New()}
+	d := &delivery{t: t, dir: t.TempDir(), fs: local.New(), settle: time.Minute}
 	var err error
 	if d.job, err = job.Parse(filepath.Join(d.dir, "job.yaml"), []byte(text)); err != nil {
 		t.Fatal(err)
@@ -72,7 +75,7 @@ func (d *delivery) wait(ctx context.Context) (time.Duration, error) {
 	}
 	began := time.Now()
 	err = arrival.New(arrival.Config{
-		FS: d.fs, Job: d.job, Span: behaviour.Span{From: day, To: day}, Kinds: kinds, For: 2 * time.Hour, Settle: time.Minute,
+		FS: d.fs, Job: d.job, Span: behaviour.Span{From: day, To: day}, Kinds: kinds, For: 2 * time.Hour, Settle: d.settle, Standing: d.standing,
 		Say: func(text string) { d.said = append(d.said, strings.ReplaceAll(text, d.dir+"/", "")) },
 		At:  func(text string) { d.at = strings.ReplaceAll(text, d.dir+"/", "") },
 	}).Wait(ctx)
@@ -105,6 +108,34 @@ func TestWhatStandsStillHasArrived(t *testing.T) {
 		}
 		d.expectSaid()
 	})
+}
+
+// TestALongLookIsNamed waits only because files must not change: for an hour, or without --wait.
+func TestALongLookIsNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		settle   time.Duration
+		standing bool
+		lines    int
+		end      string
+	}{
+		"with --wait":    {time.Hour, false, 7, "all logs have arrived after 1h0m0s"},
+		"without --wait": {time.Hour, true, 7, "no log has changed for 1h0m0s"},
+		"a minute":       {time.Minute, true, 2, "no log has changed for 1m0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDelivery(t, strict)
+				d.settle, d.standing = c.settle, c.standing
+				d.write(night+"/play.csv", "x")
+				if took, err := d.wait(t.Context()); err != nil || took != c.settle {
+					t.Errorf("waited %s, %v; want %s", took, err, c.settle)
+				}
+				if len(d.said) != c.lines || d.said[0] != "waiting, for 2h0m0s at the most: "+d.at || !strings.Contains(d.at, "logs/2014-09-01/play.csv has 1 bytes, and must not change for ") || d.said[c.lines-1] != c.end {
+					t.Errorf("said %q, want %d lines, the last %q", d.said, c.lines, c.end)
+				}
+			})
+		})
+	}
 }
 
 func TestAFileThatGrowsIsWaitedFor(t *testing.T) {
