@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/dustin/go-humanize/english"
+
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/store/dfs"
 	"usertrail/internal/table"
@@ -112,7 +114,7 @@ func Rebuild(ctx context.Context, fs dfs.FS, dir string, withDropped bool) (m *m
 		return nil, fmt.Errorf("rebuild %s: %w", dir, err)
 	}
 	if len(r.missing) > 0 {
-		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s%s", dir, table.ErrDamaged, listed(r.missing), r.otherTable())
+		return nil, fmt.Errorf("rebuild %s: %w, and the manifest cannot be made again: %s%s", dir, table.ErrDamaged, listed(r.missing), r.otherSteps())
 	}
 	r.m.SetVersion()
 	if err := r.m.Validate(); err != nil {
@@ -171,6 +173,7 @@ type rebuild struct {
 
 	from        string          // the file to which the ledgers are added; empty if there is none
 	there       *manifest.Table // the manifest in the directory; nil if it cannot be read, or must not be used
+	strays      []string        // the ledgers that are added, if none of the files of their loads exists
 	withDropped bool            // the manifest may have dropped days again
 }
 
@@ -180,12 +183,15 @@ func newRebuild(fs dfs.FS, dir string) *rebuild {
 
 func (r *rebuild) miss(err error) { r.missing = append(r.missing, err) }
 
-// otherTable returns the next step for a manifest that is of another table than the ledgers.
-func (r *rebuild) otherTable() string {
-	if r.there == nil {
-		return ""
+// otherSteps returns the next steps for a ledger or a manifest of another table or copy.
+func (r *rebuild) otherSteps() (steps string) {
+	if len(r.strays) > 0 {
+		steps = fmt.Sprintf("; or, if bulkload runs lists no such load of this table, move %s away", english.WordSeries(r.strays, "and"))
 	}
-	return fmt.Sprintf("; or, if %s is a file of another table, move it away and rebuild again", ManifestName)
+	if r.there != nil {
+		steps += fmt.Sprintf("; or, if %s is a file of another table, move it away and rebuild again", ManifestName)
+	}
+	return steps
 }
 
 // read makes the manifest, and records the missing files, and files of loads that no ledger has.
@@ -246,7 +252,34 @@ func (r *rebuild) fromLedgers(ctx context.Context) (last int, err error) {
 	for _, text := range wrong {
 		r.miss(errors.New(text))
 	}
+	if err == nil && len(wrong) > 0 {
+		r.strays, err = r.findStrays(ctx)
+	}
 	return last, err
+}
+
+// findStrays returns the ledgers that the manifest in the directory does not name, if the table is whole without them and none of the
+// files of their loads exists. They may be of a copy of the table.
+func (r *rebuild) findStrays(ctx context.Context) (strays []string, err error) {
+	if r.from != ManifestName {
+		return nil, nil
+	}
+	if wrong, err := wrongFiles(ctx, r.fs, r.dir, r.there); err != nil || len(wrong) > 0 {
+		return nil, err
+	}
+	had := namesOf(r.there)
+	for name := range namesOf(r.m) {
+		if had[name] {
+			continue
+		}
+		if _, err := r.fs.Stat(ctx, dfs.Join(r.dir, name)); !errors.Is(err, iofs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for _, l := range r.m.Loads[len(r.there.Loads):] {
+		strays = append(strays, l.Name)
+	}
+	return strays, nil
 }
 
 // bring records the files that a load wrote, if its ledger has them.

@@ -281,6 +281,33 @@ func TestRebuildMakesNoOlderManifest(t *testing.T) {
 	refused(t, dir, []string{"ledger of load 3"}, nil)
 }
 
+// TestALedgerOfACopyCanBeMovedAway puts ledgers of a copy of the table, on which later loads ran, into the table without the files of these
+// loads. The message has the step that keeps the table. It does not have the step if such a load may have run here.
+func TestALedgerOfACopyCanBeMovedAway(t *testing.T) {
+	newest := []string{"loads/000002.json", "loads/000003.json"}
+	hfiles := []string{"d/000002-0000.hfile", "d/000002-0000.roll", "d/000003-0000.hfile", "d/000003-0000.roll"}
+	const step = "; or, if bulkload runs lists no such load of this table, move loads/000002.json and loads/000003.json away"
+	lose := func(names ...string) string {
+		dir, manifests := loadedTable(t)
+		writeText(t, dir, "manifest.json", manifests[0])
+		for _, name := range names {
+			remove(t, dir, name)
+		}
+		return dir
+	}
+	dir := lose(hfiles...)
+	refused(t, dir, []string{"d/000002-0000.hfile is missing; ", step}, nil)
+	for _, name := range newest {
+		remove(t, dir, name)
+	}
+	if m := opened(t, dir).Manifest(); len(m.Loads) != 1 {
+		t.Errorf("without these ledgers: %+v", m)
+	}
+	refused(t, lose(hfiles[1:]...), []string{"d/000002-0000.roll is missing"}, []string{"bulkload runs"})
+	refused(t, lose(append(hfiles, "d/000001-0000.hfile")...), []string{"d/000001-0000.hfile is missing"}, []string{"bulkload runs"})
+	refused(t, lose(append(hfiles, "manifest.json")...), []string{"d/000002-0000.hfile is missing"}, []string{"bulkload runs"})
+}
+
 // TestALostLedgerBlamesNoOther loses the manifest and a ledger in the middle. The later ledgers are of this table.
 func TestALostLedgerBlamesNoOther(t *testing.T) {
 	dir, _ := loadedTable(t)
