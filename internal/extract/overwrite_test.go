@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"usertrail/internal/extract/extracttest"
@@ -60,6 +61,9 @@ func (r *replacing) kill(t *testing.T, name string) string {
 	}
 	if diff := extracttest.Differ(dfstest.Snapshot(t, r.FS, aside(out)), r.old); diff != "" {
 		t.Fatalf("moved aside: %s", diff)
+	}
+	if _, err := manifest.ReadExtract(t.Context(), r.FS, out); !errors.Is(err, manifest.ErrNoDirectory) || !strings.Contains(err.Error(), "the earlier result is in "+aside(out)) {
+		t.Errorf("read: %v", err)
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"usertrail/internal/format/job"
+	"usertrail/internal/format/manifest"
 	"usertrail/internal/inspect"
 )
 
@@ -43,7 +44,8 @@ After a failure the last line of standard output is one JSON object.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := inspect.Path(c.Context(), Files(), args[0], inspect.Options{Rows: cmp.Or(rows, -1)})
 			if errors.Is(err, iofs.ErrNotExist) {
-				return fmt.Errorf("%w: %w: name a file or a directory that usertrail wrote", job.ErrNoInput, err)
+				step := cmp.Or(manifest.Replaced(c.Context(), Files(), args[0]), "name a file or a directory that usertrail wrote")
+				return fmt.Errorf("%w: %w: %s", job.ErrNoInput, err, step)
 			}
 			if err != nil {
 				return err

@@ -217,7 +217,7 @@ func (p *Place) checkOld(ctx context.Context) error {
 	if err := replaceable(ctx, p.FS, p.Out); err != nil {
 		return fmt.Errorf("--out %s: %w", p.Out, err)
 	}
-	old := hiddenName(p.Out, oldEnding)
+	old := manifest.Aside(p.Out)
 	if err := replaceable(ctx, p.FS, old); err != nil {
 		return fmt.Errorf("--out %s is replaced by way of %s: %w", p.Out, old, err)
 	}

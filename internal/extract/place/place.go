@@ -47,7 +47,6 @@ const (
 	LockEnding  = ".lock"
 
 	donePrefix = "_done-"
-	oldEnding  = ".old" // of a result that is being replaced
 )
 
 // At returns the place of the result out.
@@ -201,7 +200,7 @@ func (p *Place) Committed(ctx context.Context, plan string, appends bool) (bool,
 // Tidy removes the files that remain when OUT has its name: a result that was replaced, the files of
 // the pieces, and at last the plan.
 func (p *Place) Tidy(ctx context.Context) error {
-	old := hiddenName(p.Out, oldEnding)
+	old := manifest.Aside(p.Out)
 	err := replaceable(ctx, p.FS, old)
 	if err == nil {
 		err = removeBut(ctx, p.FS, old, ManifestName)

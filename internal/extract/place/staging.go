@@ -294,7 +294,7 @@ func (s *Staging) replace(ctx context.Context) error {
 	if err := p.checkOld(ctx); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
-	old := hiddenName(s.out, oldEnding)
+	old := manifest.Aside(s.out)
 	if err := removeBut(ctx, s.FS, old, ManifestName); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}

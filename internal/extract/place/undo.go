@@ -28,7 +28,7 @@ func (p *Place) undo(ctx context.Context) error {
 	if err != nil || !half {
 		return err
 	}
-	return p.FS.Publish(ctx, hiddenName(p.Out, oldEnding), p.Out)
+	return p.FS.Publish(ctx, manifest.Aside(p.Out), p.Out)
 }
 
 // halfReplaced reports whether OUT does not exist, because a command that replaces it has done the first of its two
@@ -38,7 +38,7 @@ func (p *Place) halfReplaced(ctx context.Context) (bool, error) {
 	if there, err := isThere(ctx, p.FS, p.Out); err != nil || there {
 		return false, err
 	}
-	old := At(p.FS, hiddenName(p.Out, oldEnding))
+	old := At(p.FS, manifest.Aside(p.Out))
 	if m, err := old.Result(ctx); err != nil || m == nil {
 		return false, err
 	}

@@ -319,6 +319,7 @@ func TestOtherDirectoriesAreRefused(t *testing.T) {
 		damage func(dir string) error
 	}{
 		{"not there", manifest.ErrNoDirectory, "no such directory", func(dir string) error { return os.RemoveAll(dir) }},
+		{"half replaced", manifest.ErrNoDirectory, ".old: if no extract runs, type the killed command again", func(dir string) error { return os.Rename(dir, manifest.Aside(dir)) }},
 		{"a file", manifest.ErrNoResult, "no _manifest.json", func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)) }},
 		{"no manifest", manifest.ErrNoResult, "no _manifest.json", func(dir string) error { return os.Remove(filepath.Join(dir, "_manifest.json")) }},
 		{"unfinished", manifest.ErrNoResult, "not finished", func(dir string) error { return os.Remove(filepath.Join(dir, "_SUCCESS")) }},

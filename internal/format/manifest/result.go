@@ -28,6 +28,9 @@ var (
 // ReadExtract reads the manifest of a complete result. It does not read the parts.
 func ReadExtract(ctx context.Context, fs dfs.FS, dir string) (*Extract, error) {
 	if _, err := fs.Stat(ctx, dir); errors.Is(err, iofs.ErrNotExist) {
+		if step := Replaced(ctx, fs, dir); step != "" {
+			return nil, fmt.Errorf("%w: %s: %s", ErrNoDirectory, dir, step)
+		}
 		return nil, fmt.Errorf("%w: %s", ErrNoDirectory, dir)
 	} else if err != nil {
 		return nil, err

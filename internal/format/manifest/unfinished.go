@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"strings"
 	"syscall"
 
 	"usertrail/internal/store/dfs"
@@ -18,6 +19,23 @@ const (
 
 // Partial returns the directory in which an extract collects the files of the result out.
 func Partial(out string) string { return dfs.Join(dfs.Dir(out), "."+dfs.Base(out)+PartialEnding) }
+
+// Aside returns the directory to which a command that replaces the result out moves it before the new result gets its name.
+func Aside(out string) string { return dfs.Join(dfs.Dir(out), "."+dfs.Base(out)+".old") }
+
+// Replaced returns the next step if dir does not exist because a command that replaces a result has moved it aside. It returns "" if
+// no complete result was moved aside.
+func Replaced(ctx context.Context, fs dfs.FS, dir string) string {
+	old := Aside(strings.TrimRight(dir, "/"))
+	is, err := has(ctx, fs, dfs.Join(old, ExtractName), new(Extract))
+	if err == nil && is {
+		is, err = IsComplete(ctx, fs, old)
+	}
+	if err != nil || !is {
+		return ""
+	}
+	return fmt.Sprintf("extract --overwrite is replacing it or was killed, and the earlier result is in %s: if no extract runs, type the killed command again", old)
+}
 
 // unfinished has the fields of each file QueryName, except of the file of a piece.
 type unfinished struct{ Query }
