@@ -212,14 +212,3 @@ func TestFullLocalDisk(t *testing.T) {
 		t.Error("Commit after a Write that failed says that it is committed")
 	}
 }
-
-// TestLockFilesOfOthers uses a lock file that is not empty, as in a table that was copied
-// from a disk.
-func TestLockFilesOfOthers(t *testing.T) {
-	c := clustertest.Get(t)
-	fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "lock")
-	write(t, fsys, name, []byte("process 1 on laptop"))
-	if _, err := fsys.Lock(t.Context(), name); !errors.Is(err, fs.ErrInvalid) || !strings.Contains(err.Error(), "remove it") {
-		t.Errorf("%v, want fs.ErrInvalid that says what to do", err)
-	}
-}
