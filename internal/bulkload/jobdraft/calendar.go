@@ -29,13 +29,13 @@ var (
 )
 
 // dayWords are words before the number of a month or a day: monat09.
-var dayWords = []string{"month", "monat", "mois", "mes", "mese", "maand", "day", "tag", "jour", "dia", "giorno", "dag"}
+var dayWords = []string{"month", "monat", "mois", "mes", "mese", "maand", "day", "tag", "jour", "dia", "giorno", "dag", "m", "d"}
 
 // periodNames are words before a number of the calendar: KW09, Q1.
 var periodNames = append([]string{"kw", "cw", "wk", "week", "woche", "semaine", "semana", "w", "q"}, dayWords...)
 
 // yearWords are words before the number of a year: jahr2014.
-var yearWords = []string{"year", "jahr", "annee", "année", "ano", "año", "anno", "jaar"}
+var yearWords = []string{"year", "jahr", "annee", "année", "ano", "año", "anno", "jaar", "y"}
 
 // Characters after the numbers of a day and of a time of day: 2014年02月26日03时.
 const (
@@ -60,10 +60,11 @@ var (
 		return regexp.MustCompile(`^(?i)((19|20)[0-9]{2})?([a-z]{2,}[0-9]{1,2}|w[0-9]{2}|q[1-4])$`)
 	})
 	// lostDays match days in forms that a job does not read: a number may have one digit, the day may be the number in the name of
-	// a file, or it is the day of the year. The groups are the numbers that are not in the paths of later days.
+	// a file, other folders may be between the year and the month, or it is the day of the year. The groups are the numbers that are not in the paths of later days.
 	lostDays = sync.OnceValue(func() []*regexp.Regexp {
 		return []*regexp.Regexp{
 			regexp.MustCompile(`(?:^|[^0-9])((?:19|20)[0-9]{2})(?:(?:[-_. ]|[年년] ?|[年년]?` + newFolder + `)([0-9]{1,2})|(0[1-9]|1[0-2]))[^0-9]+[0-9]{1,2}(?:[^0-9]|$)`),
+			regexp.MustCompile(`(?:^|[^0-9])((?:19|20)[0-9]{2})(?:/[^/0-9]+)+/(0[1-9]|1[0-2])[-_/][0-9]{2}(?:[^0-9]|$)`),
 			regexp.MustCompile(`(?:^|[^0-9])[0-9]{1,2}[-_./]([0-9]{1,2})[-_./]((?:19|20)[0-9]{2})(?:[^0-9]|$)`),
 			regexp.MustCompile(`(?:^|[^0-9])((?:19|20)[0-9]{2}-?[0-3][0-9]{2})(?:[^0-9]|$)`),
 		}

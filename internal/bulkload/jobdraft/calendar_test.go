@@ -51,6 +51,9 @@ func TestAPathHasNoNameOfTheCalendar(t *testing.T) {
 		{"2014年02月/2014-02-26.csv", "*年*月/{date}.csv", ""},
 		{"2014-02-26-03时15分.csv", "{date}-*时*分.csv", ""},
 		{"jahr2014/monat02/tag26.csv jahr2014/monat02/tag27.csv", "jahr{date:yyyy}/monat{date:MM}/tag{date:dd}.csv", ""},
+		{"Y2014/M02/D26/play.csv Y2014/M02/D27/play.csv", "Y{date:yyyy}/M{date:MM}/D{date:dd}/play.csv", ""},
+		{"app2014/play/02/26.csv", "app*/play/*/*.csv", lost},
+		{"2014/play/02-26.csv", "*/play/*-*.csv", lost},
 		{"2014/Month_02/Day_26.csv", "{date:yyyy}/Month_{date:MM}/Day_{date:dd}.csv", ""},
 		{"yyyy=2014/MM=02/dd=26/play.csv", "yyyy={date:yyyy}/MM={date:MM}/dd={date:dd}/play.csv", ""},
 		{"jahr2014/monat2/tag26.csv jahr2014/monat2/tag27.csv", "jahr*/monat*/*.csv", lost},
@@ -121,6 +124,28 @@ func TestAPathHasNoNameOfTheCalendar(t *testing.T) {
 				t.Errorf("%+v %v\n%s", d.Summary, d.Problem, d.Text)
 			}
 		})
+	}
+}
+
+// TestAMonthOrDayMayHaveOneDigit drafts jobs of logs of November. Their paths do not show whether 3 December has one digit or two.
+func TestAMonthOrDayMayHaveOneDigit(t *testing.T) {
+	for name, path := range map[string]string{
+		"日志2014年11月%02d日.csv": "日志{date:yyyy}年{date:MM}月{date:dd}日.csv", "year=2014/month=11/day=%02d/play.csv": "year={date:yyyy}/month={date:MM}/day={date:dd}/play.csv",
+		"2014-11-%02d.csv": "{date}.csv",
+	} {
+		for _, first := range []int{8, 20} {
+			dir := t.TempDir()
+			for day := first; day < first+3; day++ {
+				testkit.WriteFile(t, filepath.Join(dir, "logs", filepath.FromSlash(fmt.Sprintf(name, day))), lines("user_id,time,title", 40, func(i int) string {
+					return fmt.Sprintf("u%d,2014-11-%02d 08:%02d:00,%d.25", i%23, day, i, i)
+				}))
+			}
+			d := makeDraft(t, dir)
+			doubt := strings.Contains(d.Text, "no path has a month or a day below 10")
+			if !strings.Contains(d.Text, "/logs/"+path) || doubt != (first > 9 && path != "{date}.csv") {
+				t.Errorf("from day %d on:\n%s", first, d.Text)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package jobdraft
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,7 +63,7 @@ func (g *guessed) chooseNames(byColumn *candidate) (named []int, unsure string) 
 	}
 	at, unsure := g.chooseIn(main, byColumn)
 	if at < 0 {
-		return nil, ""
+		return nil, unsure
 	}
 	known := distinct(shapes[main].parts[at].names)
 	named = make([]int, len(shapes))
@@ -110,7 +111,7 @@ func inBoth(a, b []string) int {
 
 // chooseIn returns the index of the part of one shape that names behaviours, or -1. It is the
 // part whose folder is called so, the part on which the columns depend, or the last part. If the
-// columns depend on no part, byColumn names the behaviours.
+// columns depend on no part, byColumn names the behaviours. unsure is the reason why the choice is a guess.
 func (g *guessed) chooseIn(shape int, byColumn *candidate) (at int, unsure string) {
 	parts := g.arranged.shapes[shape].parts
 	var may []int
@@ -135,8 +136,10 @@ func (g *guessed) chooseIn(shape int, byColumn *candidate) (at int, unsure strin
 	}
 	last := may[len(may)-1]
 	switch {
-	case byColumn != nil && (decided < 0 || g.mixes(shape, last, byColumn)):
+	case byColumn != nil && (decided < 0 && !g.differ() || g.mixes(shape, last, byColumn)):
 		return -1, ""
+	case byColumn != nil && decided < 0:
+		return -1, fmt.Sprintf("a guess: the column %s; the paths may name the behaviours, too: %s", byColumn.column, wordsOf(distinct(parts[last].names)))
 	case decided >= 0:
 		last = decided
 	default:
@@ -175,6 +178,12 @@ func (g *guessed) mixes(shape, part int, c *candidate) bool {
 	return true
 }
 
+// differ reports whether some samples have other columns than others.
+func (g *guessed) differ() bool {
+	first := g.looksOf(g.samples[0])
+	return slices.ContainsFunc(g.samples, func(s *sample) bool { return g.looksOf(s) != first })
+}
+
 // looksOf returns a text that describes a sample's columns: samples with equal columns have
 // equal texts.
 func (g *guessed) looksOf(s *sample) string {
@@ -191,41 +200,42 @@ func (g *guessed) looksOf(s *sample) string {
 	return fmt.Sprint(width)
 }
 
-// decides reports whether the columns depend on the name in a part: some names have different columns, and two names have
-// the same columns or none in common. The columns of a name may change over time.
+// decides reports whether the columns depend on the name in a part. Names that share a set of columns are alike, as two shops are, also
+// if each gets a column later. The part decides if there are names that are not alike.
 func (g *guessed) decides(shape, part int) bool {
 	looks := map[string]map[string]bool{}
 	for _, s := range g.samples {
-		if s.shape != shape {
+		look := g.looksOf(s)
+		if s.shape != shape || look == "" {
 			continue
 		}
 		name := g.arranged.shapes[shape].parts[part].nameOf(s.parts[part])
 		if looks[name] == nil {
 			looks[name] = map[string]bool{}
 		}
-		looks[name][g.looksOf(s)] = true
+		looks[name][look] = true
 	}
-	differ := false
-	for _, a := range looks {
-		for _, b := range looks {
-			switch shared := overlap(a, b); {
-			case shared == 0:
-				differ = true
-			case shared < len(a) || shared < len(b):
-				return false
+	var alike []map[string]bool
+	for _, of := range looks {
+		rest := []map[string]bool{of}
+		for _, group := range alike {
+			if inBothSets(group, of) {
+				maps.Copy(of, group)
+			} else {
+				rest = append(rest, group)
 			}
 		}
+		alike = rest
 	}
-	return differ
+	return len(alike) > 1
 }
 
-// overlap returns how many texts are in both sets.
-func overlap(a, b map[string]bool) int {
-	n := 0
+// inBothSets reports whether two sets have a text in common.
+func inBothSets(a, b map[string]bool) bool {
 	for text := range a {
 		if b[text] {
-			n++
+			return true
 		}
 	}
-	return n
+	return false
 }

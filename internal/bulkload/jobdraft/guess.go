@@ -100,6 +100,7 @@ func guess(cfg Config, f found, a *arrangement, samples []*sample) (*guessed, er
 	}
 	g.guessSlack()
 	g.doubtLostDays()
+	g.doubtDigits()
 	return g, g.askRest()
 }
 

@@ -216,6 +216,23 @@ func (g *guessed) near() (near, turn bool) {
 	return near, turn
 }
 
+// doubtDigits adds a comment if no path shows whether a month or a day below 10 has a zero before it. A day in one piece has one: so
+// this is about days whose parts are in folders of their own, or have units.
+func (g *guessed) doubtDigits() {
+	text := g.arranged.dayText
+	if strings.Count(text, "{date") < 2 {
+		return
+	}
+	for i := range g.arranged.files {
+		if day := g.arranged.files[i].day; day != nil {
+			if _, month, d := day.Civil(); month < 10 || d < 10 {
+				return
+			}
+		}
+	}
+	g.pathsUnsure = append(g.pathsUnsure, fmt.Sprintf("no path has a month or a day below 10: if such a number has one digit, %s does not stand for it, and no load reads the log: write * in place of its parts then", text))
+}
+
 // doubtLostDays adds the comment that the days of some paths have a form that a job does not read.
 func (g *guessed) doubtLostDays() {
 	for i := range g.arranged.files {
