@@ -149,6 +149,23 @@ func TestAMonthOrDayMayHaveOneDigit(t *testing.T) {
 	}
 }
 
+// TestOneNameMayBeginAnother drafts jobs of logs of two behaviours. The name of one is the beginning of the other's.
+func TestOneNameMayBeginAnother(t *testing.T) {
+	for name, path := range map[string]string{
+		"%s-2014-02-26.csv": "{behaviour}-{date}.csv", "2014-02-26/%s.csv": "{date}/{behaviour}.csv", "2014-02-26_app.%s.csv": "{date}_app.{behaviour}.csv",
+	} {
+		dir := t.TempDir()
+		for behaviour, field := range map[string]string{"login": "device", "login-failed": "reason"} {
+			testkit.WriteFile(t, filepath.Join(dir, "logs", filepath.FromSlash(fmt.Sprintf(name, behaviour))), lines("user_id,time,"+field, 40, func(i int) string {
+				return fmt.Sprintf("u%d,2014-02-26 08:%02d:00,%d.25", i%23, i, i)
+			}))
+		}
+		if d := makeDraft(t, dir); !strings.Contains(d.Text, "/logs/"+path+"\n") || fmt.Sprint(d.Behaviours) != "[login login_failed]" {
+			t.Errorf("%q\n%s", d.Behaviours, d.Text)
+		}
+	}
+}
+
 // TestTheFoldersOfMonthsAreNoBehaviours drafts a job of the logs of two months.
 func TestTheFoldersOfMonthsAreNoBehaviours(t *testing.T) {
 	dir := t.TempDir()

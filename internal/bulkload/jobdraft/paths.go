@@ -203,15 +203,15 @@ func skeleton(parts []string) string {
 // newPart finds the common prefix and suffix of the values of a part, and the names in them.
 func newPart(values []string) part {
 	p := part{values: values}
+	if len(values) < 2 {
+		return p
+	}
 	cut := make([][]string, len(values))
 	for i, v := range values {
 		cut[i] = cutWords(v)
 	}
-	if len(values) < 2 {
-		return p
-	}
 	first := cut[0]
-	before, after := len(first), len(first)
+	before := len(first)
 	for _, c := range cut[1:] {
 		n := 0
 		for n < before && n < len(c) && c[n] == first[n] {
@@ -219,9 +219,26 @@ func newPart(values []string) part {
 		}
 		before = n
 	}
+	if p.nameAfter(cut, before) {
+		return p
+	}
+	// One name may be the beginning of all others: login and login-failed.
+	if at := lastWord(first[:before]); at >= 0 && p.begins(cut, before) {
+		if q := (part{values: values}); q.nameAfter(cut, at) {
+			return q
+		}
+	}
+	return p
+}
+
+// nameAfter finds the suffix and the names of values that are cut into words and share the first words. It reports whether each value
+// has a name.
+func (p *part) nameAfter(cut [][]string, before int) bool {
+	first := cut[0]
+	after := len(first) - before
 	for _, c := range cut {
 		n := 0
-		for n < after && n < len(first)-before && n < len(c)-before && c[len(c)-1-n] == first[len(first)-1-n] {
+		for n < after && n < len(c)-before && c[len(c)-1-n] == first[len(first)-1-n] {
 			n++
 		}
 		after = n
@@ -231,11 +248,39 @@ func newPart(values []string) part {
 		name, rest := leadingName(c[before : len(c)-after])
 		if name == "" {
 			p.names = nil
-			return p
+			return false
 		}
 		p.names, p.rest = append(p.names, name), p.rest || rest
 	}
-	return p
+	return true
+}
+
+// begins reports whether the shared words are one of the values, apart from the suffix, and all others continue them by a name.
+func (p *part) begins(cut [][]string, before int) bool {
+	whole := 0
+	for _, c := range cut {
+		rest := strings.TrimSuffix(strings.Join(c[before:], ""), p.suffix)
+		switch name, _ := leadingName(cutWords(rest)); {
+		case rest == "":
+			whole++
+		case name == "":
+			return false
+		}
+	}
+	return whole == 1
+}
+
+// lastWord returns the index of the last of words with a letter, -1 if there is none or if a placeholder or wildcard follows it.
+func lastWord(words []string) int {
+	for i := len(words) - 1; i >= 0; i-- {
+		switch {
+		case strings.ContainsAny(words[i], opened+wild):
+			return -1
+		case letter.MatchString(words[i]):
+			return i
+		}
+	}
+	return -1
 }
 
 var letter = regexp.MustCompile(`\p{L}`)

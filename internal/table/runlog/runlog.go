@@ -22,6 +22,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -345,7 +346,14 @@ func (r *Run) rewrote() bool {
 
 // accepted reports whether the run made the manifest the right one, although it may lack a drop.
 func (r *Run) accepted() bool {
-	return r.Command == "rebuild" && r.End != nil && (r.End.Status == exit.OK || r.End.Status == exit.Nothing) && slices.Contains(r.Args, "--with-dropped")
+	if r.Command != "rebuild" || r.End == nil || r.End.Status != exit.OK && r.End.Status != exit.Nothing {
+		return false
+	}
+	return slices.ContainsFunc(r.Args, func(arg string) bool {
+		value, given := strings.CutPrefix(arg, "--with-dropped=")
+		on, err := strconv.ParseBool(value)
+		return arg == "--with-dropped" || given && err == nil && on
+	})
 }
 
 // Lost returns the newest drop or undrop of Rewrites if the manifest with the number rewritten does not have it, otherwise nil. A lost

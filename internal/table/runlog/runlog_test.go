@@ -260,6 +260,8 @@ func TestALostDropIsFound(t *testing.T) {
 		"a table set aside":        {[]entry{{"drop", 1, 0}, {"forget", 0, 0}}, 0, ""},
 		"an accepted manifest":     {[]entry{{"drop", 1, 0}, {"rebuild --with-dropped", 0, 0}}, 0, ""},
 		"an accepted whole table":  {[]entry{{"drop", 1, 0}, {"rebuild --with-dropped", 0, 99}}, 0, ""},
+		"accepted by a value":      {[]entry{{"drop", 1, 0}, {"rebuild --with-dropped=true", 0, 99}}, 0, ""},
+		"not accepted by a value":  {[]entry{{"drop", 1, 0}, {"rebuild --with-dropped=false", 0, 99}}, 0, "drop"},
 		"a failed rebuild":         {[]entry{{"drop", 1, 0}, {"rebuild --with-dropped", 0, 1}}, 0, "drop"},
 		"a rebuild":                {[]entry{{"drop", 1, 0}, {"rebuild", 0, 0}}, 0, "drop"},
 	} {
