@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"syscall"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -56,9 +55,6 @@ func checkLock(ctx context.Context, fs dfs.FS, dir string) (c precheck.Check, do
 	}
 	if errors.Is(err, iofs.ErrExist) || errors.Is(err, iofs.ErrPermission) { // the load says it so
 		err = fmt.Errorf("table %s: %w", dir, err)
-	}
-	if info, failed := fs.Stat(ctx, lock); err == nil && failed == nil && info.Dir {
-		err = fmt.Errorf("table %s: lock %s: %w", dir, lock, syscall.EISDIR)
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
