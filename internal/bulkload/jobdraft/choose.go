@@ -2,7 +2,6 @@ package jobdraft
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -203,39 +202,27 @@ func (g *guessed) looksOf(s *sample) string {
 // decides reports whether the columns depend on the name in a part. Names that share a set of columns are alike, as two shops are, also
 // if each gets a column later. The part decides if there are names that are not alike.
 func (g *guessed) decides(shape, part int) bool {
-	looks := map[string]map[string]bool{}
+	looks := map[string][]string{}
 	for _, s := range g.samples {
-		look := g.looksOf(s)
-		if s.shape != shape || look == "" {
+		if s.shape != shape {
 			continue
 		}
 		name := g.arranged.shapes[shape].parts[part].nameOf(s.parts[part])
-		if looks[name] == nil {
-			looks[name] = map[string]bool{}
+		if look := g.looksOf(s); look != "" {
+			looks[name] = append(looks[name], look)
 		}
-		looks[name][look] = true
 	}
-	var alike []map[string]bool
+	var alike [][]string
 	for _, of := range looks {
-		rest := []map[string]bool{of}
+		var rest [][]string
 		for _, group := range alike {
-			if inBothSets(group, of) {
-				maps.Copy(of, group)
+			if inBoth(group, of) > 0 {
+				of = append(of, group...)
 			} else {
 				rest = append(rest, group)
 			}
 		}
-		alike = rest
+		alike = append(rest, of)
 	}
 	return len(alike) > 1
-}
-
-// inBothSets reports whether two sets have a text in common.
-func inBothSets(a, b map[string]bool) bool {
-	for text := range a {
-		if b[text] {
-			return true
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,16 +25,18 @@ var (
 	afterMonth = `([-_.]|[月월]?|(?:[-_. ]?\pL+)?` + newFolder + `)`
 )
 
-// daySpellings are tried in this order. The characters before and after a day are not digits.
-var daySpellings = []daySpelling{
-	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})` + between + `([0-9]{2})` + afterMonth + `([0-9]{2})(?:[^0-9]|$)`), "y-m-d", false},
-	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "d-m-y", true},
-	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "m-d-y", true},
-	// A day followed by hours and minutes, 2014090113 or 20140901130500.
-	{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})()([0-9]{2})()([0-9]{2})(?:[0-9]{2}){1,3}(?:[^0-9]|$)`), "y-m-d", false},
-	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "Y-m-d", true},
-	{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "d-m-Y", true},
-}
+// daySpellings are tried in this order. The characters before and after a day are not digits. Only a draft needs them.
+var daySpellings = sync.OnceValue(func() []daySpelling {
+	return []daySpelling{
+		{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})` + between + `([0-9]{2})` + afterMonth + `([0-9]{2})(?:[^0-9]|$)`), "y-m-d", false},
+		{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "d-m-y", true},
+		{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)((?:19|20)[0-9]{2})(?:[^0-9]|$)`), "m-d-y", true},
+		// A day followed by hours and minutes, 2014090113 or 20140901130500.
+		{regexp.MustCompile(`(^|[^0-9])((?:19|20)[0-9]{2})()([0-9]{2})()([0-9]{2})(?:[0-9]{2}){1,3}(?:[^0-9]|$)`), "y-m-d", false},
+		{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "Y-m-d", true},
+		{regexp.MustCompile(`(^|[^0-9])([0-9]{2})([-_.]?)([0-9]{2})([-_.]?)([0-9]{2})(?:[^0-9]|$)`), "d-m-Y", true},
+	}
+})
 
 // placeholders are the parts of a day, as a job writes them.
 var placeholders = map[byte]string{'y': "yyyy", 'Y': "yy", 'm': "MM", 'd': "dd"}
@@ -148,8 +151,8 @@ func markSpan(rel string) (marked string, ok bool) {
 	if centuries(rel) < 2 {
 		return rel, false
 	}
-	for i := range daySpellings {
-		s := &daySpellings[i]
+	for i := range daySpellings() {
+		s := &daySpellings()[i]
 		if s.parts[0] == 'Y' || strings.HasSuffix(s.parts, "Y") {
 			continue
 		}
@@ -184,8 +187,8 @@ func chooseDays(files []file) (spelling *daySpelling, unsure, equal bool) {
 		return ok
 	})
 	best, shortest := 0, time.Duration(0)
-	for i := range daySpellings {
-		s := &daySpellings[i]
+	for i := range daySpellings() {
+		s := &daySpellings()[i]
 		n, span := s.count(files)
 		switch {
 		case n > best:
@@ -197,8 +200,8 @@ func chooseDays(files []file) (spelling *daySpelling, unsure, equal bool) {
 			}
 		}
 	}
-	for i := range daySpellings {
-		s := &daySpellings[i]
+	for i := range daySpellings() {
+		s := &daySpellings()[i]
 		equal = equal || unsure && s != spelling && s.guess && s.readsSameDays(files, spelling)
 	}
 	return spelling, unsure, equal

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/run/visible"
@@ -416,17 +418,16 @@ func (s *shape) topFolder() string {
 	return ""
 }
 
-// plainLetter matches a character that has no meaning in a set of a job's path.
-var plainLetter = regexp.MustCompile(`[\p{L}\p{N}]`)
-
 // asWildcard returns a piece of a job's path that matches one name only, but is a wildcard: [w]eb for web. A name without a
 // letter or digit stays.
 func asWildcard(name string) string {
-	at := plainLetter.FindStringIndex(name)
-	if at == nil {
+	// A letter or digit has no meaning of its own in a set.
+	at := strings.IndexFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+	if at < 0 {
 		return escape(name)
 	}
-	return escape(name[:at[0]]) + "[" + name[at[0]:at[1]] + "]" + escape(name[at[1]:])
+	_, n := utf8.DecodeRuneInString(name[at:])
+	return escape(name[:at]) + "[" + name[at:at+n] + "]" + escape(name[at+n:])
 }
 
 // dated reports whether a path of a job has a day.
