@@ -67,7 +67,10 @@ MANYCASES := AnyFault EveryFailure SurvivesFaults FlippedByte \
 	TestRereadsAreImportedWithTheirRecords TestARowTooLargeToImport TestWhateverAKilledExtractLeavesIsItsOwn TestOverwriteReplacesOnlyResults \
 	TestTheOutcomeIsOfTheQuery TestEstimatesComeTrue TestPiecesOfEveryFormat TestAKilledCommitOfAnAppend TestSomethingElseInAPlace \
 	TestADirectoryOfAKilledAppendIsInTheWay TestRollsOffIsAnotherQuery TestAFewOfALongTrailCostLittle TestATrailLargerThanTheMemory \
-	TestLargeValuesAreReadInSmallBatches
+	TestLargeValuesAreReadInSmallBatches TestFramesAreSeenAndPassedOn TestPairsOfGB2312AreNotUTF8 TestWordsInTheirEncodingAreNotUTF8 \
+	TestUTF8ReadAsAnotherEncoding TestWindows TestUsersWhoseTextsAreNoPlainIDs TestFreeTextIsNotChosenAsTheUser \
+	TestTheDayOfThePathShowsTheOrderOfDayAndMonth TestTextsForNullThatAPatternSelects TestAColumnThatIsAddedLater \
+	TestTimesOfUsualPrograms TestADayAndATimeOfDayInTwoColumns TestDecodedRecordsOfLargeRowsAreTheSame
 empty :=
 MANYCASES := $(subst $(empty) $(empty),|,$(strip $(MANYCASES)))
 
