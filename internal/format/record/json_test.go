@@ -96,6 +96,20 @@ func TestJSONNulls(t *testing.T) {
 	}
 }
 
+// TestHalfOfASurrogatePairIsNoUser reads users that differ only in half of a surrogate pair. They would be one user. A field may have
+// such a half, and a user may have U+FFFD.
+func TestHalfOfASurrogatePairIsNoUser(t *testing.T) {
+	text := `{"user":"ann\ud83d","time":"2014-09-01"}` + "\n" + `{"user":"ann\ud83c","time":"2014-09-01"}` + "\n" +
+		`{"user":"ann\ud83d\ude00","time":"2014-09-01"}` + "\n" + `{"user":"ann\ufffd","time":"2014-09-01"}` + "\n" +
+		`{"user":"ann","time":"2014-09-01","title":"a\ud83d"}`
+	why := ` half of a surrogate pair, such as \ud83d without \ude00`
+	wantLines(t, read(t, text, playFile("a.jsonl"), jsonPlays(), 10),
+		`reject 0 line 1: not UTF-8: the user has`+why, `reject 41 line 2: not UTF-8: the user has`+why,
+		`keep 82: play "ann😀" 2014-09-01T00:00:00 2014-09-01 title=null seconds=null`,
+		`keep 129: play "ann�" 2014-09-01T00:00:00 2014-09-01 title=null seconds=null`,
+		`keep 170: play "ann" 2014-09-01T00:00:00 2014-09-01 title="a�" seconds=null`)
+}
+
 // TestJSONMembers finds members of members. A name may also contain the dot itself.
 func TestJSONMembers(t *testing.T) {
 	f := jsonPlays()

@@ -146,6 +146,21 @@ func appendUnescaped(dst, v []byte) []byte {
 	}
 }
 
+// halved reports whether v has an escape of half of a surrogate pair.
+func halved(v []byte) bool {
+	for {
+		at := bytes.IndexByte(v, '\\')
+		if at < 0 {
+			return false
+		}
+		r, size := escaped(v[at:])
+		if utf16.IsSurrogate(r) {
+			return true
+		}
+		v = v[at+size:]
+	}
+}
+
 // appendCompact appends an object or array without the blanks between its values, and with the characters of its strings in place of
 // their escapes. It appends at most len(v) bytes.
 func appendCompact(dst, v []byte) []byte {

@@ -423,6 +423,9 @@ func (p *Parser) who(k *plan) (Reason, error) {
 		return NoUser, p.none("no text for the user", &k.user)
 	case len(user) > behaviour.MaxUserLen:
 		return UserTooLong, fmt.Errorf("%d bytes, at most %d", len(user), behaviour.MaxUserLen)
+	case p.json != nil && replaced(user) && halved(p.whole):
+		// Users that differ only in such halves would be one user.
+		return NotUTF8, errors.New(`the user has half of a surrogate pair, such as \ud83d without \ude00`)
 	}
 	p.rec.User = user
 	return "", nil
