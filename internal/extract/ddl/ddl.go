@@ -42,6 +42,10 @@ type dialect struct {
 	write   func(t *table) string
 	globs   string // characters that a pattern of files cannot have as they are; empty if the engine takes no pattern
 	hdfs    bool   // the engine reads HDFS
+
+	// The engine takes the values of a column from a directory such as date=2014-09-01, also from one above the result.
+	// DuckDB does so only if the result is partitioned.
+	hive, hivePartitioned bool
 }
 
 // localTime is the type of a column of local times, for dialect.types.
@@ -61,9 +65,9 @@ var dialects = map[Engine]*dialect{
 		behaviour.String: "STRING", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP", localTime: "TIMESTAMP", behaviour.Day: "DATE"}},
 	Trino: {quotes: `"`, hdfs: true, write: (*table).trino, types: map[behaviour.Type]string{
 		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMP(6)", localTime: "TIMESTAMP(6)", behaviour.Day: "DATE"}},
-	DuckDB: {quotes: `"`, globs: `*?[]{}\`, write: (*table).duckDB, types: map[behaviour.Type]string{
+	DuckDB: {quotes: `"`, globs: `*?[]{}\`, hivePartitioned: true, write: (*table).duckDB, types: map[behaviour.Type]string{
 		behaviour.String: "VARCHAR", behaviour.Int64: "BIGINT", behaviour.Double: "DOUBLE", behaviour.Bool: "BOOLEAN", behaviour.Timestamp: "TIMESTAMPTZ", localTime: "TIMESTAMP", behaviour.Day: "DATE"}},
-	ClickHouse: {quotes: "`", escapes: true, globs: "*?[]{}", hdfs: true, write: (*table).clickHouse, types: map[behaviour.Type]string{
+	ClickHouse: {quotes: "`", escapes: true, globs: "*?[]{}", hdfs: true, hive: true, write: (*table).clickHouse, types: map[behaviour.Type]string{
 		behaviour.String: "String", behaviour.Int64: "Int64", behaviour.Double: "Float64", behaviour.Bool: "Bool", behaviour.Timestamp: "DateTime64(6, 'UTC')", localTime: "DateTime64(6, 'UTC')", behaviour.Day: "Date32"}},
 }
 
@@ -100,6 +104,9 @@ func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error)
 	case strings.ContainsAny(dir, d.globs):
 		return "", fmt.Errorf("%w: %s finds files by a pattern, and the name has characters of patterns: rename the directory", ErrUnfit, e)
 	}
+	if folder := columnOf(dir, m.Columns); folder != "" && (d.hive || d.hivePartitioned && m.Query.PartitionBy != "") {
+		return "", fmt.Errorf("%w: %s takes a column of all rows from %q in the path: move the result, or rename that directory", ErrUnfit, e, folder)
+	}
 	shape := trailfile.Shape(m.Query.Shape)
 	t := &table{dialect: d, dir: dir, names: strings.Split(name, "."), wide: shape == trailfile.WideShape, empty: len(m.Parts) == 0}
 	var parts []string
@@ -118,6 +125,17 @@ func Statements(m *manifest.Extract, dir, name string, e Engine) (string, error)
 		}
 	}
 	return t.write(t), nil
+}
+
+// columnOf returns the first directory of a path that has the name of a column and a value, such as date=2014-09-01.
+func columnOf(dir string, columns []behaviour.Field) string {
+	for folder := range strings.SplitSeq(dir, "/") {
+		name, _, found := strings.Cut(folder, "=")
+		if found && slices.ContainsFunc(columns, func(c behaviour.Field) bool { return strings.EqualFold(c.Name, name) }) {
+			return folder
+		}
+	}
+	return ""
 }
 
 // Names returns the names of all engines, such as "spark, hive or trino".
@@ -229,7 +247,7 @@ func (t *table) duckDB() string {
 	if t.empty {
 		return "CREATE VIEW " + t.name + " AS SELECT\n" + strings.Join(nothing, ",\n") + "\nWHERE false;\n"
 	}
-	how := ""
+	how := ", hive_partitioning = false"
 	if t.partition != nil {
 		how = ", hive_partitioning = true, hive_types = {" + t.text(t.partition.Name) + ": " + t.typed(*t.partition) + "}"
 	}

@@ -79,6 +79,21 @@ func TestAResultThatNoEngineReadsIsRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrUnfit that says to rename the directory", dir, err)
 		}
 	}
+	for dir, partition := range map[string]string{"/data/date=2014-09-03/active": "behaviour", "/data/Price=5": "date", "/节目=1/days": "date"} {
+		m := result()
+		for _, m.Query.PartitionBy = range []string{"", partition} {
+			for _, e := range ddl.Engines {
+				refuses := e == ddl.ClickHouse || e == ddl.DuckDB && m.Query.PartitionBy != ""
+				_, err := ddl.Statements(m, dir, "t", e)
+				if errors.Is(err, ddl.ErrUnfit) != refuses || refuses && !strings.Contains(err.Error(), "=") {
+					t.Errorf("%s by %q, %s: got %v, want ErrUnfit %t", dir, m.Query.PartitionBy, e, err, refuses)
+				}
+			}
+		}
+	}
+	if _, err := ddl.Statements(result(), "/data/year=2014/active", "t", ddl.ClickHouse); err != nil {
+		t.Errorf("a directory that is not a column: %v", err)
+	}
 	if _, err := ddl.Statements(result(), "/data", "", ddl.Spark); !errors.Is(err, ddl.ErrUnfit) {
 		t.Errorf("a table without a name: %v", err)
 	}
