@@ -86,9 +86,6 @@ func runInit(ctx context.Context, env *cli.Env, cfg jobdraft.Config, out string)
 	if err := checkInit(cfg); err != nil {
 		return env.Report(r, err)
 	}
-	if out == "" {
-		return env.Report(r, cli.EmptyFlag("out"))
-	}
 	cfg.Name = out
 	if out == "-" {
 		cfg.Name = cli.DefaultJob

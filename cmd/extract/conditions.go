@@ -15,12 +15,10 @@ import (
 // conditions are the flags that filter users and events further than --active.
 type conditions struct {
 	query.Conditions
-	at    string
-	flags *pflag.FlagSet
+	at string
 }
 
 func (c *conditions) add(f *pflag.FlagSet) {
-	c.flags = f
 	f.StringVar(&c.Where, "where", "", "keep events that match, such as 'play.seconds >= 600 || order.price > 0'")
 	f.BoolVar(&c.WhereFirst, "where-first", false, "apply --active to the events that --where and --hours keep, instead of to all events")
 	f.StringVar(&c.Having, "having", "", "keep users whose kept events match, such as 'count(play) >= 5 && sum(order.price) > 100'")
@@ -35,11 +33,6 @@ func (c *conditions) add(f *pflag.FlagSet) {
 
 // of returns the conditions for a table with days in a zone.
 func (c *conditions) of(span behaviour.Span, zone string) (query.Conditions, error) {
-	for _, name := range []string{"where", "having", "sequence", "without", "fields", "hours", "at"} {
-		if f := c.flags.Lookup(name); f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
-			return c.Conditions, cli.EmptyFlag(name)
-		}
-	}
 	trim(c.Fields)
 	trim(c.Without)
 	if c.at == "" {

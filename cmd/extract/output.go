@@ -27,11 +27,9 @@ type output struct {
 	excel bool
 
 	pieceSize pieceSize
-	flags     *pflag.FlagSet
 }
 
 func (o *output) add(f *pflag.FlagSet) {
-	o.flags = f
 	f.StringVarP(&o.out, "out", "o", "", "directory to create, or - for standard output, with the JSON line on standard error (default trails-FROM-TO)")
 	f.StringVar(&o.format, "format", string(query.Parquet), "format of the parts: parquet, csv, jsonl or arrow (Arrow IPC; a stream with --out -)")
 	f.StringVar(&o.partition, "partition-by", "", "write the parts into Hive directories such as date=2014-09-01: date or behaviour (default no directories)")
@@ -41,11 +39,8 @@ func (o *output) add(f *pflag.FlagSet) {
 	f.StringVar(&o.shape, "shape", string(trailfile.LongShape), "rows of the result: long, one per event, or wide, one per user with count, first, last and days of each of --types, or those of --fields")
 }
 
-// check refuses an empty --out, and a terminal as the reader of a format that is not text.
+// check refuses a terminal as the reader of a format that is not text.
 func (o *output) check(env *cli.Env) error {
-	if o.out == "" && o.flags.Changed("out") {
-		return cli.EmptyFlag("out")
-	}
 	binary := o.format == string(query.Parquet) || o.format == string(query.Arrow)
 	if o.out == standardOutput && binary && terminal(env.Stdout) >= 0 {
 		return fmt.Errorf("%w: --out -: %s is not text, and standard output is a terminal: write --format csv or --format jsonl, or redirect it", cli.ErrUsage, o.format)

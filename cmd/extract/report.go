@@ -84,9 +84,6 @@ func (o *reportOptions) make(ctx context.Context, dir string) (*report.Report, e
 	if o.out == "-" {
 		return nil, fmt.Errorf("%w: --out -: the page cannot be written to standard output; --json prints the numbers there", cli.ErrUsage)
 	}
-	if o.out == "" && o.set("out") {
-		return nil, cli.EmptyFlag("out")
-	}
 	if o.out == "" && !o.asJSON {
 		o.out = defaultPage
 	}

@@ -169,10 +169,6 @@ func (o *showOptions) ends(c *show.Config) error {
 	switch {
 	case o.set("latest") && o.latest < 1:
 		return fmt.Errorf("%w: --latest %d: write the number of events, at least 1", cli.ErrUsage, o.latest)
-	case o.set("at") && o.at == "":
-		return cli.EmptyFlag("at")
-	case o.set("around") && o.around == "":
-		return cli.EmptyFlag("around")
 	case o.around != "" && !o.set("page"):
 		c.Page = aroundPage
 	case (o.latest > 0 || o.at != "") && !o.set("page"):

@@ -105,13 +105,16 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	var patience time.Duration
 	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "how long to wait for a lock that another run holds, such as 10m, before status 75, if the command takes a lock (default 0s)")
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := given(c); err != nil {
+			return err
+		}
 		if err := env.patient(c, patience); err != nil {
 			return err
 		}
 		if _, err := umask(0); err != nil {
 			return err
 		}
-		if err := who.use(c); err != nil {
+		if err := who.use(); err != nil {
 			return err
 		}
 		if err := part.check(c); err != nil {
@@ -444,9 +447,25 @@ func IsSet(c *cobra.Command, name string) bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// EmptyFlag returns the error of a flag that was given without a value.
-func EmptyFlag(name string) error {
-	return fmt.Errorf("%w: --%s is empty; omit it, or check whether a shell variable is not set", ErrUsage, name)
+// given refuses flags that have a value, and are given an empty one. People do not write hidden commands.
+func given(c *cobra.Command) (err error) {
+	if c.Hidden {
+		return nil
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && empty(f.Value) {
+			err = fmt.Errorf("%w: --%s is empty; omit it, or check whether a shell variable is not set", ErrUsage, f.Name)
+		}
+	})
+	return err
+}
+
+// empty reports whether the value of a flag is an empty text, or a list of blank texts.
+func empty(v pflag.Value) bool {
+	if list, ok := v.(pflag.SliceValue); ok {
+		return !slices.ContainsFunc(list.GetSlice(), func(s string) bool { return strings.TrimSpace(s) != "" })
+	}
+	return v.String() == ""
 }
 
 // uncounted is the memory of a process that the runtime's limit does not count, mainly the

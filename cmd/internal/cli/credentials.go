@@ -38,12 +38,7 @@ func (w *credentials) add(c *cobra.Command) {
 }
 
 // use makes the flags, or else the environment, the user of the process.
-func (w *credentials) use(c *cobra.Command) error {
-	for flag, value := range map[string]string{keytabFlag: w.keytab, principalFlag: w.principal, protectionFlag: w.protection} {
-		if c.Flags().Changed(flag) && value == "" {
-			return EmptyFlag(flag)
-		}
-	}
+func (w *credentials) use() error {
 	least, err := protectionOf(cmp.Or(w.protection, os.Getenv(protectionVariable)))
 	if err != nil {
 		from := "--" + protectionFlag
