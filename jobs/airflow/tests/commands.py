@@ -8,9 +8,15 @@ A command that fails ends the process, and the others do not run.
 import json
 import sys
 
-from airflow.cli import cli_parser
 
-parser = cli_parser.get_parser()
-for command in json.loads(sys.argv[1]):
-    args = parser.parse_args(command)
-    args.func(args)
+def run(*commands):
+    from airflow.cli import cli_parser
+
+    parser = cli_parser.get_parser()
+    for command in commands:
+        args = parser.parse_args(command)
+        args.func(args)
+
+
+if __name__ == "__main__":
+    run(*json.loads(sys.argv[1]))

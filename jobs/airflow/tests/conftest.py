@@ -5,15 +5,17 @@ breakpoints, so that tests can stop them at a named step. bulkload sample makes 
 USERTRAIL_TESTS=all a scheduler also runs the DAGs."""
 
 import atexit
+import multiprocessing
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import pytest
-from airflows import new_home
+from airflows import environment, new_home
 
 REPOSITORY = Path(__file__).parents[3]
 BIN = Path(os.environ.setdefault("USERTRAIL_BIN", str(REPOSITORY / "bin"))).resolve()
@@ -22,11 +24,7 @@ HOME = Path(tempfile.mkdtemp(prefix="usertrail-airflow-"))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 
 # Airflow reads these when it is imported.
-os.environ.update(
-    AIRFLOW_HOME=str(HOME),
-    AIRFLOW__CORE__LOAD_EXAMPLES="False",
-    AIRFLOW__CORE__UNIT_TEST_MODE="False",
-)
+os.environ.update(environment(HOME), AIRFLOW__CORE__UNIT_TEST_MODE="False")
 for name in ("USERTRAIL_JOB", "USERTRAIL_OUT"):
     os.environ.pop(name, None)
 
@@ -122,6 +120,30 @@ def context():
     from airflow.sdk.execution_time.context import OutletEventAccessors
 
     return lambda try_number=1: {"ti": Instance(try_number), "outlet_events": OutletEventAccessors()}
+
+
+def start(function, *args):
+    """Starts a function in a fork of this process, as Airflow starts a task. So no second process
+    imports Airflow."""
+    process = multiprocessing.get_context("fork").Process(target=function, args=args)
+    process.start()
+    return process
+
+
+def forked(file, function, *args):
+    """Calls a function in a fork of this process. Returns what it prints into a file."""
+
+    def call():
+        with open(file, "w") as out:
+            os.dup2(out.fileno(), 1)
+            os.dup2(out.fileno(), 2)
+        sys.stdout, sys.stderr = open(1, "w"), open(2, "w")
+        function(*args)
+
+    process = start(call)
+    process.join(WATCHDOG_SECONDS)
+    assert process.exitcode == 0, file.read_text()
+    return file.read_text()
 
 
 def gone(pid):

@@ -9,9 +9,10 @@ from contextlib import closing
 from datetime import datetime, timezone
 from types import SimpleNamespace
 
+import commands
 import pytest
-from airflows import DAGS, new_home
-from conftest import DATES, REPOSITORY, World
+from airflows import DAGS, copy_dags
+from conftest import DATES, HOME, REPOSITORY, World, forked
 
 from usertrail_airflow.dates import day_before
 
@@ -121,17 +122,20 @@ def ran(tmp_path_factory, samples):
     days = {"from": DATES[0], "to": DATES[-1]}
 
     def run(name, **conf):
-        return ("dags", "test", f"usertrail_{name}", "--conf", json.dumps({"job": str(worlds[name].job), **conf}))
+        file = HOME / "dags" / f"usertrail_{name}.py"
+        return ("dags", "test", f"usertrail_{name}", "-f", str(file), "--conf", json.dumps({"job": str(worlds[name].job), **conf}))
 
-    home = tmp_path_factory.mktemp("airflow")
-    printed = new_home(
-        home,
+    copy_dags(HOME / "dags")
+    printed = forked(
+        tmp_path_factory.mktemp("airflow") / "printed",
+        commands.run,
+        ("db", "migrate"),
         run("nightly", date=DATES[0], out=str(worlds["nightly"].out)),
         run("backfill", **days),
         run("pieces", out=str(worlds["pieces"].out), load_piece="150KiB", extract_piece="1000", **days),
         run("sweep", to=DATES[-1]),
     )
-    return SimpleNamespace(airflow=Ran(home / "airflow.db"), printed=printed, **worlds)
+    return SimpleNamespace(airflow=Ran(HOME / "airflow.db"), printed=printed, **worlds)
 
 
 def test_dags_test_of_a_night(ran):

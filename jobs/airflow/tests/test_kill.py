@@ -3,12 +3,11 @@
 import os
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
-from conftest import BIN, COMPLETE, DATES, WATCHDOG_SECONDS, gone, number, until
+from conftest import BIN, COMPLETE, DATES, WATCHDOG_SECONDS, gone, number, start, until
 
 from usertrail_airflow import BulkloadOperator
 from usertrail_airflow._airflow import AirflowException
@@ -75,26 +74,17 @@ def test_execution_timeout_ends_the_command(stubborn, context):
     assert gone(number(folder / "leader")) and gone(number(folder / "child"))
 
 
-TASK = """
-import sys
-sys.path.insert(0, {src!r})
-from usertrail_airflow import BulkloadOperator
-BulkloadOperator(task_id="load", **{flags!r}).execute({{}})
-"""
-
-
-def start(**flags):
+def task_of(**flags):
     """Starts a task in a process of its own, as Airflow does."""
-    src = str(Path(__file__).parents[1] / "src")
-    return subprocess.Popen([sys.executable, "-c", TASK.format(src=src, flags=flags)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return start(BulkloadOperator(task_id="load", **flags).execute, {})
 
 
 def test_sigkill_of_a_task_ends_its_command(stubborn):
     fake, folder = stubborn
-    task = start(from_date=DATES[0], bin=fake, grace=0.2)
+    task = task_of(from_date=DATES[0], bin=fake, grace=0.2)
     leader, child = number(folder / "leader"), number(folder / "child")
     task.kill()
-    task.wait()
+    task.join()
     until(lambda: gone(leader) and gone(child), "the command still runs")
 
 
@@ -119,13 +109,13 @@ def loads_of(folder):
 @pytest.mark.parametrize("step", ["batch", "ledger"] if COMPLETE else ["batch"])
 def test_after_sigkill_the_next_try_continues_the_load(world, context, step):
     """SIGKILL ends the task in the middle of a real load. The next try finishes the load."""
-    task = start(**world.flags(workers=1, grace=0.2, env={"USERTRAIL_BREAKPOINT": step}))
-    until(lambda: loads_of(world.folder) or task.poll() is not None, "the load does not begin")
+    task = task_of(**world.flags(workers=1, grace=0.2, env={"USERTRAIL_BREAKPOINT": step}))
+    until(lambda: loads_of(world.folder) or not task.is_alive(), "the load does not begin")
     (load,) = loads_of(world.folder)
     until(lambda: gone(load) or stopped(load), "the load did not stop")
     assert not gone(load), f"{BIN}/bulkload did not stop at {step}: build it with -tags breakpoints"
-    task.send_signal(signal.SIGKILL)
-    task.wait()
+    task.kill()
+    task.join()
     until(lambda: not loads_of(world.folder), "the load still runs")
     result = BulkloadOperator(task_id="load", **world.flags()).execute(context(try_number=2))
     assert result["loaded"] == 1000
