@@ -68,27 +68,19 @@ var lastLine = regexp.MustCompile(`(?m)^\{.*"status":\d+.*\}\n`)
 // the standard error of Python.
 func (e *example) run(t *testing.T, dir string) string {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", e.code)
 	if e.language == "python" {
-		// With -c, DuckDB assumes a user and draws a bar during a long query, so the code is
-		// in a file.
 		file := filepath.Join(t.TempDir(), "example.py")
 		testkit.WriteFile(t, file, e.code)
-		c = exec.CommandContext(t.Context(), testkit.Python(t), file)
+		return lastLine.ReplaceAllString(runPython(t, dir, file), "")
 	}
+	c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", e.code)
 	c.Dir = dir
-	// Spark uses only the loopback interface. It ends before further JVM optimisation would
-	// save time.
-	c.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1", "COLUMNS=80", "LC_ALL=C.UTF-8")
-	var out, said strings.Builder
-	c.Stdout, c.Stderr = &out, &out
-	if e.language == "python" {
-		c.Stderr = &said
+	c.Env = append(os.Environ(), "COLUMNS=80", "LC_ALL=C.UTF-8")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s's\n%s\nends with %v:\n%s", analysts, e.code, err, out)
 	}
-	if err := c.Run(); err != nil {
-		t.Fatalf("%s's\n%s\nends with %v:\n%s%s", analysts, e.code, err, out.String(), said.String())
-	}
-	return lastLine.ReplaceAllString(out.String(), "")
+	return lastLine.ReplaceAllString(string(out), "")
 }
 
 // TestAnalystsDocRunsInPythonDuckDBPolarsSpark runs an analyst's day in the clone in which

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,15 +31,12 @@ import (
 // python runs a script of testdata and decodes the JSON that it prints.
 func python(t *testing.T, into any, script string, args ...string) {
 	t.Helper()
-	program := testkit.Python(t)
-	c := exec.CommandContext(t.Context(), program, append([]string{filepath.Join("testdata", script)}, args...)...)
-	var said strings.Builder
-	c.Stderr = &said
-	out, err := c.Output()
+	dir, err := os.Getwd()
 	if err != nil {
-		t.Fatalf("%s (made by make venv) %s: %v\n%s", program, script, err, said.String())
+		t.Fatal(err)
 	}
-	if err := json.Unmarshal(out, into); err != nil {
+	out := runPython(t, dir, filepath.Join("testdata", script), args...)
+	if err := json.Unmarshal([]byte(out), into); err != nil {
 		t.Fatalf("%s: %v: %s", script, err, out)
 	}
 }

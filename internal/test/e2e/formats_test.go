@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,19 +20,11 @@ func TestFormatsDocRunsInPython(t *testing.T) {
 	var said strings.Builder
 	ran := map[string]int{}
 	for _, m := range regexp.MustCompile("(?ms)^```(sh|python)\n(.*?)^```").FindAllStringSubmatch(text, -1) {
-		c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", m[2])
-		if m[1] == "python" {
-			c = exec.CommandContext(t.Context(), testkit.Python(t), "-c", m[2])
-		}
-		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("docs/reference/formats.md's\n%s\nends with %v:\n%s", m[2], err, out)
-		}
-		if strings.Contains(m[2], "select user_id") && !strings.Contains(string(out), "user_id") {
+		out := formatsExample(t, dir, m[1], m[2])
+		if strings.Contains(m[2], "select user_id") && !strings.Contains(out, "user_id") {
 			t.Errorf("docs/reference/formats.md's\n%s\nprints\n%s", m[2], out)
 		}
-		said.Write(out)
+		said.WriteString(out)
 		ran[m[1]]++
 	}
 	if ran["sh"] < 4 || ran["python"] < 4 {
@@ -44,4 +37,21 @@ func TestFormatsDocRunsInPython(t *testing.T) {
 			}
 		}
 	}
+}
+
+// formatsExample runs a block of the document, and returns what it prints.
+func formatsExample(t *testing.T, dir, language, code string) string {
+	t.Helper()
+	if language == "python" {
+		file := filepath.Join(t.TempDir(), "example.py")
+		testkit.WriteFile(t, file, code)
+		return runPython(t, dir, file)
+	}
+	c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", code)
+	c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("docs/reference/formats.md's\n%s\nends with %v:\n%s", code, err, out)
+	}
+	return string(out)
 }
