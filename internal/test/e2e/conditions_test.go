@@ -27,7 +27,9 @@ func newSQLFixture(t *testing.T) *sqlFixture {
 		list: filepath.Join(dir, "users.txt"),
 	}
 	var made struct{ Records, Loaded int64 }
-	command(t, "bulkload", &made, "sample", c.logs, "--records", "100000", "--users", "2000", "--days", "5", "--seed", "6", "--bad", "0", "--from", sampleFrom)
+	sample := samplelog.Config{Users: testkit.Pick(400, 2000), Seed: 6}
+	sample.Records = 50 * int64(sample.Users)
+	command(t, "bulkload", &made, "sample", c.logs, "--records", fmt.Sprint(sample.Records), "--users", fmt.Sprint(sample.Users), "--days", "5", "--seed", "6", "--bad", "0", "--from", sampleFrom)
 	text, err := os.ReadFile(filepath.Join(testkit.Repository(t), "jobs", "settopbox.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -35,13 +37,12 @@ func newSQLFixture(t *testing.T) *sqlFixture {
 	jobFile := filepath.Join(dir, "usertrail.yaml")
 	testkit.WriteFile(t, jobFile, strings.Replace(string(text), "../demo/logs", c.logs, 1))
 	command(t, "bulkload", &made, "--job", jobFile, "--table", c.table, "--from", sampleFrom, "--to", sampleLast, "--quiet")
-	if made.Loaded != 100_000 {
-		t.Fatalf("loaded %d of 100000 sample records", made.Loaded)
+	if made.Loaded != sample.Records {
+		t.Fatalf("loaded %d of %d sample records", made.Loaded, sample.Records)
 	}
-	heavy := samplelog.Config{Records: 100_000, Users: 2000, Seed: 6}
 	users := []string{"nobody"}
-	for i := 0; i < 2000; i += 20 {
-		users = append(users, heavy.User(i))
+	for i := 0; i < sample.Users; i += sample.Users / 100 {
+		users = append(users, sample.User(i))
 	}
 	c.write(t, users)
 	return c
