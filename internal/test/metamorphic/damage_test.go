@@ -96,7 +96,7 @@ behaviours:
 
 // TestNoDamageIsTakenForAResult damages the first file of each kind in several ways and, in a run
 // that covers everything, the last one. A command that reads the file must refuse it and name it, or
-// result as if it were whole. In other runs a third of the commands read the file after each damage.
+// result as if it were whole. In other runs a third of several commands read the file after each damage.
 // Each way of damage and each command has its turn.
 func TestNoDamageIsTakenForAResult(t *testing.T) {
 	w := newDamageWorld(t)
@@ -163,7 +163,7 @@ func (w *damageWorld) damaged(t *testing.T, kind *fileKind, file, another string
 	turn := slices.IndexFunc(fileKinds, func(k fileKind) bool { return k.name == kind.name })
 	for i, what := range slices.Sorted(maps.Keys(spoils)) {
 		for j, name := range kind.reads {
-			if !testkit.All() && (turn+i+j)%3 != 0 {
+			if !testkit.All() && len(kind.reads) > 1 && (turn+i+j)%3 != 0 {
 				continue
 			}
 			w.restore()
