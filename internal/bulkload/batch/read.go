@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -22,6 +23,9 @@ import (
 
 // chunkBytes is the size of a chunk. A file is parsed in chunks.
 const chunkBytes = 1 << 20
+
+// buffers are buffers of chunks, which no chunk uses.
+var buffers = sync.Pool{New: func() any { return new([chunkBytes]byte) }}
 
 // A task is a chunk of a file.
 type task struct {
@@ -40,14 +44,13 @@ type reader struct {
 	format   *record.Format
 	workers  int
 	progress *progress.Progress
-	buffers  chan []byte         // of chunks, not in use
 	unpacked *semaphore.Weighted // bytes of Format.Window, for the files that are being decompressed
 }
 
 func newReader(cfg *Config, p *progress.Progress) *reader {
 	format := &cfg.Within(cfg.Job).Format
 	return &reader{
-		fs: cfg.FS, format: format, workers: cfg.Workers, progress: p, buffers: make(chan []byte, 4*cfg.Workers), unpacked: semaphore.NewWeighted(format.Window),
+		fs: cfg.FS, format: format, workers: cfg.Workers, progress: p, unpacked: semaphore.NewWeighted(format.Window),
 	}
 }
 
@@ -102,7 +105,7 @@ func (r *reader) feed(ctx context.Context, inputs []*Input, doing string, worker
 				if err := work(t); err != nil {
 					return err
 				}
-				r.recycle(t.buffer)
+				recycle(t.buffer)
 				at.At("waiting for the next lines")
 			}
 			return nil
@@ -223,10 +226,10 @@ type stopped struct{ error }
 // chunks sends one chunk of a file after the other, until the file has an error. It returns the number of chunks that it sent.
 func (r *reader) chunks(ctx context.Context, in *Input, records *record.Reader, tasks chan<- task) (n int, err error) {
 	for ; !in.Failed(); n++ {
-		buf := r.buffer()
+		buf := buffers.Get().(*[chunkBytes]byte)[:0]
 		c, err := records.Next(buf)
 		if err != nil {
-			r.recycle(buf)
+			recycle(buf)
 		}
 		if err == io.EOF {
 			return n, nil
@@ -242,23 +245,10 @@ func (r *reader) chunks(ctx context.Context, in *Input, records *record.Reader, 
 	return n, nil
 }
 
-func (r *reader) buffer() []byte {
-	select {
-	case buf := <-r.buffers:
-		return buf
-	default:
-		return make([]byte, 0, chunkBytes)
-	}
-}
-
 // recycle keeps a buffer of a chunk for another chunk. A corrected record has no buffer.
-func (r *reader) recycle(buf []byte) {
-	if cap(buf) < chunkBytes {
-		return
-	}
-	select {
-	case r.buffers <- buf[:0]:
-	default:
+func recycle(buf []byte) {
+	if cap(buf) == chunkBytes {
+		buffers.Put((*[chunkBytes]byte)(buf[:chunkBytes]))
 	}
 }
 

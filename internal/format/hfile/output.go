@@ -18,7 +18,7 @@ type output struct {
 }
 
 func newOutput(w io.Writer, compress compressor) output {
-	return output{w: w, compress: compress, buf: make([]byte, 0, writeSize+writeSize/2), last: map[BlockType]int64{}}
+	return output{w: w, compress: compress, last: map[BlockType]int64{}}
 }
 
 // offset returns the offset at which the next block begins.

@@ -85,7 +85,7 @@ func read(ctx context.Context, fs dfs.FS, name string, v Versioned) (sum string,
 		return "", unread(name, v, err)
 	}
 	defer f.Close()
-	from := &dfs.Source{R: bufio.NewReaderSize(f, bufferSize)}
+	from := &dfs.Source{R: bufio.NewReaderSize(f, int(min(f.Size()+1, bufferSize)))}
 	sum, err = unsealInto(from, v)
 	if from.Err != nil {
 		return "", unread(name, v, fmt.Errorf("read %s: %w", name, from.Err))

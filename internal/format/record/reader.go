@@ -93,8 +93,11 @@ func (r *Reader) Close() error {
 
 // begin reads a byte order mark and the header.
 func (r *Reader) begin(f *Format) error {
-	r.rest = make([]byte, 0, firstRead)
-	r.fill(&r.rest)
+	r.rest = make([]byte, 0, firstRead/16)
+	if r.fill(&r.rest); r.err == nil {
+		r.rest = slices.Grow(r.rest, firstRead-len(r.rest))
+		r.fill(&r.rest)
+	}
 	if errors.Is(r.err, ErrEncoding) {
 		return r.err
 	}
