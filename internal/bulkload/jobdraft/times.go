@@ -105,6 +105,12 @@ const mostRead = 0.9
 // monthDay is the form of a day that is too short to be distinguished from a number.
 const monthDay = "0102"
 
+// firstTexts is the number of texts of which a format must read one.
+const firstTexts = 5
+
+// literals are characters that a time has if its layout has them.
+var literals = []string{":", "/", ".", "月"}
+
 // bestTimes returns the formats that read most of the texts, the most likely first.
 func bestTimes(texts []stamped) []timing {
 	if len(texts) == 0 {
@@ -117,8 +123,14 @@ func bestTimes(texts []stamped) []timing {
 	if e, ok := epochs[len(wholePart(texts[0].text))]; ok {
 		formats = append([]string{e}, layouts...)
 	}
+	absent := slices.DeleteFunc(slices.Clone(literals), func(c string) bool {
+		return slices.ContainsFunc(texts[:min(firstTexts, len(texts))], func(s stamped) bool { return strings.Contains(s.text, c) })
+	})
 	var out []timing
 	for rank, format := range formats {
+		if slices.ContainsFunc(absent, func(c string) bool { return strings.Contains(format, c) }) {
+			continue // tryFormat would read none of the first texts
+		}
 		read, cut := bare, zones
 		if strings.Contains(format, "MST") {
 			read, cut = texts, nil
@@ -209,7 +221,7 @@ func wholePart(text string) string {
 }
 
 func tryFormat(read func(string, behaviour.Date) (record.Written, bool), format string, texts []stamped) (timing, bool) {
-	t := timing{format: format, zoned: true, offsets: map[int64][]int64{}, hours: map[int]int{}}
+	t := timing{format: format, zoned: true}
 	for i, s := range texts {
 		near := someDay
 		if s.day != nil {
@@ -220,12 +232,14 @@ func tryFormat(read func(string, behaviour.Date) (record.Written, bool), format 
 			ok = epochs[len(wholePart(s.text))] == format
 		}
 		if d := w.Day(); !ok || d < firstYear || d > lastYear {
-			if t.read == 0 && i >= 4 {
+			if t.read == 0 && i >= firstTexts-1 {
 				return t, false
 			}
 			continue
 		}
-		t.read++
+		if t.read++; t.read == 1 {
+			t.offsets, t.hours = map[int64][]int64{}, map[int]int{}
+		}
 		t.note(w, s.day)
 	}
 	return t, t.read > 0 && float64(t.read) >= mostRead*float64(len(texts))
