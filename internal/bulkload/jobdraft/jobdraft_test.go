@@ -30,7 +30,7 @@ var (
 )
 
 // worlds returns worlds that vary one property at a time, while the others rotate through
-// their values.
+// their values. make test has a fifth of the pairs of encodings or paths and writings.
 func worlds() []world {
 	var out []world
 	n := 0
@@ -62,12 +62,16 @@ func worlds() []world {
 	}
 	for e := range encodings {
 		for s := range writings {
-			at(s, e+s, 0, e, s, s)
+			if testkit.All() || (e+s)%5 == 0 {
+				at(s, e+s, 0, e, s, s)
+			}
 		}
 	}
 	for p := range pathWays {
 		for s := range writings {
-			at(s, s/2, p, 0, p+s, p)
+			if testkit.All() || (p+s)%5 == 0 {
+				at(s, s/2, p, 0, p+s, p)
+			}
 		}
 	}
 	return out
