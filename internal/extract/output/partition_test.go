@@ -1,6 +1,7 @@
 package output_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -31,16 +32,18 @@ behaviours:
 	span := behaviour.Span{From: behaviour.DateOf(2014, 9, 1)}
 	span.To = span.From + behaviour.Date(days-1)
 	for d := span.From; d <= span.To; d++ {
-		logins, plays := "user_id,time,from\n", "user_id,time,seconds\n"
+		var logins, plays bytes.Buffer
+		logins.WriteString("user_id,time,from\n")
+		plays.WriteString("user_id,time,seconds\n")
 		for i := range parts * int(extracttest.SmallSizes.PartEvents) / users / days {
 			for u := range users {
-				logins += fmt.Sprintf("%05d,%s 00:%02d:%02d,%d\n", u, d, i/60, i%60, u%7)
+				fmt.Fprintf(&logins, "%05d,%s 00:%02d:%02d,%d\n", u, d, i/60, i%60, u%7)
 			}
 		}
 		for u := range users / 10 {
-			plays += fmt.Sprintf("%05d,%s 01:00:00,%d\n", u, d, u)
+			fmt.Fprintf(&plays, "%05d,%s 01:00:00,%d\n", u, d, u)
 		}
-		h.Deliver(t, testworld.File{Name: d.String() + "/login.csv", Text: []byte(logins)}, testworld.File{Name: d.String() + "/play.csv", Text: []byte(plays)})
+		h.Deliver(t, testworld.File{Name: d.String() + "/login.csv", Text: logins.Bytes()}, testworld.File{Name: d.String() + "/play.csv", Text: plays.Bytes()})
 	}
 	h.Load(t, extracttest.Turn{Name: "trails", Workers: 2, Memory: 256 << 20, Regions: 3}, span)
 	return h, testworld.Query{Span: span, Kinds: []string{"login", "play"}, Active: "any"}
