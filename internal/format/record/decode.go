@@ -45,11 +45,15 @@ func decompress(r io.Reader, name string, window int64, grow Grow) (io.Reader, f
 	}
 	window = cmp.Or(window, MaxWindow)
 	from := &packed{r: r, window: window}
-	in := bufio.NewReaderSize(from, sourceBuffer)
-	if _, err := in.Peek(1); err == io.EOF {
-		return nil, nil, fmt.Errorf("%w: %w: it has 0 bytes, and a compressed file has more", ErrCompressed, io.ErrUnexpectedEOF)
-	} else if err != nil {
+	in := bufio.NewReader(from) // has all of a small file
+	head, err := in.Peek(in.Size())
+	switch {
+	case err == nil:
+		in = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(head), from), sourceBuffer)
+	case err != io.EOF:
 		return nil, nil, err
+	case len(head) == 0:
+		return nil, nil, fmt.Errorf("%w: %w: it has 0 bytes, and a compressed file has more", ErrCompressed, io.ErrUnexpectedEOF)
 	}
 	if grow != nil {
 		may := grow
