@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -63,12 +62,10 @@ func filesAs(k *clustertest.Cluster, user string) dfs.FS {
 	return hdfs.New(hdfs.Config{User: user, Conf: func() (*hadoopconf.Conf, error) { return hadoopconf.Load(k.ConfDir()) }})
 }
 
-// write carries orders of Write.java out.
+// write puts into family d and deletes from it: see write of Admin.java.
 func (c *cluster) write(t *testing.T, name string, orders []string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "orders")
-	testkit.WriteFile(t, file, strings.Join(orders, "\n")+"\n")
-	c.Java(t, filepath.Join("testdata", "Write.java"), name, file)
+	c.Admin(t, append([]string{"write", name, "d"}, orders...)...)
 }
 
 // orders makes writes up to few rows, columns and times, so that they meet.
@@ -286,7 +283,7 @@ func TestASnapshotHasWhatAScanHas(t *testing.T) {
 		c.check(t, "split", name)
 
 		cloned, snap := c.Table(t), c.take(t, name)
-		c.write(t, name, []string{"clone\t" + snap + "\t" + cloned})
+		c.Admin(t, "clone", snap, cloned)
 		c.check(t, "cloned", cloned)
 		c.write(t, cloned, append(c.orders(50), "flush"))
 		c.check(t, "cloned and put", cloned)

@@ -83,6 +83,7 @@ public class Admin implements AutoCloseable {
     "disable TABLE", "enable TABLE", "tables", "namespace NAME", "drop-namespace NAME",
     "put TABLE ROW FAMILY QUALIFIER VALUE [TIMESTAMP]",
     "delete TABLE ROW [FAMILY QUALIFIER]: all versions, of all columns if none is named",
+    "write TABLE FAMILY ORDER..: one after the other, see write",
     "get TABLE ROW -> a QUALIFIER=VALUE@TIMESTAMP for each cell",
     "count TABLE -> ROWS CELLS",
     "digest TABLE -> ROWS CELLS SHA256 of all cells, see digest",
@@ -91,7 +92,7 @@ public class Admin implements AutoCloseable {
     "locks -> the master's locks, with what holds each and what waits, as JSON",
     "split TABLE KEY", "merge ENCODED ENCODED", "move ENCODED HOST:PORT", "unassign ENCODED", "assign ENCODED",
     "flush TABLE", "compact TABLE: all into one file a region",
-    "snapshot NAME TABLE", "drop-snapshot NAME",
+    "snapshot NAME TABLE", "drop-snapshot NAME", "clone NAME TABLE: a new table of a snapshot",
     "grant USER ACTIONS [TABLE]: letters of RWXCA; without TABLE everywhere; done when the servers of TABLE have it", "revoke USER [TABLE]",
     "throttle TABLE TYPE NUMBER: of ThrottleType, a second on each server; 0 is no throttle of any type",
     "space PATH BYTES: of all replicas that may be below it; 0 is without bound",
@@ -215,6 +216,8 @@ public class Admin implements AutoCloseable {
         return put(w);
       case "delete":
         return delete(w);
+      case "write":
+        return write(w);
       case "get":
         return get(w);
       case "count":
@@ -250,6 +253,9 @@ public class Admin implements AutoCloseable {
         return List.of();
       case "drop-snapshot":
         admin.deleteSnapshot(w[1]);
+        return List.of();
+      case "clone":
+        admin.cloneSnapshot(w[1], table(w[2]));
         return List.of();
       case "grant":
         return grant(w);
@@ -380,6 +386,48 @@ public class Admin implements AutoCloseable {
       t.delete(w.length > 3 ? row.addColumns(bytes(w[3]), bytes(w[4])) : row);
     }
     return List.of();
+  }
+
+  /**
+   * An order has tabs between its parts: put ROW QUALIFIER TIME VALUE TTL, where a TTL of 0 is none;
+   * version, column ROW QUALIFIER TIME; moment, family ROW TIME; flush.
+   */
+  private List<String> write(String[] w) throws IOException {
+    byte[] family = bytes(w[2]);
+    try (Table t = connection.getTable(table(w[1]))) {
+      for (String order : Arrays.asList(w).subList(3, w.length)) {
+        String[] part = text(order).split("\t", -1);
+        if (part[0].equals("flush")) {
+          admin.flush(t.getName());
+        } else if (part[0].equals("put")) {
+          Put put = new Put(Bytes.toBytes(part[1]));
+          put.addColumn(family, Bytes.toBytes(part[2]), Long.parseLong(part[3]), Bytes.toBytes(part[4]));
+          if (Long.parseLong(part[5]) > 0) {
+            put.setTTL(Long.parseLong(part[5]));
+          }
+          t.put(put);
+        } else {
+          t.delete(deletion(family, part));
+        }
+      }
+    }
+    return List.of();
+  }
+
+  private static Delete deletion(byte[] family, String[] part) {
+    Delete of = new Delete(Bytes.toBytes(part[1]));
+    switch (part[0]) {
+      case "version":
+        return of.addColumn(family, Bytes.toBytes(part[2]), Long.parseLong(part[3]));
+      case "column":
+        return of.addColumns(family, Bytes.toBytes(part[2]), Long.parseLong(part[3]));
+      case "moment":
+        return of.addFamilyVersion(family, Long.parseLong(part[2]));
+      case "family":
+        return of.addFamily(family, Long.parseLong(part[2]));
+      default:
+        throw new IllegalArgumentException("write: " + String.join(" ", part));
+    }
   }
 
   private List<String> get(String[] w) throws IOException {
