@@ -124,6 +124,7 @@ func (a *archive) scan(t *testing.T, s Scan) []string {
 // gets requests every row, and returns the result, sorted.
 func (a *archive) gets(t *testing.T, g wire.Get) []string {
 	t.Helper()
+	g.CacheBlocks = true // otherwise each of the gets reads a block from HDFS
 	var rows, got []string
 	for row := range a.rows(1) {
 		rows = append(rows, string(row[0].Row))
@@ -314,11 +315,13 @@ func TestRealScanLimits(t *testing.T) {
 	a := newArchive(t, k)
 	k.Admin(t, "flush", a.name)
 	starts := []string{"", "00001920140904", "000059"}
-	sizes := testkit.Pick([]int{0, 400}, []int{0, 400, 1500})
+	sizes := []int{0, 400, 1500}
+	turn := 0
 	for _, start := range starts {
 		for _, limit := range []int{1, 3, 10, 250, 5000} {
 			for _, store := range []uint32{0, 1, 4} {
-				for _, size := range sizes {
+				turn++
+				for _, size := range testkit.Pick(sizes[turn%2:][:1], sizes) {
 					s := Scan{Start: []byte(start), Limit: limit, StoreLimit: store, ResultBytes: size}
 					what := fmt.Sprintf("%d rows from %q, %d cells of each, responses of %d", limit, start, store, size)
 					rows := 0

@@ -297,7 +297,7 @@ func TestRealStatus(t *testing.T) {
 	}
 	slices.Sort(live)
 	slices.Sort(want)
-	if !slices.Equal(live, want) || len(live) != 3 {
+	if !slices.Equal(live, want) || len(live) < 2 {
 		t.Errorf("live servers %q, want %q", live, want)
 	}
 }

@@ -19,7 +19,7 @@ var seed = flag.Uint64("seed", 0, "of TestWorld; 0 is a few fixed ones")
 // TestWorld changes a cluster at random, between the calls that put, get and scan rows, and
 // compares with a map.
 func TestWorld(t *testing.T) {
-	first, last := uint64(1), testkit.Pick[uint64](20, 60)
+	first, last := uint64(1), testkit.Pick[uint64](8, 60)
 	if *seed != 0 {
 		first, last = *seed, *seed
 	}
