@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
 	"usertrail/internal/behaviour"
 	"usertrail/internal/bulkload"
@@ -23,9 +22,6 @@ const (
 	sampleFiles = 32
 	sampleBytes = 256 << 10 // of each file's text
 )
-
-// texts are buffers that no sample uses.
-var texts = sync.Pool{New: func() any { return new([sampleBytes]byte) }}
 
 // A Sample has the split keys of good records. A split key is the key of a user, or a whole row if the
 // layout does not store a user's rows together.
@@ -77,9 +73,7 @@ func (s *Sample) begin(ctx context.Context, fs dfs.FS, in job.Input) error {
 		return nil
 	}
 	s.in = in
-	text := texts.Get().(*[sampleBytes]byte)
-	defer texts.Put(text)
-	c, err := r.Next(text[:0])
+	c, err := r.Next(make([]byte, 0, sampleBytes))
 	if err != nil && err != io.EOF {
 		return src.Err
 	}

@@ -15,7 +15,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
@@ -49,16 +48,11 @@ const byteOrderMark = "\ufeff"
 // zipMark begins a zip file.
 const zipMark = "PK\x03\x04"
 
-// buffers are buffers that no list uses. A list of few users is read often.
-var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 1<<20) }}
-
 // Read reads one user ID per line. name is the file's name in errors. Blank lines and
 // duplicates are allowed. While it is read, the list may take limit bytes of memory.
 func Read(r io.Reader, name string, l layout.Layout, limit int64) (*List, error) {
 	u := &reader{name: name, layout: l, limit: limit}
-	in := buffers.Get().(*bufio.Reader)
-	in.Reset(r)
-	defer func() { in.Reset(nil); buffers.Put(in) }()
+	in := bufio.NewReaderSize(r, 1<<20)
 	if err := u.checkBegin(in); err != nil {
 		return nil, err
 	}

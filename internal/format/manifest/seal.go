@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"sync"
 )
 
 // seal is the beginning of a compact object with a checksum. The checksum follows.
@@ -23,9 +22,6 @@ var errSum = errors.New("its checksum is wrong: the file was changed after it wa
 
 // bufferSize is the number of bytes of a file that are read or written at once.
 const bufferSize = 64 << 10
-
-// buffers are buffers that no write uses.
-var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
 
 // A document is a struct that is written as JSON with a checksum.
 type document struct {
@@ -48,9 +44,7 @@ func newDocument(v any) (*document, error) {
 
 // write writes the document, indented by one space.
 func (d *document) write(to io.Writer) error {
-	w := buffers.Get().(*bufio.Writer)
-	w.Reset(to)
-	defer func() { w.Reset(nil); buffers.Put(w) }()
+	w := bufio.NewWriter(to)
 	err := writeObject(w, d.v, d.sum, " ")
 	if err == nil {
 		err = w.WriteByte('\n')

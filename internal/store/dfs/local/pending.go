@@ -4,29 +4,18 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"usertrail/internal/store/dfs"
 )
 
 // bufferSize is the buffer for callers that write small pieces. Larger writes bypass it.
-const bufferSize = 256 << 10
-
-// buffers are buffers of finished files. Most files are much smaller than a buffer.
-var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
-
-func buffered(to io.Writer) *bufio.Writer {
-	w := buffers.Get().(*bufio.Writer)
-	w.Reset(to)
-	return w
-}
+const bufferSize = 64 << 10
 
 // pending is a file being written. Only one goroutine may use it.
 type pending struct {
@@ -56,7 +45,7 @@ func (s local) createKept(ctx context.Context, name string, isNew bool) (dfs.Pen
 	if err != nil {
 		return nil, err
 	}
-	p.w, p.new = buffered(&writeback{f: p.f}), isNew
+	p.w, p.new = bufio.NewWriterSize(&writeback{f: p.f}, bufferSize), isNew
 	return p, nil
 }
 
@@ -65,7 +54,7 @@ func (s local) Scratch(ctx context.Context, name string) (dfs.Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.w, p.lost = buffered(p.f), true
+	p.w, p.lost = bufio.NewWriterSize(p.f, bufferSize), true
 	return p, nil
 }
 
@@ -147,15 +136,7 @@ func (p *pending) seal() error {
 	if err == nil && !p.lost {
 		err = p.f.Sync()
 	}
-	return errors.Join(err, p.close())
-}
-
-// close closes the file and releases its buffer.
-func (p *pending) close() error {
-	p.w.Reset(nil)
-	buffers.Put(p.w)
-	p.w = nil
-	return p.f.Close()
+	return errors.Join(err, p.f.Close())
 }
 
 // Abort discards the file. If it cannot remove the file, Sweep removes it later.
@@ -165,7 +146,7 @@ func (p *pending) Abort() {
 	}
 	p.done = true
 	p.err = named("commit", p.name, fs.ErrClosed)
-	p.close()
+	p.f.Close()
 	os.Remove(p.tmp)
 }
 
