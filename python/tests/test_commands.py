@@ -39,7 +39,8 @@ def test_show_around_a_time(table: Path) -> None:
     user = max(set(users), key=users.count)
     events = usertrail.show(table, user)
     time = events[20]["time"]
-    assert len(usertrail.show(table, user, around=time)) == 20
+    for near in (time, events[0]["time"], events[-1]["time"], events[-1]["time"] + datetime.timedelta(microseconds=1)):
+        assert len(usertrail.show(table, user, around=near)) == 20
     near = usertrail.show(table, user, around=time, page=4)
     assert len(near) == 4 and near == [e for e in events if near[0]["time"] <= e["time"] <= near[-1]["time"]]
     assert time in [e["time"] for e in near]
@@ -59,6 +60,14 @@ def test_a_time_of_an_event_is_a_time_of_a_query(table: Path) -> None:
 def test_show_notes_that_the_table_does_not_have_a_user(table: Path) -> None:
     with pytest.warns(usertrail.Note, match="nobody"):
         assert usertrail.show(table, "nobody") == []
+
+
+def test_nothing_is_not_everything(table: Path) -> None:
+    for name in ("start", "end", "types", "fields"):
+        with pytest.raises(ValueError, match=rf"{name}: \[\] is empty"):
+            usertrail.show(table, "u1", **{name: []})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"types: \[\] is empty"):
+        usertrail.load("usertrail.yaml", "2014-09-01", "2014-09-01", types=[])
 
 
 def usertrail_is(all, user):  # type: ignore[no-untyped-def]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gc
+import json
 import subprocess
 from pathlib import Path
 
@@ -96,6 +97,8 @@ def test_days_can_be_required(table: Path) -> None:
 def test_flags_of_the_output_are_refused(table: Path, flags: list[str]) -> None:
     with pytest.raises(ValueError, match="flags: (--format|--out|-o) is not possible"):
         usertrail.extract(table, flags=flags, **QUERY)
+    with pytest.raises(ValueError, match="flags: (--format|--out|-o) is not possible"):
+        usertrail.extract(table, flags=iter(flags), **QUERY)
 
 
 def test_flags_are_a_list(table: Path) -> None:
@@ -134,18 +137,67 @@ def test_batches_come_while_the_table_is_read(table: Path) -> None:
     assert reader.read_all().num_rows == rows
 
 
-@pytest.mark.parametrize("leave", ["loop", "close", "collect"])
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a table whose result has several batches. Some of its IDs are no lines of a list."""
+    folder = tmp_path_factory.mktemp("long")
+    users = ["a", "\ufeffa", "\ufeff\ufeffa", " ", "\x1c", " b"]
+    events = "".join(json.dumps({"user_id": users[n % len(users)], "time": 1409529600 + n}) + "\n" for n in range(70_000))
+    (folder / "play-2014-09-01.jsonl").write_text(events)
+    job = 'logs: {path: "{behaviour}-{date}.jsonl", format: jsonl}\ntable: trails\ntime: {column: time, format: epoch_s}\nbehaviours: {play: {id: 1}}\n'
+    (folder / "usertrail.yaml").write_text(job)
+    assert usertrail.load(folder / "usertrail.yaml", "2014-09-01", "2014-09-01", progress=False)["loaded"] == 70_000
+    return folder / "trails"
+
+
+def test_a_loop_that_was_left_is_continued(long: Path) -> None:
+    want = usertrail.extract(long)
+    for rest in (usertrail.Batches.read_all, lambda b: b.to_reader().read_all(), lambda b: pa.Table.from_batches(list(b), b.schema)):
+        batches = usertrail.extract_batches(long)
+        first = next(iter(batches))
+        for second in batches:
+            break
+        gc.collect()
+        got = pa.concat_tables([pa.Table.from_batches([first, second]), rest(batches)])
+        assert got.num_rows == 70_000 and got.equals(want) and batches.result["events"] == 70_000
+        batches.close()
+        assert list(batches) == [] and batches.read_all().num_rows == 0 and batches.to_reader().read_all().num_rows == 0
+
+
+def test_batches_that_were_closed_are_not_read(long: Path) -> None:
+    with usertrail.extract_batches(long) as batches:
+        left = iter(batches)
+        next(left)
+    for read in (lambda: next(left), lambda: list(batches), batches.read_all, batches.to_reader):
+        with pytest.raises(ValueError, match="the batches were closed before their end"):
+            read()
+
+
+def test_an_id_is_the_user_of_this_id(long: Path) -> None:
+    for ids in (["\ufeffa"], ["\ufeff\ufeffa", "a"], ["a", "\ufeffa"], ["\x1c"], [" b"], pa.array(["\ufeffa"])):
+        want = set(ids.to_pylist() if isinstance(ids, pa.Array) else ids)
+        assert set(usertrail.extract(long, users=ids)["user_id"].to_pylist()) == want
+    with pytest.warns(usertrail.Note):
+        assert usertrail.extract(long, users=[]).num_rows == 0
+    for blank in (" ", "", "\t \u3000"):
+        with pytest.raises(ValueError, match=r"users: the ID at 1 is blank: .*: drop it"):
+            usertrail.extract(long, users=["a", blank])
+
+
+@pytest.mark.parametrize("leave", ["with", "close", "collect"])
 def test_a_program_ends_when_its_reader_leaves(table: Path, leave: str) -> None:
     batches = usertrail.extract_batches(table, **QUERY)
     process = batches._process._process
-    if leave == "loop":
-        for _ in batches:
-            break
-        gc.collect()
+    if leave == "with":
+        with batches:
+            for _ in batches:
+                break
     elif leave == "close":
         batches.close()
         batches.close()
     else:
+        for _ in batches:
+            break
         del batches
         gc.collect()
     assert process.returncode is not None
@@ -161,5 +213,11 @@ def test_dates_and_flags(table: Path) -> None:
     assert 0 < len(first["user_id"].unique()) < wide.num_rows
     with pytest.raises(ValueError, match="not a whole day"):
         usertrail.extract(table, start=datetime.datetime(2014, 9, 2, 1))
+    for name in ("start", "end", "types", "fields"):
+        for empty in ("", [], ()):
+            with pytest.raises(ValueError, match=f"{name}: .* is empty: pass a value, or None for the default"):
+                usertrail.extract(table, **{name: empty})
+    with pytest.raises(ValueError, match="at: 2014-10-26 02:30:00 has fold=1 and no zone: pass a time with a zone"):
+        usertrail.extract(table, at=datetime.datetime(2014, 10, 26, 2, 30, fold=1))
     with pytest.raises(TypeError, match="wher: extract has no such argument"):
         usertrail.extract(table, wher="play.seconds > 1")  # type: ignore[call-arg]

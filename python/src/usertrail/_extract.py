@@ -26,8 +26,8 @@ Moment = str | datetime.datetime
 class Batches:
     """The record batches of a result, in the order of parts. They come while the table is read.
 
-    Iterate over it once. Leaving the loop early, close, or the end of a with block ends the
-    program. After the last batch, result has the counts.
+    Each batch comes once. close, or the end of a with block, ends the program. After the last
+    batch, result has the counts.
 
         with usertrail.extract_batches("trails", users="all", types="all") as batches:
             for batch in batches:
@@ -39,7 +39,8 @@ class Batches:
         self.result = Result()
         self._process = process
         self._bar = bar
-        self._done = False
+        self._done = False  # the program has ended
+        self._whole = False  # the last batch was read
         try:
             self._stream = pa.ipc.open_stream(pa.PythonFile(Pipe(process.stdout.fileno()), mode="r"))
             self.schema: pa.Schema = self._stream.schema
@@ -51,28 +52,40 @@ class Batches:
             raise
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        try:
-            while not self._done:
-                try:
-                    batch = self._stream.read_next_batch()
-                except StopIteration:
-                    self._finish()
-                    return
-                except (pa.ArrowInvalid, OSError):  # the stream was cut: the program says why
-                    self._finish()
-                    raise
-                self._bar.add(batch.num_rows)
-                yield batch
-        finally:
-            self.close()
+        """Iterates over the remaining batches. A loop that was left early may be continued by
+        another one."""
+        self._check()
+        return self._batches()
 
     def read_all(self) -> pa.Table:
         """Returns the remaining batches as a table."""
         return pa.Table.from_batches(list(self), self.schema)
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """Returns a reader, as DuckDB, polars and pyarrow.dataset take it."""
+        """Returns a reader of the remaining batches, as DuckDB, polars and pyarrow.dataset take it."""
         return pa.RecordBatchReader.from_batches(self.schema, iter(self))
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        while not self._whole:
+            self._check()
+            try:
+                batch = self._stream.read_next_batch()
+            except StopIteration:
+                self._finish()
+                self._whole = True
+                return
+            except (pa.ArrowInvalid, OSError):  # the stream was cut: the program says why
+                self._finish()
+                raise
+            except BaseException:
+                self.close()
+                raise
+            self._bar.add(batch.num_rows)
+            yield batch
+
+    def _check(self) -> None:
+        if self._done and not self._whole:
+            raise ValueError("the batches were closed before their end")
 
     def close(self) -> None:
         """Ends the program, if it still runs."""
@@ -129,8 +142,8 @@ class Query(TypedDict, total=False):
 def extract_batches(table: Place | None = None, **query: Unpack[Query]) -> Batches:
     """Returns the record batches of a result while they are made. The arguments are those of
     extract."""
+    query["flags"] = over_the_pipe(further(query.get("flags", ())))
     args, stdin = arguments("extract", table, query)
-    over_the_pipe(query.get("flags", ()))
     process = Process("extract", ["--format", "arrow", "--out", "-", *args], stdin)
     return Batches(process, Bar(query.get("progress"), "extract"))
 
@@ -181,12 +194,13 @@ def further(flags: Iterable[str]) -> list[str]:
     return list(flags)
 
 
-def over_the_pipe(flags: Iterable[str]) -> None:
-    """Refuses flags about the output, which comes over the pipe."""
+def over_the_pipe(flags: list[str]) -> list[str]:
+    """Returns flags. It refuses flags about the output, which comes over the pipe."""
     for arg in flags:
         name = "-o" if arg.startswith("-o") else arg.partition("=")[0]
         if name in ("--format", "--out", "-o"):
             raise ValueError(f"flags: {name} is not possible: the result comes as Arrow over a pipe; run the program extract for files")
+    return flags
 
 
 def options(**given: Any) -> list[str]:
@@ -197,12 +211,18 @@ def options(**given: Any) -> list[str]:
         if value is True:
             args.append(flag)
         elif value is not None and value is not False:
-            args += [flag, text(name, value)]
+            written = text(name, value)
+            if not written and name in ALL_BY_DEFAULT:
+                raise ValueError(f"{name}: {value!r} is empty: pass a value, or None for the default")
+            args += [flag, written]
     return args
 
 
 # The arguments whose flags have another name.
 FLAGS = {"start": "from", "end": "to"}
+
+# The arguments that an empty flag would widen to everything.
+ALL_BY_DEFAULT = {"start", "end", "types", "fields"}
 
 
 def text(name: str, value: Any) -> str:
@@ -212,6 +232,8 @@ def text(name: str, value: Any) -> str:
             raise ValueError(f"{name}: {value} is not a whole day")
         if name in FLAGS:
             return value.date().isoformat()
+        if value.tzinfo is None and value.fold:
+            raise ValueError(f"{name}: {value} has fold=1 and no zone: pass a time with a zone")
         return value.isoformat(sep=" " if value.tzinfo is None else "T")
     if isinstance(value, datetime.date):
         return value.isoformat()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,12 @@ import pyarrow as pa
 
 # IDs that are written to the program at once.
 CHUNK = 65536
+
+# The program removes one byte order mark at the beginning of a list. An ID may begin with another one.
+MARK = "\ufeff".encode()
+
+# A line that the program skips. For Python, the separators \x1c to \x1f are blanks, too.
+BLANK = re.compile(r"[^\S\x1c-\x1f]*")
 
 
 def flag(users: Any) -> tuple[str, Iterator[bytes] | None]:
@@ -36,7 +43,8 @@ def flag(users: Any) -> tuple[str, Iterator[bytes] | None]:
 
 
 def lines(users: Iterable[Any]) -> Iterator[bytes]:
-    """Yields one ID on each line."""
+    """Yields a byte order mark, and then one ID on each line."""
+    yield MARK
     if hasattr(users, "to_arrow"):  # a Series of polars
         users = users.to_arrow()
     if isinstance(users, (pa.Array, pa.ChunkedArray)):
@@ -64,6 +72,8 @@ def identity(user: Any, place: int) -> str:
     if isinstance(user, str):
         if "\n" in user or "\r" in user:
             raise ValueError(f"users: the ID at {place} has a line break: {user!r}")
+        if BLANK.fullmatch(user):
+            raise ValueError(f"users: the ID at {place} is blank: {user!r}: drop it, a list has no blank IDs")
         return user
     if isinstance(user, numbers.Integral) and not isinstance(user, bool):
         return str(int(user))
