@@ -47,7 +47,7 @@ time zone. --json prints one JSON object per event, --csv one line per event; th
 --latest N shows the last N events instead of a page, in order of time too. --at shows the last event of
 each behaviour at or before a time. Both search --from, --to and --types from the end of the trail. If
 the layout stores a user's latest events first, they read only what they show. --around shows the events
-before and after a time.
+before and after a time, half of them before it. If one side has fewer, it shows more of the other.
 
 The last line of standard output is one JSON object, also after a failure. With --csv it is the last
 line of standard error instead. Its "next" is the token of the next page, for --after, or empty after

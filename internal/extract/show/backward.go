@@ -27,7 +27,7 @@ type backward struct {
 	wanted activity.Set // kinds that still need an event
 	left   int          // number of events still to find
 	found  []Behaviour  // latest first
-	held   int          // bytes of their values
+	held   int          // bytes of the values that are held
 
 	first, until int64       // the range of times, both included, that has not been examined
 	seen         trail.Event // the last examined event
@@ -237,9 +237,17 @@ func (r *backward) take(e *trail.Event) error {
 		r.wanted = activity.Set{}
 	}
 	if r.held > r.asked.budget.most {
-		return r.asked.tooLarge("the last " + english.Plural(len(r.found), "event", ""))
+		return r.asked.tooLarge(r.asked.together(len(r.found)))
 	}
 	return nil
+}
+
+// together names n events that are held together.
+func (a *Asked) together(n int) string {
+	if a.Around != nil {
+		return "the events around the time"
+	}
+	return "the last " + english.Plural(n, "event", "")
 }
 
 // adjust sets the number of days of the next read. taken is the number of events that were

@@ -96,7 +96,11 @@ func TestTheEndOfATrail(t *testing.T) {
 				}
 				end := c
 				if len(all) > 0 && r.IntN(3) == 0 {
-					at := micros(t, all[r.IntN(len(all))]) - int64(r.IntN(2))
+					i := r.IntN(len(all))
+					if r.IntN(3) == 0 {
+						i = len(all) - 1
+					}
+					at := micros(t, all[i]) + int64(r.IntN(3)) - 1
 					if at >= span.From.Start(zone).UnixMicro() && (c.From == nil || at >= c.From.Start(zone).UnixMicro()) {
 						checkAround(t, c, all, at, 1+r.IntN(30))
 					}
@@ -213,7 +217,7 @@ func checkAround(t *testing.T, c show.Config, all []shown, at int64, page int) {
 	for n < len(all) && micros(t, all[n]) < at {
 		n++
 	}
-	want := all[max(0, n-page/2):]
+	want := all[max(0, n-max(page/2, page-(len(all)-n))):]
 	c.Around, c.Page = &at, page
 	var g gatherer
 	_, r, err := show.Page(t.Context(), c, &g)

@@ -23,7 +23,7 @@ import (
 type budget struct {
 	read int // of several days or instants, if fewer can be read
 	part int // of a part of a day
-	most int // of one instant, and of the last events of a trail
+	most int // of one instant, of the last events of a trail, and of the events around a time
 	keys int // of all events of a day without their values; the slice of them may be held twice while it grows
 }
 

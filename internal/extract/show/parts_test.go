@@ -61,9 +61,9 @@ func TestADayLargerThanTheMemory(t *testing.T) {
 			h.deliver(t, other.String()+"/play.csv", []byte(fatDay(other, 2, 1, 8)))
 		}
 		opened := h.load(t, span)
-		for _, c := range []show.Config{{}, {Page: 25}, {Page: 25, Uncounted: true}, {Uncounted: true}, {Latest: 15}, {At: &at}} {
+		for _, c := range []show.Config{{}, {Page: 25}, {Page: 25, Uncounted: true}, {Uncounted: true}, {Latest: 15}, {At: &at}, {Around: &at, Page: 15}} {
 			c.Table, c.User = opened, "u"
-			what := fmt.Sprintf("%s, page %d, uncounted %t, latest %d, at %t", layout, c.Page, c.Uncounted, c.Latest, c.At != nil)
+			what := fmt.Sprintf("%s, page %d, uncounted %t, latest %d, at %t, around %t", layout, c.Page, c.Uncounted, c.Latest, c.At != nil, c.Around != nil)
 			var want, got held
 			_, w, err := show.Page(t.Context(), c, &want)
 			if err != nil || len(want.rows) == 0 {
@@ -81,7 +81,7 @@ func TestADayLargerThanTheMemory(t *testing.T) {
 				if got.most > m.HeapAlloc+memory {
 					t.Errorf("%s: %d bytes were held", what, got.most-m.HeapAlloc)
 				}
-				if c.After = r.Next; r.Next == w.Next {
+				if c.After, c.Around = r.Next, nil; r.Next == w.Next {
 					break
 				}
 			}
@@ -92,22 +92,23 @@ func TestADayLargerThanTheMemory(t *testing.T) {
 	}
 }
 
-// TestWhatAPageCannotHold checks that events of one instant, and the last events, are held
+// TestWhatAPageCannotHold checks that events of one instant, the last events, and the events around a time are held
 // together. If they do not fit, the error names the user and --memory.
 func TestWhatAPageCannotHold(t *testing.T) {
 	first := behaviour.DateOf(2014, 1, 2)
 	h := newFixture(t, fmt.Sprintf(sortedJob, "UTC", "reversed"))
 	h.deliver(t, first.String()+"/play.csv", []byte(fatDay(first, 60, 20, 100<<10)))
 	opened := h.load(t, behaviour.Span{From: first, To: first})
-	for _, c := range []show.Config{{Page: 5}, {Latest: 50}} {
+	at := first.Start(time.UTC).UnixMicro() + hour/10
+	for _, c := range []show.Config{{Page: 5}, {Latest: 50}, {Around: &at, Page: 50}} {
 		c.Table, c.User, c.Memory = opened, "u", 4<<20
 		_, _, err := show.Page(t.Context(), c, new(held))
 		if !errors.Is(err, show.ErrQuery) || !strings.Contains(err.Error(), `user "u"`) || !strings.Contains(err.Error(), "--memory") {
-			t.Errorf("latest %d: %v, want an error that names the user and --memory", c.Latest, err)
+			t.Errorf("latest %d, page %d: %v, want an error that names the user and --memory", c.Latest, c.Page, err)
 		}
 		c.Memory = 64 << 20
 		if _, _, err := show.Page(t.Context(), c, new(held)); err != nil {
-			t.Errorf("latest %d, with more memory: %v", c.Latest, err)
+			t.Errorf("latest %d, page %d, with more memory: %v", c.Latest, c.Page, err)
 		}
 	}
 }

@@ -66,8 +66,8 @@ type Config struct {
 	// At requests the last event of each type at or before a time, in place of a page. It is in
 	// microseconds since 1970-01-01 UTC; nil requests a page.
 	At *int64
-	// Around requests a page of events before and after a time: half of them are before it, if
-	// there are so many. It is in microseconds since 1970-01-01 UTC; nil requests a page.
+	// Around requests a page of events before and after a time, half of them before it. If one side
+	// has fewer, the other has more. It is in microseconds since 1970-01-01 UTC; nil requests a page.
 	Around *int64
 
 	// Uncounted is set if the number of events of a day is not needed. A page that continues
