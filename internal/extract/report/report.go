@@ -22,6 +22,8 @@
 package report
 
 import (
+	"encoding/json"
+
 	"usertrail/internal/behaviour"
 	"usertrail/internal/format/manifest"
 	"usertrail/internal/run/outcome"
@@ -70,8 +72,20 @@ type Asked struct {
 type Kind struct {
 	Name   string `json:"name"`
 	Events int64  `json:"events"`
-	Users  int64  `json:"users,omitempty"` // users with the behaviour; not counted for the sum
-	Rest   int    `json:"rest,omitempty"`  // number of behaviours in this sum; 0 if it is a single behaviour
+	Users  int64  `json:"users"`          // users with the behaviour; not counted for the sum
+	Rest   int    `json:"rest,omitempty"` // number of behaviours in this sum; 0 if it is a single behaviour
+}
+
+// MarshalJSON implements json.Marshaler. The sum has no number of users.
+func (k Kind) MarshalJSON() ([]byte, error) {
+	type all Kind
+	if k.Rest == 0 {
+		return json.Marshal(all(k))
+	}
+	return json.Marshal(struct {
+		all
+		Users int64 `json:"users,omitempty"`
+	}{all: all(k)})
 }
 
 // A Unit is the period of a line of Days.

@@ -289,6 +289,10 @@ func TestPageStaysSmall(t *testing.T) {
 	if n := len(r.Kinds); n != report.MostKinds+1 || r.Kinds[n-1].Rest != behaviour.MaxKinds-report.MostKinds {
 		t.Errorf("%d kinds are shown, the last one is %+v", n, r.Kinds[n-1])
 	}
+	text, err := json.Marshal(r.Kinds[report.MostKinds])
+	if want := `{"name":"the rest","events":158080,"rest":1012}`; err != nil || string(text) != want {
+		t.Errorf("the last kind is %s, %v, want %s", text, err, want)
+	}
 	if n := len(r.Samples.Trails); n != report.SampleTrails {
 		t.Errorf("%d trails are shown", n)
 	}
