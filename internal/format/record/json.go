@@ -9,7 +9,7 @@ import (
 // last one is used, as in encoding/json. The texts are
 //
 //	string           its characters, and U+FFFD for half of a surrogate pair
-//	number           its digits, with the exponent written out and without a fraction of zeros
+//	number           its digits, with an exponent up to maxExponent written out and without a fraction of zeros
 //	true, false      the word
 //	object, array    its JSON, without blanks, and with characters in place of escapes
 //	null             null, also for a missing member
