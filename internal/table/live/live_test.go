@@ -71,7 +71,7 @@ func TestALiveTableTakesFiles(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			tabletest.Run(t, tabletest.Files, func(t *testing.T, l layout.Layout) table.Store {
-				if name := l.Name(); name != layout.Default && name != "hashed" {
+				if l.Name() != layout.Default {
 					testkit.OnlyAll(t, "TestALiveTableIsATable and the files of a table of files")
 				}
 				return connect(t, c, createFor(t, c, l), live.Options{Conf: conf, Catalog: x.catalog(t)})
