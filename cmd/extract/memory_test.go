@@ -158,9 +158,12 @@ func TestManyUsersFitIntoMemory(t *testing.T) {
 	everyone := []extract{{"all", "parquet", ""}, {"all", "parquet", "date"}, {"all", "csv", ""}, {"all", "arrow", ""}}
 	for length, extracts := range map[int][]extract{
 		59:  testkit.Pick([]extract{{"users.txt", "parquet", ""}}, append(everyone, extract{"users.txt", "parquet", ""})),
-		120: testkit.Pick(everyone[:1], everyone),
+		120: testkit.Pick(nil, everyone),
 		250: testkit.Pick(everyone[1:2], everyone),
 	} {
+		if extracts == nil {
+			continue
+		}
 		dir := testkit.Scratch(t)
 		manyUsers(t, dir, 300_000, length)
 		const most = 128 << 20
