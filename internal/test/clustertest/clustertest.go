@@ -1,5 +1,5 @@
 // Package clustertest provides a real HDFS, ZooKeeper and HBase to tests. scripts/cluster
-// starts them. The cluster has three DataNodes and three RegionServers. Each daemon is a
+// starts them. The cluster has three DataNodes and three RegionServers, or two of each in make test. Each daemon is a
 // process that a test may kill or freeze. YARN is started for tests that need it.
 //
 // All test binaries of a checkout share one cluster, in .cache/cluster. It is the cluster of
