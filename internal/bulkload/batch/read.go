@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -23,9 +22,6 @@ import (
 
 // chunkBytes is the size of a chunk. A file is parsed in chunks.
 const chunkBytes = 1 << 20
-
-// buffers are buffers of chunks, which no chunk uses.
-var buffers = sync.Pool{New: func() any { return new([chunkBytes]byte) }}
 
 // A task is a chunk of a file.
 type task struct {
@@ -44,13 +40,14 @@ type reader struct {
 	format   *record.Format
 	workers  int
 	progress *progress.Progress
+	buffers  chan []byte         // of chunks, not in use
 	unpacked *semaphore.Weighted // bytes of Format.Window, for the files that are being decompressed
 }
 
 func newReader(cfg *Config, p *progress.Progress) *reader {
 	format := &cfg.Within(cfg.Job).Format
 	return &reader{
-		fs: cfg.FS, format: format, workers: cfg.Workers, progress: p, unpacked: semaphore.NewWeighted(format.Window),
+		fs: cfg.FS, format: format, workers: cfg.Workers, progress: p, buffers: make(chan []byte, 4*cfg.Workers), unpacked: semaphore.NewWeighted(format.Window),
 	}
 }
 
@@ -105,7 +102,7 @@ func (r *reader) feed(ctx context.Context, inputs []*Input, doing string, worker
 				if err := work(t); err != nil {
 					return err
 				}
-				recycle(t.buffer)
+				r.recycle(t.buffer)
 				at.At("waiting for the next lines")
 			}
 			return nil
@@ -226,10 +223,10 @@ type stopped struct{ error }
 // chunks sends one chunk of a file after the other, until the file has an error. It returns the number of chunks that it sent.
 func (r *reader) chunks(ctx context.Context, in *Input, records *record.Reader, tasks chan<- task) (n int, err error) {
 	for ; !in.Failed(); n++ {
-		buf := buffers.Get().(*[chunkBytes]byte)[:0]
+		buf := r.buffer(in)
 		c, err := records.Next(buf)
 		if err != nil {
-			recycle(buf)
+			r.recycle(buf)
 		}
 		if err == io.EOF {
 			return n, nil
@@ -245,10 +242,28 @@ func (r *reader) chunks(ctx context.Context, in *Input, records *record.Reader, 
 	return n, nil
 }
 
+// buffer returns a buffer for a chunk of a file.
+func (r *reader) buffer(in *Input) []byte {
+	select {
+	case buf := <-r.buffers:
+		return buf
+	default:
+	}
+	size := int64(chunkBytes)
+	if !record.IsCompressed(in.Path) {
+		size = min(size, 2*in.Size+1) // most texts have at most twice as many bytes in UTF-8
+	}
+	return make([]byte, 0, size)
+}
+
 // recycle keeps a buffer of a chunk for another chunk. A corrected record has no buffer.
-func recycle(buf []byte) {
-	if cap(buf) == chunkBytes {
-		buffers.Put((*[chunkBytes]byte)(buf[:chunkBytes]))
+func (r *reader) recycle(buf []byte) {
+	if cap(buf) < chunkBytes {
+		return
+	}
+	select {
+	case r.buffers <- buf[:0]:
+	default:
 	}
 }
 
