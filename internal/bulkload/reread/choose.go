@@ -45,7 +45,7 @@ func (x *reread) goneOf(found []job.Input) ([]string, error) {
 	var gone []job.Input
 	for _, l := range x.known.Loads() {
 		for i := range l.Inputs {
-			if in := &l.Inputs[i]; in.Loaded > 0 && !known[in.Path] && mayHave(in, x.cfg.Span) {
+			if in := &l.Inputs[i]; in.Loaded > 0 && !known[in.Path] && x.mayHave(in) {
 				known[in.Path] = true
 				gone = append(gone, job.Input{Rel: in.Path})
 			}
@@ -74,13 +74,15 @@ func (x *reread) warnOfGone(gone []string) {
 	}
 }
 
-// mayHave reports whether the path of a loaded file has a date of a span, or whether the file may have records of it if the path has none.
-func mayHave(in *manifest.Input, span behaviour.Span) bool {
-	if in.Dates != nil {
-		return span.Has(in.Dates.Middle())
+// mayHave reports whether the path of a loaded file has a date of the dates, or whether the file may have records of them if the path
+// has none.
+func (x *reread) mayHave(in *manifest.Input) bool {
+	// A replay of the file has no dates in its ledger.
+	if dates := x.known.File(in.Path).Dates; dates != nil {
+		return x.cfg.Span.Has(dates.Middle())
 	}
 	return len(in.Days) == 0 || slices.ContainsFunc(in.Days, func(d manifest.DaysOf) bool {
-		return slices.ContainsFunc(d.Days, span.Overlaps)
+		return slices.ContainsFunc(d.Days, x.cfg.Span.Overlaps)
 	})
 }
 
