@@ -457,5 +457,4 @@ func TestRealRegionServerEnds(t *testing.T) {
 			once.Do(func() { k.Freeze(t, servers[2].Name) })
 		}
 	})
-	k.Thaw(t, servers[2].Name)
 }

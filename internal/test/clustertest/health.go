@@ -20,7 +20,8 @@ func (c *Cluster) WaitHealthy(ctx context.Context) error {
 }
 
 // heal does the same as WaitHealthy if a test disturbed a daemon. It also starts dead daemons
-// and thaws frozen ones.
+// and thaws frozen ones. It kills and starts a frozen RegionServer: for HBase it may be dead, and after a thaw
+// it would try for five minutes to write to a log that another server has taken over.
 func (c *Cluster) heal(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +37,11 @@ func (c *Cluster) heal(ctx context.Context) error {
 
 func (c *Cluster) mend(ctx context.Context, e *notRunning) error {
 	for _, name := range e.frozen {
-		if _, err := c.run(ctx, "thaw", name); err != nil {
+		command := "thaw"
+		if strings.HasPrefix(name, "rs") {
+			command = "kill"
+		}
+		if _, err := c.run(ctx, command, name); err != nil {
 			return err
 		}
 	}
