@@ -117,7 +117,7 @@ def test_a_deferred_sensor_waits_in_the_triggerer(airflow, world):
     run = airflow.trigger("deferred", job=str(world.job), date=DATES[0])
     airflow.until(lambda: airflow.states("deferred", run).get("logs") == "deferred", "it does not defer")
     (world.folder / "late").rename(night)
-    assert airflow.ended("deferred", run) == "success"
+    assert airflow.ended("deferred", run) == "success", airflow.log("deferred", run, "logs")
     assert airflow.xcom("deferred", run, "logs")["files"] == 4
 
 
