@@ -64,23 +64,29 @@ func examples(text string) []example {
 // lastLine matches the last line of a command's output, which is for scripts.
 var lastLine = regexp.MustCompile(`(?m)^\{.*"status":\d+.*\}\n`)
 
-// run runs an example in dir. It removes the last lines of commands from the output, and also
-// the standard error of Python.
+// run runs an example in dir. It removes the last lines of commands from the output.
 func (e *example) run(t *testing.T, dir string) string {
 	t.Helper()
-	if e.language == "python" {
+	return lastLine.ReplaceAllString(runBlock(t, analysts, dir, e.language, e.code), "")
+}
+
+// runBlock runs a block of a document in dir, and returns what it prints. If the block is Python, this is
+// without its standard error.
+func runBlock(t *testing.T, name, dir, language, code string) string {
+	t.Helper()
+	if language == "python" {
 		file := filepath.Join(t.TempDir(), "example.py")
-		testkit.WriteFile(t, file, e.code)
-		return lastLine.ReplaceAllString(runPython(t, dir, file), "")
+		testkit.WriteFile(t, file, code)
+		return runPython(t, dir, file)
 	}
-	c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", e.code)
+	c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", code)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "COLUMNS=80", "LC_ALL=C.UTF-8")
 	out, err := c.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s's\n%s\nends with %v:\n%s", analysts, e.code, err, out)
+		t.Fatalf("%s's\n%s\nends with %v:\n%s", name, code, err, out)
 	}
-	return lastLine.ReplaceAllString(string(out), "")
+	return string(out)
 }
 
 // TestAnalystsDocRunsInPythonDuckDBPolarsSpark runs an analyst's day in the clone in which
