@@ -261,12 +261,12 @@ func numbered(prefix string, n int, behaviours func(i int) int) map[string]int {
 }
 
 var (
-	latestUsers = map[string]int{"u1": 2000, "u10": 100, "u11": 5, "u2": 100}
+	latestUsers = map[string]int{"u1": testkit.Pick(2000, 10_000), "u10": 100, "u11": 5, "u2": 100}
 	manyUsers   = numbered("m", 300, func(i int) int { return 1 + i%40 })
 	everybody   = numbered("2", 100, func(int) int { return 50 })
 )
 
-// testLatestCost requests the latest of a user with two thousand behaviours and of one with a
+// testLatestCost requests the latest of a user with thousands of behaviours and of one with a
 // hundred. Servers send as many cells, in as many calls.
 func testLatestCost(t *testing.T, f *filled) {
 	want := layout.Want{Kinds: []int{0, 1}, Span: readSpan, Newest: 10}

@@ -43,7 +43,7 @@ func TestReadersOutliveDataNodes(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			c := clustertest.Alone(t)
 			fsys, name := as(c, ""), dfs.Join(c.HDFS(t), "file")
-			want := text(16<<20 + rand.IntN(1<<20)) // so that its length identifies its block
+			want := text(testkit.Pick(16, 48)<<20 + rand.IntN(1<<20)) // so that its length identifies its block
 			write(t, fsys, name, want)
 			holders := waitForBlock(t, c, 2, "finalized/subdir*/subdir*", func(size int64) bool { return size == int64(len(want)) })
 			f, err := fsys.Open(t.Context(), name)
@@ -85,9 +85,9 @@ const writeVar = "USERTRAIL_HDFS_WRITE"
 
 // writtenSize is the number of bytes that the process writes. stoppedAt is the number of
 // mebibytes that it has sent when it stops.
-const (
-	writtenSize = 48 << 20
-	stoppedAt   = 24
+var (
+	writtenSize = testkit.Pick(48, 96) << 20
+	stoppedAt   = testkit.Pick(24, 48)
 )
 
 // TestWritersOutliveADataNode freezes or kills a DataNode when a large part of the file is on its disk.
