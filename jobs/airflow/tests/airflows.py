@@ -236,6 +236,14 @@ class Airflow:
         """Waits for the end of a run, and returns its state."""
         return self.until(lambda: (state := self.run(dag, run)["state"]) in ("success", "failed") and state, f"{dag} {run} does not end")
 
+    def deferred(self, dag, run, task):
+        """Waits until a task is deferred, and the scheduler knows that its process has ended. If the task
+        were queued again before, a busy scheduler could take the end of this process for a kill of the next
+        one, and mark the task as failed."""
+        ended = f"with state success for task instance TaskInstanceKey(dag_id='{dag}', task_id='{task}', run_id='{run}'"
+        self.until(lambda: self.states(dag, run).get(task) == "deferred", f"{dag} {run} {task} does not defer")
+        self.until(lambda: ended in (self.home / "scheduler.out").read_text(errors="replace"), f"the scheduler does not see that {task} defers")
+
     def xcom(self, dag, run, task, key="return_value"):
         return self.ask("GET", f"/api/v2/dags/{dag}/dagRuns/{run}/taskInstances/{task}/xcomEntries/{key}?deserialize=true")["value"]
 

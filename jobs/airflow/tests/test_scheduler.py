@@ -27,7 +27,7 @@ with DAG("stuck", schedule=None, params={"bin": Param("", type="string")}):
 
 with DAG("deferred", schedule=None, params={"job": Param("", type="string"), "date": Param("", type="string")}):
     LogsSensor(
-        task_id="logs", from_date="{{ params.date }}", job="{{ params.job }}", deferrable=True, poke_interval=1, settle=0.1, timeout=600
+        task_id="logs", from_date="{{ params.date }}", job="{{ params.job }}", deferrable=True, poke_interval=1, settle=0.1, timeout=3000
     )
 '''
 
@@ -115,7 +115,7 @@ def test_a_deferred_sensor_waits_in_the_triggerer(airflow, world):
     night = world.logs / DATES[0]
     night.rename(world.folder / "late")
     run = airflow.trigger("deferred", job=str(world.job), date=DATES[0])
-    airflow.until(lambda: airflow.states("deferred", run).get("logs") == "deferred", "it does not defer")
+    airflow.deferred("deferred", run, "logs")
     (world.folder / "late").rename(night)
     assert airflow.ended("deferred", run) == "success", airflow.log("deferred", run, "logs")
     assert airflow.xcom("deferred", run, "logs")["files"] == 4
