@@ -189,7 +189,7 @@ func mayBeDone(err error) bool {
 		return false
 	}
 	switch judge(err).remedy {
-	case giveUp, pause, ease, reconnect:
+	case giveUp, ask, pause, ease, reconnect:
 		return false
 	case relocate:
 		return e.Name() == "IOException"

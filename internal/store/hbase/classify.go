@@ -25,15 +25,21 @@ const (
 	reconnect               // the server stops: close its connection, look up its regions
 	reopen                  // the scanner is lost, the region is not
 	lost                    // no response: it may have been executed
+	ask                     // the server may be replacing its copy of the rights: the same server a little later, twice
 	repeat                  // unknown failure: retry a few times
 )
 
-// maxRepeats is the number of failed attempts with the remedy repeat after which an
+// maxRepeats is the number of failed attempts with the remedy repeat after which
 // retries end.
 const maxRepeats = 5
 
+// maxAsks is the number of retries after a denial. Whenever the rights of a table change, servers
+// read the rights of all tables again. Before HBASE-28984 they emptied their copy first, so that
+// for a moment they denied what is allowed.
+const maxAsks = 2
+
 // mayPass reports whether failures with the remedy may pass with time alone.
-func (r remedy) mayPass() bool { return r != giveUp && r != check && r != repeat }
+func (r remedy) mayPass() bool { return r != giveUp && r != check && r != ask && r != repeat }
 
 // A verdict is the classification of a failure.
 type verdict struct {
@@ -151,7 +157,7 @@ func judgeServer(e *rpc.ServerError, err error) verdict {
 	case "SnapshotDoesNotExistException":
 		v.err = ofKind(ErrNoSnapshot, err)
 	case "AccessDeniedException":
-		v.err = ofKind(ErrPermission, err)
+		v.remedy, v.err = ask, ofKind(ErrPermission, err)
 	case "DoNotRetryIOException":
 		if strings.Contains(e.Message, "region is read only") {
 			v.err = ofKind(ErrReadOnly, err)

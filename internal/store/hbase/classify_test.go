@@ -45,7 +45,7 @@ func TestJudgeGoesByTheClass(t *testing.T) {
 		{class: pkg + "TableNotFoundException", want: giveUp, kind: ErrNoTable},
 		{class: pkg + "TableNotEnabledException", want: giveUp, kind: ErrDisabled},
 		{class: pkg + "TableExistsException", want: giveUp, kind: ErrTableExists},
-		{class: pkg + "security.AccessDeniedException", want: giveUp, kind: ErrPermission},
+		{class: pkg + "security.AccessDeniedException", want: ask, kind: ErrPermission},
 		{class: pkg + "DoNotRetryIOException", want: giveUp},
 		{class: "java.io.FileNotFoundException", want: giveUp},
 		{class: pkg + "client.WrongRowIOException", want: giveUp},

@@ -216,6 +216,16 @@ func once(method string, n int, fault hbasetest.Fault) hbasetest.Hooks {
 	}}
 }
 
+// always returns hooks that let every call of a method fail.
+func always(method string, fault hbasetest.Fault) hbasetest.Hooks {
+	return hbasetest.Hooks{Call: func(c hbasetest.Call) hbasetest.Fault {
+		if c.Method == method {
+			return fault
+		}
+		return hbasetest.Fault{}
+	}}
+}
+
 // times counts by key.
 type times struct {
 	mu sync.Mutex
@@ -487,7 +497,6 @@ func TestFatalFailuresAreNotRepeated(t *testing.T) {
 		f := filled(t, hbasetest.Config{}, 10)
 		c := dial(t, f)
 		for class, want := range map[string]error{
-			"security.AccessDeniedException":           ErrPermission,
 			"regionserver.NoSuchColumnFamilyException": ErrNoFamily,
 			"DoNotRetryIOException":                    nil,
 			"exceptions.FailedSanityCheckException":    nil,
@@ -506,6 +515,39 @@ func TestFatalFailuresAreNotRepeated(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestADenialIsAskedTwiceAgain(t *testing.T) {
+	for denials := range maxAsks + 2 {
+		synctest.Test(t, func(t *testing.T) {
+			f := filled(t, hbasetest.Config{}, 10)
+			c := dial(t, f)
+			for method, read := range map[string]func(func(*cell.Cell) error) error{
+				"Multi": func(emit func(*cell.Cell) error) error {
+					return c.Gets(t.Context(), "t", rowsOf(upTo(10)...), GetOptions{}, emit)
+				},
+				"Scan": func(emit func(*cell.Cell) error) error { return c.Scan(t.Context(), "t", Scan{}, emit) },
+			} {
+				var asked times
+				f.SetHooks(hbasetest.Hooks{Call: func(call hbasetest.Call) (fault hbasetest.Fault) {
+					if call.Method == method && asked.first(method, denials) {
+						fault.Exception = exception("security.AccessDeniedException")
+					}
+					return fault
+				}})
+				got := newSink(t)
+				err := read(got.emit)
+				switch {
+				case denials > maxAsks:
+					if !errors.Is(err, ErrPermission) || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "table t") {
+						t.Errorf("%s, denied %d times: %v, want ErrPermission", method, denials, err)
+					}
+				case err != nil || len(got.rows) != 10:
+					t.Errorf("%s, denied %d times: %d rows, %v", method, denials, len(got.rows), err)
+				}
+			}
+		})
+	}
 }
 
 func TestNoSuchTable(t *testing.T) {

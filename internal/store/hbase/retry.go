@@ -20,6 +20,7 @@ type retryState struct {
 	attempts int
 	spent    time.Duration // in calls and pauses, without the wait for a place in the window
 	repeats  int           // attempts that failed in an unknown way
+	denied   int           // attempts that the server denied
 	moved    int           // attempts at which the region was elsewhere
 	lost     int           // attempts that may have been executed
 
@@ -47,6 +48,11 @@ func (e *retryState) after(c *Client, took time.Duration, v verdict) (time.Durat
 		if e.repeats++; e.repeats > 1 {
 			return 0, e.refused(c, v)
 		}
+	case ask:
+		if e.denied++; e.denied > maxAsks {
+			return 0, e.refused(c, v)
+		}
+		wait += backoff(e.denied)
 	case repeat:
 		if e.repeats++; e.repeats >= maxRepeats {
 			return 0, e.gaveUp(v)

@@ -118,7 +118,7 @@ func (s *snapshotting) wait(ctx context.Context, begun wire.SnapshotBegun) (fail
 		return nil, err
 	}
 	v := judge(exception)
-	if v.remedy == giveUp {
+	if v.remedy == giveUp || v.remedy == ask {
 		return nil, e.refused(s.c, v)
 	}
 	return exception, nil
