@@ -716,7 +716,10 @@ func (x *run) query(s *Step) ([]string, error) {
 // cannot reports whether an extract was refused for an allowed reason.
 func (x *run) cannot(s *Step, got said) bool {
 	switch got.Status {
-	case 64: // some layouts do not support the query, and some trails do not fit
+	case 64: // some layouts do not support the query, some trails do not fit, and a killed extract may still have its directory
+		if slices.ContainsFunc(x.cutShort, func(out string) bool { return out != s.Out && inside(s.Out, out) }) {
+			return true
+		}
 		if t := x.table(s.Table); x.Fat && t != nil && t.heaviest() > heldWhole {
 			return true
 		}
