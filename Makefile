@@ -120,7 +120,7 @@ test-all: ## run the tests with all faults, all random test cases, all queries, 
 cover: ## measure the statement coverage of internal/ by make test, or by make test-all with MODE=all
 	@COVER=$(CURDIR)/.cache/cover.out scripts/test $(or $(MODE),once)
 
-test-versions: ## run the tests of tables in HBase, bulk loads and snapshots on HBase 2.4, 2.5 and 2.6
+test-versions: ## run the tests of tables in HBase, bulk loads and snapshots on HBase 2.4, 2.5, 2.6 and 3.0
 	@scripts/versions
 
 test-local: ## run the tests that need only Go: no C compiler, no Python, no browser, no servers

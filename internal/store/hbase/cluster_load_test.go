@@ -285,7 +285,7 @@ func TestRealStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(s.Version, "2.") || s.Master.Host == "" {
+	if !strings.HasPrefix(s.Version, k.HBase()+".") || s.Master.Host == "" {
 		t.Errorf("version %q, master %s", s.Version, s.Master)
 	}
 	var live, want []string

@@ -1,4 +1,4 @@
-// Package hbase implements a client of HBase 2.4 to 2.6 without a JVM. It finds the
+// Package hbase implements a client of HBase 2.4 to 2.6 and 3.0 without a JVM. It finds the
 // regions of a table, sends many Gets at once, scans, puts and bulk loads. It also
 // makes the few calls of the master that a table needs.
 //

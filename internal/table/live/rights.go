@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
@@ -86,10 +86,10 @@ func (s *Store) writes(load precheck.Load) []string {
 	return dirs
 }
 
-// known are the versions of HBase that usertrail is tested with, and compatible versions.
-var known = struct{ major, least, most int }{2, 4, 6}
+// known are the releases of HBase that usertrail is tested with.
+var known = []string{"2.4", "2.5", "2.6", "3.0"}
 
-var versionText = regexp.MustCompile(`^(\d+)\.(\d+)\.`)
+var releaseText = regexp.MustCompile(`^\d+\.\d+`)
 
 // checkVersion asks the master for its version and for dead servers.
 func (s *Store) checkVersion(ctx context.Context, l *precheck.List) {
@@ -102,13 +102,10 @@ func (s *Store) checkVersion(ctx context.Context, l *precheck.List) {
 		l.Fail(precheck.Versions, s.address.explain(err), "")
 		return
 	}
-	m := versionText.FindStringSubmatch(status.Version)
 	detail := fmt.Sprintf("HBase %s, %s", status.Version, english.Plural(len(status.Live), "server", ""))
-	if m != nil && m[1] == strconv.Itoa(known.major) {
-		if minor, err := strconv.Atoi(m[2]); err == nil && known.least <= minor && minor <= known.most {
-			l.OK(precheck.Versions, "%s", detail)
-			return
-		}
+	if slices.Contains(known, releaseText.FindString(status.Version)) {
+		l.OK(precheck.Versions, "%s", detail)
+		return
 	}
-	l.Warn(precheck.Versions, "try it with a table that matters less", "%s: known to work are %d.%d to %[2]d.%[4]d", detail, known.major, known.least, known.most)
+	l.Warn(precheck.Versions, "try it with a table that matters less", "%s: known to work are %s", detail, english.WordSeries(known, "and"))
 }

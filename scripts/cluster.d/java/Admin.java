@@ -1,4 +1,3 @@
-import com.google.protobuf.ServiceException;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -49,12 +48,8 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
-import org.apache.hadoop.hbase.protobuf.ProtobufUtil;
-import org.apache.hadoop.hbase.protobuf.generated.AccessControlProtos;
 import org.apache.hadoop.hbase.quotas.QuotaSettingsFactory;
 import org.apache.hadoop.hbase.quotas.ThrottleType;
-import org.apache.hadoop.hbase.security.AccessDeniedException;
-import org.apache.hadoop.hbase.security.access.AccessControlUtil;
 import org.apache.hadoop.hbase.security.access.Permission;
 import org.apache.hadoop.hbase.security.access.UserPermission;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -316,7 +311,7 @@ public class Admin implements AutoCloseable {
       }
     }
     TableDescriptor all = table.setColumnFamily(family.build()).build();
-    return done(admin.createTableAsync(all, splits.isEmpty() ? null : splits.toArray(new byte[0][])));
+    return done(splits.isEmpty() ? admin.createTableAsync(all) : admin.createTableAsync(all, splits.toArray(new byte[0][])));
   }
 
   private List<String> alter(String[] w) throws Exception {
@@ -536,7 +531,7 @@ public class Admin implements AutoCloseable {
       TableName name = table(w[3]);
       try (Connection theirs = connectAs(w[1]); Table table = theirs.getTable(name); RegionLocator locator = connection.getRegionLocator(name)) {
         for (byte[] start : locator.getStartKeys()) {
-          for (long end = System.currentTimeMillis() + LIMIT_MS; !allowed(table, start, actions); Thread.sleep(20)) {
+          for (long end = System.currentTimeMillis() + LIMIT_MS; !Rights.allowed(table, start, actions); Thread.sleep(20)) {
             if (System.currentTimeMillis() > end) {
               throw new IOException("the server of region " + Bytes.toStringBinary(start) + " has no grant after " + LIMIT_MS + " ms");
             }
@@ -553,27 +548,6 @@ public class Admin implements AutoCloseable {
       ? UserGroupInformation.createRemoteUser(user)
       : UserGroupInformation.loginUserFromKeytabAndReturnUGI(user, new File(keytabs, user + ".keytab").getPath());
     return ugi.doAs((PrivilegedExceptionAction<Connection>) () -> ConnectionFactory.createConnection(connection.getConfiguration()));
-  }
-
-  /** Whether the server of the region that has row permits the table's user all actions. */
-  private static boolean allowed(Table table, byte[] row, Permission.Action[] actions) throws IOException {
-    AccessControlProtos.TablePermission.Builder of = AccessControlProtos.TablePermission.newBuilder()
-      .setTableName(ProtobufUtil.toProtoTableName(table.getName()));
-    for (Permission.Action action : actions) {
-      of.addAction(AccessControlUtil.toPermissionAction(action));
-    }
-    AccessControlProtos.Permission wanted = AccessControlProtos.Permission.newBuilder()
-      .setType(AccessControlProtos.Permission.Type.Table).setTablePermission(of).build();
-    try {
-      AccessControlProtos.AccessControlService.newBlockingStub(table.coprocessorService(row))
-        .checkPermissions(null, AccessControlProtos.CheckPermissionsRequest.newBuilder().addPermission(wanted).build());
-      return true;
-    } catch (ServiceException e) {
-      if (e.getCause() instanceof AccessDeniedException) {
-        return false;
-      }
-      throw new IOException("check permissions of " + table.getName(), e);
-    }
   }
 
   private static Permission.Action[] actions(String letters) {
