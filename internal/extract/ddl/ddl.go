@@ -263,6 +263,8 @@ func (t *table) nullable(c behaviour.Field) bool {
 	return !slices.Contains(behaviour.Reserved, c.Name)
 }
 
+// clickHouse makes a view of a result that is partitioned by behaviour, because ClickHouse does not decode
+// the names of directories, such as behaviour=Course%20viewed.
 func (t *table) clickHouse() string {
 	typed := func(c behaviour.Field) string {
 		if t.nullable(c) {
@@ -270,9 +272,22 @@ func (t *table) clickHouse() string {
 		}
 		return t.typed(c)
 	}
-	engine := "File(Parquet, " + t.text(t.files()) + ")"
-	if dfs.Scheme(t.dir) != "" {
-		engine = "HDFS(" + t.text(t.files()) + ", 'Parquet')"
+	columns, files, hdfs := t.define(t.all(), typed), t.text(t.files()), dfs.Scheme(t.dir) != ""
+	if t.partition != nil && t.partition.Type == behaviour.String {
+		function, selected := "file", []string{}
+		if hdfs {
+			function = "hdfs"
+		}
+		for _, c := range t.columns {
+			selected = append(selected, "  "+t.quote(c.Name))
+		}
+		name := t.quote(t.partition.Name)
+		selected = append(selected, "  decodeURLComponent("+name+") AS "+name)
+		return "CREATE VIEW " + t.name + " AS SELECT\n" + strings.Join(selected, ",\n") + "\nFROM " + function + "(" + files + ", 'Parquet', " + t.text(columns) + ");\n"
 	}
-	return "CREATE TABLE " + t.name + " (\n" + t.define(t.all(), typed) + "\n)\nENGINE = " + engine + ";\n"
+	engine := "File(Parquet, " + files + ")"
+	if hdfs {
+		engine = "HDFS(" + files + ", 'Parquet')"
+	}
+	return "CREATE TABLE " + t.name + " (\n" + columns + "\n)\nENGINE = " + engine + ";\n"
 }

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,20 @@ type tabled struct {
 // column, and partitioned without users.
 var tableNames = []string{"plain", "days", "behaviours", "nobody"}
 
+// escapedRows are the rows of the result "escaped". It is partitioned by behaviours whose names are escaped in directories.
+var escapedRows = [][]any{{"2014-09-01", "100%20", 1.0}, {"2014-09-01", "Course viewed", 2.0}, {"2014-09-01", "a+b=ü", 1.0}}
+
+// escaped writes the result "escaped" into a directory.
+func escaped(t *testing.T, dir string) {
+	t.Helper()
+	log, job, table := filepath.Join(dir, "log-2014-09-01.csv"), filepath.Join(dir, "usertrail.yaml"), filepath.Join(dir, "trails")
+	testkit.WriteFile(t, log, "user_id,time,event\nu1,2014-09-01 08:00:00,Course viewed\nu2,2014-09-01 08:00:00,Course viewed\nu1,2014-09-01 09:00:00,a+b=ü\nu1,2014-09-01 10:00:00,100%20\n")
+	testkit.WriteFile(t, job, fmt.Sprintf("logs: {path: %q, behaviour: event}\ntable: %q\nbehaviours: {Course viewed: {id: 1}, a+b=ü: {id: 2}, 100%%20: {id: 3}}\n", filepath.Join(dir, "log-{date}.csv"), table))
+	var ignored struct{}
+	command(t, "bulkload", &ignored, "--job", job, "--from", "2014-09-01", "--to", "2014-09-01", "--quiet")
+	command(t, "extract", &ignored, "--table", table, "--users", "all", "--types", "all", "--active", "any", "--partition-by", "behaviour", "--quiet", "--out", filepath.Join(dir, "escaped"))
+}
+
 // statementsOf extracts the results of tableNames from the sample logs, and returns the files
 // with the statements for an engine, as arguments of tables.py.
 func statementsOf(t *testing.T, engine ddl.Engine) (args []string) {
@@ -39,8 +54,9 @@ func statementsOf(t *testing.T, engine ddl.Engine) (args []string) {
 	if err := os.Symlink(plain, filepath.Join(dir, "plain")); err != nil {
 		t.Fatal(err)
 	}
+	escaped(t, dir)
 	bin := testkit.Commands(t)
-	for _, name := range tableNames {
+	for _, name := range append(tableNames, "escaped") {
 		sql, err := exec.CommandContext(t.Context(), filepath.Join(bin, "extract"), "ddl", filepath.Join(dir, name), "--for", string(engine), "--name", name).Output()
 		if err != nil {
 			t.Fatalf("ddl of %s: %v", name, err)
@@ -64,6 +80,9 @@ func wantTables(t *testing.T, engine ddl.Engine) {
 	}
 	if total != sampleRecords {
 		t.Errorf("%s counts %v rows, want %d", engine, total, sampleRecords)
+	}
+	if !slices.EqualFunc(got["escaped"].Rows, escapedRows, slices.Equal[[]any]) {
+		t.Errorf("%s: behaviours whose names are escaped have the rows %v, want %v", engine, got["escaped"].Rows, escapedRows)
 	}
 	for _, name := range tableNames {
 		columns := slices.Sorted(slices.Values(got[name].Columns))
