@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"usertrail/internal/bulkload/fit"
 	"usertrail/internal/format/job"
 	"usertrail/internal/format/layout"
+	"usertrail/internal/store/dfs/dfstest"
 )
 
 func TestIDsAreCutEvenly(t *testing.T) {
@@ -104,6 +106,32 @@ func TestLogsTellHowATableIsCut(t *testing.T) {
 	if cut, err = fit.Logs(t.Context(), search(y), 0); err != nil || len(cut.Splits) != 7 {
 		t.Errorf("as the job says: %d points, %v", len(cut.Splits), err)
 	}
+}
+
+// TestAFailedReadCutsNoOtherRegions reads 800 records of 25 bytes with a fault in each operation. A read that fails in the middle of a
+// file must not cut the regions by the records before it.
+func TestAFailedReadCutsNoOtherRegions(t *testing.T) {
+	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
+	var b strings.Builder
+	b.WriteString(bulkloadtest.Header)
+	for i := range 800 {
+		fmt.Fprintf(&b, "%04d,2014-09-01 08:00:00,a,1\n", i)
+	}
+	y.Write("2014-09-01/play.csv", b.String())
+	good := search(y)
+	want, err := fit.Logs(t.Context(), good, 4)
+	if err != nil || want.Users != 800 {
+		t.Fatalf("%d users, %v", want.Users, err)
+	}
+	dfstest.Sweep(t, []dfstest.Mode{0}, 5, func(t *testing.T, n int, mode dfstest.Mode) bool {
+		faulty, fault := *good, dfstest.FaultAt(good.FS, n, mode)
+		faulty.FS = fault
+		cut, err := fit.Logs(t.Context(), &faulty, 4)
+		if err == nil && !reflect.DeepEqual(cut, want) {
+			t.Errorf("fault at %d: %d users, want an error, or %d", n, cut.Users, want.Users)
+		}
+		return fault.Count() <= n
+	})
 }
 
 // TestALayoutDecidesHowIDsAreCut cuts a numbered population where its rows begin with the

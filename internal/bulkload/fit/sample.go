@@ -77,10 +77,10 @@ func (s *Sample) begin(ctx context.Context, fs dfs.FS, in job.Input) error {
 	if err != nil && err != io.EOF {
 		return src.Err
 	}
-	if err := p.Parse(c, s); !errors.Is(err, record.ErrLarge) {
+	if err := p.Parse(c, s); err != nil && !errors.Is(err, record.ErrLarge) {
 		return err
 	}
-	return nil
+	return src.Err // Next returns the records before a failed read without an error
 }
 
 // Keep implements record.Sink.
