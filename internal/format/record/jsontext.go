@@ -19,6 +19,10 @@ func jsonObject(line []byte) ([]byte, error) {
 	if err := fastjson.ValidateBytes(line); err != nil {
 		return nil, err
 	}
+	// The validator misses control characters before an escape.
+	if b, found := controlInString(line); found {
+		return nil, fmt.Errorf("a string has the control character 0x%02x: JSON writes it as \\u%04x", b, b)
+	}
 	v := line[skipBlanks(line, 0):]
 	if v[0] != '{' {
 		return nil, fmt.Errorf("%s in place of an object", jsonType(v[0]))
@@ -48,6 +52,22 @@ func deeper(text []byte, most int) bool {
 		}
 	}
 	return false
+}
+
+// controlInString returns the first control character in a string of JSON.
+func controlInString(text []byte) (byte, bool) {
+	end := 0 // of the last string
+	for at, b := range text {
+		if b >= ' ' && (b != '"' || at < end) {
+			continue
+		}
+		if b == '"' {
+			end = stringEnd(text, at)
+		} else if at < end {
+			return b, true
+		}
+	}
+	return 0, false
 }
 
 // skipBlanks returns the first place at or after at that is not blank, as JSON defines it.
