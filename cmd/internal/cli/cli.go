@@ -104,8 +104,8 @@ func New(env *Env, name, short, long string) *cobra.Command {
 	who.add(c)
 	var patience time.Duration
 	c.PersistentFlags().DurationVar(&patience, "wait-lock", 0, "how long to wait for a lock that another run holds, such as 10m, before status 75, if the command takes a lock (default 0s)")
-	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if err := given(c); err != nil {
+	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		if err := given(c, args); err != nil {
 			return err
 		}
 		if err := env.patient(c, patience); err != nil {
@@ -447,10 +447,13 @@ func IsSet(c *cobra.Command, name string) bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// given refuses flags that have a value, and are given an empty one. People do not write hidden commands.
-func given(c *cobra.Command) (err error) {
+// given refuses arguments that are empty, and flags that have a value and are given an empty one. People do not write hidden commands.
+func given(c *cobra.Command, args []string) (err error) {
 	if c.Hidden {
 		return nil
+	}
+	if slices.Contains(args, "") {
+		return fmt.Errorf("%w: an argument is empty; omit it, or check whether a shell variable is not set", ErrUsage)
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && empty(f.Value) {
