@@ -193,6 +193,17 @@ def test_flags_that_are_empty_are_none(world, context):
     assert result["status"] == 0
 
 
+@pytest.mark.parametrize("wrong", [{"from_date": ""}, {"types": []}], ids=["from_date", "types"])
+def test_flags_that_would_widen_to_everything_fail(world, context, wrong):
+    world.load()
+    flags = dict(table=str(world.table), from_date=DATES[0], types="play", out=str(world.out)) | wrong
+    with pytest.raises(AirflowFailException, match="is empty: correct the DAG"):
+        ExtractOperator(task_id="extract", **flags).execute(context())
+    with pytest.raises(AirflowFailException, match="is empty: correct the DAG"):
+        BulkloadOperator(task_id="load", job=str(world.job), from_date=flags["from_date"], types=flags["types"]).execute(context())
+    assert not world.out.exists()
+
+
 def test_templates_are_of_the_flags(world):
     from datetime import datetime, timezone
 

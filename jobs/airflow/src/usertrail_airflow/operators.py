@@ -256,9 +256,12 @@ class VerifyOperator(OfDates):
 
 
 def options(**flags: Any) -> list[str]:
-    """Returns the flags of a command line. A flag whose value is None or an empty text is omitted."""
+    """Returns the flags of a command line. A flag whose value is None or an empty text is omitted. An
+    empty list, or an empty first date, would widen the command to everything, so it fails the task."""
     argv: list[str] = []
     for name, value in flags.items():
+        if isinstance(value, (list, tuple)) and not value or name == "from" and value == "":
+            raise AirflowFailException(f"{name}: {value!r} is empty: correct the DAG, or the template that it comes from")
         if isinstance(value, (list, tuple)):
             value = ",".join(quoted(str(one)) for one in value)
         if value is not None and value != "":
