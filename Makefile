@@ -111,10 +111,10 @@ test test-all cover: export MANYCASES := $(MANYCASES)
 test test-all cover: export ALONE := $(ALONE)
 test-all cover: export LONG := $(LONG)
 
-test: ## run every test once, in 15 to 30 minutes; installs the programs that the tests need
+test: ## run every test once, in 15 to 20 minutes; installs the programs that the tests need
 	@scripts/test once
 
-test-all: ## run the tests with all faults, all random test cases, all queries, and the race detector, in an hour to an hour and a half
+test-all: ## run the tests with all faults, all random test cases, all queries, and the race detector, in an hour
 	@scripts/test all
 
 cover: ## measure the statement coverage of internal/ by make test, or by make test-all with MODE=all

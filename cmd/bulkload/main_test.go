@@ -6,10 +6,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"usertrail/cmd/internal/scripttest"
+	"usertrail/internal/test/testkit"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"bulkload": scripttest.Armed(main)})
+	testscript.Main(testkit.InHome(m), map[string]func(){"bulkload": scripttest.Armed(main)})
 }
 
 // TestScripts runs testdata/script: what people and schedulers rely on.
