@@ -105,22 +105,35 @@ public class Admin implements AutoCloseable {
     final File keytabs;
 
     /** keytabs is the directory with the keytabs of users, or null where nobody needs one. */
-    Shared(File keytabs) throws IOException {
+    Shared(File keytabs) throws IOException, InterruptedException {
       this.keytabs = keytabs;
       Configuration conf = HBaseConfiguration.create();
       // A call to the master that assigns a region lasts until it is done, and cannot be made twice.
       // A whole table is read when the last of its regions has been recovered.
       Configuration slow = new Configuration(conf);
       slow.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, (int) LIMIT_MS);
-      patient = ConnectionFactory.createConnection(slow);
+      patient = connect(slow);
       // All else gives up on a server that is gone within seconds, so that the caller can see to it.
       conf.setInt(HConstants.HBASE_CLIENT_RETRIES_NUMBER, 6);
       conf.setInt(HConstants.HBASE_RPC_TIMEOUT_KEY, 10_000);
-      connection = ConnectionFactory.createConnection(conf);
+      connection = connect(conf);
       // A NameNode that somebody restarted is asked again, ten times after half a second.
       conf.setBoolean("dfs.client.retry.policy.enabled", true);
       conf.set("dfs.client.retry.policy.spec", "500,10");
       files = FileSystem.get(conf);
+    }
+
+    /** Connects. HBase 3 refuses until a new master has written the cluster's ID. */
+    private static Connection connect(Configuration conf) throws IOException, InterruptedException {
+      for (long end = System.currentTimeMillis() + LIMIT_MS;; Thread.sleep(100)) {
+        try {
+          return ConnectionFactory.createConnection(conf);
+        } catch (IOException e) {
+          if (System.currentTimeMillis() > end) {
+            throw e;
+          }
+        }
+      }
     }
   }
 

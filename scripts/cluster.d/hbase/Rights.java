@@ -7,7 +7,7 @@ import org.apache.hadoop.hbase.security.AccessDeniedException;
 import org.apache.hadoop.hbase.security.access.AccessControlUtil;
 import org.apache.hadoop.hbase.security.access.Permission;
 
-/** Asks a region's server for rights, by the messages of HBase 2. The class of HBase 3 has other imports. */
+/** Asks a region's server for rights, by the messages of HBase 2. For HBase 3, scripts/cluster renames their packages. */
 public class Rights {
   /** Whether the server of the region that has row permits the table's user all actions. */
   public static boolean allowed(Table table, byte[] row, Permission.Action[] actions) throws IOException {
