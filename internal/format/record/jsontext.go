@@ -56,15 +56,20 @@ func deeper(text []byte, most int) bool {
 
 // controlInString returns the first control character in a string of JSON.
 func controlInString(text []byte) (byte, bool) {
+	at := 0
+	for at < len(text) && text[at] >= ' ' {
+		at++
+	}
+	if at == len(text) {
+		return 0, false // nearly every line
+	}
 	end := 0 // of the last string
 	for at, b := range text {
-		if b >= ' ' && (b != '"' || at < end) {
-			continue
-		}
-		if b == '"' {
-			end = stringEnd(text, at)
-		} else if at < end {
+		switch {
+		case b < ' ' && at < end:
 			return b, true
+		case b == '"' && at >= end:
+			end = stringEnd(text, at)
 		}
 	}
 	return 0, false
