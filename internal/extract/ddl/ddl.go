@@ -160,6 +160,15 @@ func (t *table) text(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }
 
+// listed returns the names of the columns, one on a line.
+func (t *table) listed(columns []behaviour.Field) string {
+	var lines []string
+	for _, c := range columns {
+		lines = append(lines, "  "+t.quote(c.Name))
+	}
+	return strings.Join(lines, ",\n")
+}
+
 // define returns the columns with their types, one on a line.
 func (t *table) define(columns []behaviour.Field, typed func(behaviour.Field) string) string {
 	var lines []string
@@ -239,9 +248,8 @@ func (t *table) trino() string {
 // duckDB makes a view, because DuckDB has no tables over files. A result without files is a
 // view without rows.
 func (t *table) duckDB() string {
-	var columns, nothing []string
+	var nothing []string
 	for _, c := range t.all() {
-		columns = append(columns, "  "+t.quote(c.Name))
 		nothing = append(nothing, "  CAST(NULL AS "+t.typed(c)+") AS "+t.quote(c.Name))
 	}
 	if t.empty {
@@ -251,7 +259,7 @@ func (t *table) duckDB() string {
 	if t.partition != nil {
 		how = ", hive_partitioning = true, hive_types = {" + t.text(t.partition.Name) + ": " + t.typed(*t.partition) + "}"
 	}
-	return "CREATE VIEW " + t.name + " AS SELECT\n" + strings.Join(columns, ",\n") + "\nFROM read_parquet(" + t.text(t.files()) + how + ");\n"
+	return "CREATE VIEW " + t.name + " AS SELECT\n" + t.listed(t.all()) + "\nFROM read_parquet(" + t.text(t.files()) + how + ");\n"
 }
 
 // nullable reports whether a column may have nulls. In a row for each user the times may; in a
@@ -274,16 +282,11 @@ func (t *table) clickHouse() string {
 	}
 	columns, files, hdfs := t.define(t.all(), typed), t.text(t.files()), dfs.Scheme(t.dir) != ""
 	if t.partition != nil && t.partition.Type == behaviour.String {
-		function, selected := "file", []string{}
+		function, name := "file", t.quote(t.partition.Name)
 		if hdfs {
 			function = "hdfs"
 		}
-		for _, c := range t.columns {
-			selected = append(selected, "  "+t.quote(c.Name))
-		}
-		name := t.quote(t.partition.Name)
-		selected = append(selected, "  decodeURLComponent("+name+") AS "+name)
-		return "CREATE VIEW " + t.name + " AS SELECT\n" + strings.Join(selected, ",\n") + "\nFROM " + function + "(" + files + ", 'Parquet', " + t.text(columns) + ");\n"
+		return "CREATE VIEW " + t.name + " AS SELECT\n" + t.listed(t.columns) + ",\n  decodeURLComponent(" + name + ") AS " + name + "\nFROM " + function + "(" + files + ", 'Parquet', " + t.text(columns) + ");\n"
 	}
 	engine := "File(Parquet, " + files + ")"
 	if hdfs {
