@@ -108,8 +108,8 @@ func TestLogsTellHowATableIsCut(t *testing.T) {
 	}
 }
 
-// TestAFailedReadCutsNoOtherRegions reads 800 records of 25 bytes with a fault in each operation. A read that fails in the middle of a
-// file must not cut the regions by the records before it.
+// TestAFailedReadCutsNoOtherRegions reads a log in several reads, with a fault in each operation. A read that fails in the middle of the
+// log must not cut the regions by the records before it.
 func TestAFailedReadCutsNoOtherRegions(t *testing.T) {
 	y := bulkloadtest.New(t, bulkloadtest.TwoKinds)
 	var b strings.Builder

@@ -260,7 +260,7 @@ def options(**flags: Any) -> list[str]:
     empty list, or an empty first date, would widen the command to everything, so it fails the task."""
     argv: list[str] = []
     for name, value in flags.items():
-        if isinstance(value, (list, tuple)) and not value or name == "from" and value == "":
+        if value in ([], ()) or (name, value) == ("from", ""):
             raise AirflowFailException(f"{name}: {value!r} is empty: correct the DAG, or the template that it comes from")
         if isinstance(value, (list, tuple)):
             value = ",".join(quoted(str(one)) for one in value)
